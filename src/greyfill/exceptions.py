@@ -1,0 +1,29 @@
+"""The errors and warnings of greyfill.
+
+GreyfillError
+├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
+└── InvalidParameterError (ValueError)  a parameter has a value that no method understands
+
+GreyfillWarning (UserWarning)
+└── EmptyColumnWarning                  a column without any observed value
+"""
+
+
+class GreyfillError(Exception):
+    """Base of every error that greyfill raises on purpose."""
+
+
+class InvalidDataError(GreyfillError, ValueError):
+    """The table, the labels or one column cannot be used as given."""
+
+
+class InvalidParameterError(GreyfillError, ValueError):
+    """A parameter has a value that no method understands."""
+
+
+class GreyfillWarning(UserWarning):
+    """Base of every warning of greyfill."""
+
+
+class EmptyColumnWarning(GreyfillWarning):
+    """A column has no observed value, so nothing can be learned about it."""
