@@ -1,0 +1,165 @@
+"""How many neighbors: by cross-validated classification as in the paper, or by hidden cells.
+
+Both need one search only: the errors of every k come from prefixes of each row's sorted donors.
+Among equal errors the largest k wins.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.linking import Links, link, search
+from greyfill._neighbors.prepared import Prepared, available
+from greyfill.table import Bools, Floats, Ints
+
+MAX_K = 50
+"""The largest k that is tried."""
+
+N_FOLDS = 10
+
+SAMPLE_ROWS = 5_000
+"""Cross-validation uses a stratified sample of this many rows on larger tables."""
+
+HIDDEN_CELLS = 1_000
+"""How many known cells are hidden to choose k without labels."""
+
+
+def by_classification(prepared: Prepared, labels: Ints, random_state: int | None) -> Floats:
+    """Misclassification rate of a k-nearest-neighbor classifier for k = 1, 2, …, in ten folds.
+
+    The classifier uses the method's own distance and weights on the start-filled table. Rows
+    without a label (−1) stay out; a large table is represented by a stratified sample.
+    """
+    labelled = np.flatnonzero(labels >= 0)
+    rows = labelled[stratified_sample(labels[labelled], SAMPLE_ROWS, random_state)]
+    folds = stratified_folds(labels[rows], min(N_FOLDS, len(rows)), random_state)
+    k = min(MAX_K, len(rows) - int(np.bincount(folds).max()))
+    neighbor_labels = np.empty((len(rows), k), dtype=np.intp)
+    for fold in np.unique(folds):
+        givers = rows[folds != fold]
+        found = _search_fold(prepared, rows[folds == fold], givers, k)
+        neighbor_labels[folds == fold] = labels[givers[found]]
+    return classification_errors(neighbor_labels, labels[rows])
+
+
+def _search_fold(prepared: Prepared, rows: Ints, givers: Ints, k: int) -> Ints:
+    missing = prepared.visible(prepared.table.missing)
+    pool = DonorPool.build(prepared.start[givers], missing[givers], prepared.table.is_categorical)
+    taking = prepared.taking(rows, givers, prepared.start[rows], missing[rows])
+    weights = prepared.overall_weights
+    found, _ = search(prepared.recipe.distance, pool, taking, weights, k, prepared.n_jobs)
+    return found
+
+
+def classification_errors(neighbor_labels: Ints, labels: Ints) -> Floats:
+    """Share of rows that the k nearest rows misclassify by plain vote, for k = 1, 2, ….
+
+    Ties go to the class that reached the count first, that is by nearer neighbors.
+
+    >>> import numpy as np
+    >>> classification_errors(np.array([[0, 1, 1], [1, 1, 0]]), np.array([1, 1])).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    n, k = neighbor_labels.shape
+    counts = np.zeros((n, int(max(neighbor_labels.max(), labels.max())) + 1), dtype=np.intp)
+    winner = neighbor_labels[:, 0].copy()
+    errors = np.empty(k)
+    rows = np.arange(n)
+    for place in range(k):
+        voted = neighbor_labels[:, place]
+        counts[rows, voted] += 1
+        winner = np.where(counts[rows, voted] > counts[rows, winner], voted, winner)
+        errors[place] = np.mean(winner != labels)
+    return errors
+
+
+def stratified_folds(labels: Ints, n_folds: int, random_state: int | None) -> Ints:
+    """A fold number for each row; each class is spread evenly over the folds."""
+    order = np.random.default_rng(random_state).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    folds = np.empty(len(labels), dtype=np.intp)
+    folds[order] = np.arange(len(labels)) % n_folds
+    return folds
+
+
+def stratified_sample(labels: Ints, size: int, random_state: int | None) -> Ints:
+    """Positions, in order, of a sample of at most ``size`` rows that keeps the class shares."""
+    n_parts = -(-len(labels) // size)
+    return np.flatnonzero(stratified_folds(labels, n_parts, random_state) == 0)
+
+
+def by_hidden_cells(prepared: Prepared, pools: list[RowPool], random_state: int | None) -> Floats:
+    """Mean squared error (categories: share of wrong ones) of hidden known cells for k = 1, 2, ….
+
+    Each of at most ``HIDDEN_CELLS`` observed cells is hidden in its row alone and filled from the
+    row's donors as in the first pass.
+    """
+    rows, columns = _sample_cells(prepared, random_state)
+    links = [piece for pool in pools for piece in _hidden_links(prepared, pool, rows, columns)]
+    k_max = max((piece.donors.shape[1] for piece in links), default=1)
+    return np.array([_hidden_error(prepared, links, k) for k in range(1, k_max + 1)])
+
+
+def _sample_cells(prepared: Prepared, random_state: int | None) -> tuple[Ints, Ints]:
+    """Row and column of hidden cells, taken from the columns that have holes if there are any."""
+    observed = ~prepared.table.missing
+    if len(prepared.targets):
+        wanted = np.zeros(observed.shape[1], dtype=bool)
+        wanted[prepared.targets] = True
+        observed = observed & wanted
+    cells = np.flatnonzero(observed)
+    size = min(HIDDEN_CELLS, len(cells))
+    chosen = np.random.default_rng(random_state).choice(cells, size, replace=False)
+    rows, columns = np.divmod(np.sort(chosen), observed.shape[1])
+    return rows, columns
+
+
+def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) -> list[Links]:
+    """Donors of the hidden cells whose rows take from this pool."""
+    inside = np.isin(rows, pool.takers)
+    rows, columns = rows[inside], columns[inside]
+    table, recipe = prepared.table, prepared.recipe
+    hidden = np.zeros((len(rows), table.n_columns), dtype=bool)
+    hidden[np.arange(len(rows)), columns] = True
+    donors = DonorPool.build(
+        prepared.start[pool.givers],
+        prepared.visible(table.missing[pool.givers]),
+        table.is_categorical,
+    )
+    links = []
+    for weights, holes in prepared.weight_groups(hidden):
+        some = holes.any(axis=1)
+        missing: Bools = table.missing[rows[some]] | holes[some]
+        taking = prepared.taking(rows[some], pool.givers, prepared.start[rows[some]], missing)
+        taking = replace(taking, missing=missing)  # a hidden cell is unknown in every reading
+        k = available(taking, pool.givers, MAX_K)
+        if some.any() and k > 0:
+            links.append(
+                link(recipe.distance, recipe.fill, donors, pool.givers, taking, holes[some],
+                     weights, k, prepared.n_jobs)
+            )  # fmt: skip
+    return links
+
+
+def _hidden_error(prepared: Prepared, links: list[Links], k: int) -> float:
+    errors = [_squared_errors(prepared, piece.nearest(k, prepared.recipe.fill)) for piece in links]
+    return float(np.concatenate(errors).mean()) if errors else 0.0
+
+
+def _squared_errors(prepared: Prepared, links: Links) -> Floats:
+    is_categorical = prepared.table.is_categorical
+    guess = links.values(prepared.start, is_categorical, prepared.n_levels)
+    truth = prepared.table.values[links.rows[links.slots], links.columns]
+    return np.where(is_categorical[links.columns], guess != truth, (guess - truth) ** 2)
+
+
+def best_k(scores: dict[int, float]) -> int:
+    """The k with the least error; the largest of ties.
+
+    >>> best_k({1: 0.2, 2: 0.1, 3: 0.1})
+    3
+    """
+    least = min(scores.values())
+    return max(k for k, score in scores.items() if score == least)

@@ -1,0 +1,104 @@
+"""How far two rows are: the distance part of a recipe."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._kernels.reference import ROUNDING
+from greyfill.exceptions import InvalidParameterError
+from greyfill.table import Bools, Floats, Ints
+
+HOLES = ("mask", "filled")
+
+
+@dataclass(frozen=True)
+class Heom:
+    """Heterogeneous Euclidean overlap metric, equations (7)–(10); weighted, (31).
+
+    Parameters
+    ----------
+    holes : "mask" or "filled"
+        "mask": a cell that was missing is at distance 1, in every pass. "filled": the current
+        fill of a hole counts like an observed value.
+
+    >>> Heom()
+    Heom(holes='mask')
+    """
+
+    holes: str = "mask"
+
+    def __post_init__(self) -> None:
+        _check_holes(self.holes)
+
+    def search(
+        self,
+        pool: DonorPool,
+        queries: Floats,
+        missing: Bools,
+        own_rows: Ints,
+        weights: Floats,
+        k: int,
+    ) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of each query."""
+        from greyfill._kernels import compiled
+
+        return compiled.heom_search(pool, queries, missing, own_rows, weights, k)
+
+    def over_observed(self, distances: Floats, share: Floats) -> Floats:
+        """The same distances over the observed columns, which carry ``share`` of the weight."""
+        return np.sqrt(_rescale(distances**2, share))
+
+
+@dataclass(frozen=True)
+class Grey:
+    """One minus the grey relational grade, equations (32)–(35).
+
+    Parameters
+    ----------
+    rho : float in (0, 1]
+        The distinguishing coefficient ρ. Smaller values favor close matches more sharply.
+    holes : "mask" or "filled"
+        "mask": a cell that was missing has coefficient 0, in every pass. "filled": the current
+        fill of a hole counts like an observed value.
+
+    >>> Grey(rho=0.3)
+    Grey(rho=0.3, holes='mask')
+    """
+
+    rho: float = 0.5
+    holes: str = "mask"
+
+    def __post_init__(self) -> None:
+        _check_holes(self.holes)
+        if not 0.0 < self.rho <= 1.0:
+            raise InvalidParameterError(f"rho must lie in (0, 1], not {self.rho!r}")
+
+    def search(
+        self,
+        pool: DonorPool,
+        queries: Floats,
+        missing: Bools,
+        own_rows: Ints,
+        weights: Floats,
+        k: int,
+    ) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of each query."""
+        from greyfill._kernels import compiled
+
+        return compiled.grey_search(pool, queries, missing, own_rows, weights, self.rho, k)
+
+    def over_observed(self, distances: Floats, share: Floats) -> Floats:
+        """The same distances over the observed columns, which carry ``share`` of the weight."""
+        return _rescale(distances, share)
+
+
+def _rescale(terms: Floats, share: Floats) -> Floats:
+    """Take the constant part of the query's holes, 1 − share, out of a sum of terms."""
+    rest = (terms - (1.0 - share[:, np.newaxis])) / share[:, np.newaxis]
+    return np.where(rest < ROUNDING, 0.0, rest)
+
+
+def _check_holes(holes: str) -> None:
+    if holes not in HOLES:
+        raise InvalidParameterError(f"holes must be one of {HOLES}, not {holes!r}")

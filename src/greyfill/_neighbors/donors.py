@@ -1,0 +1,77 @@
+"""Which rows may give: the donors part of a recipe."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from greyfill.exceptions import InvalidParameterError
+from greyfill.table import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class RowPool:
+    """Rows that take and the rows that may give to them; ``label`` is −1 for a pool of all classes.
+
+    ``fallback`` says that a class was too small and its rows take from all rows instead.
+    """
+
+    takers: Ints
+    givers: Ints
+    label: int = -1
+    fallback: bool = False
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """Every row may give to every other row."""
+
+    uses_labels: ClassVar[bool] = False
+
+    def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
+        """One pool of everything."""
+        rows = np.arange(len(missing))
+        return [RowPool(rows, rows)]
+
+
+@dataclass(frozen=True)
+class CompleteRows:
+    """Only rows without a hole may give."""
+
+    uses_labels: ClassVar[bool] = False
+
+    def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
+        """One pool: the complete rows give."""
+        complete = ~missing.any(axis=1)
+        return [RowPool(np.flatnonzero(~complete), np.flatnonzero(complete))]
+
+
+@dataclass(frozen=True)
+class SameClass:
+    """Rows give within their class.
+
+    Parameters
+    ----------
+    min_donors : int
+        A class whose rows have fewer possible donors than this takes from all rows instead;
+        such rows are counted in ``fallback_counts_``.
+    """
+
+    uses_labels: ClassVar[bool] = True
+
+    min_donors: int = 2
+
+    def __post_init__(self) -> None:
+        if self.min_donors < 1:
+            raise InvalidParameterError(f"min_donors must be at least 1, not {self.min_donors!r}")
+
+    def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
+        """One pool for each class."""
+        assert labels is not None
+        return [self._pool(labels, label) for label in np.unique(labels)]
+
+    def _pool(self, labels: Ints, label: int) -> RowPool:
+        rows = np.flatnonzero(labels == label)
+        if len(rows) - 1 < self.min_donors:
+            return RowPool(rows, np.arange(len(labels)), int(label), fallback=True)
+        return RowPool(rows, rows, int(label))

@@ -1,0 +1,210 @@
+"""The loop for training rows, as a list of named steps."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.choose_k import best_k, by_classification, by_hidden_cells
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.linking import Links, informed, link
+from greyfill._neighbors.prepared import Prepared, available
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.scaling import Scaler
+from greyfill._neighbors.schedule import Report
+from greyfill._neighbors.serving import Fitted, serve
+from greyfill._neighbors.start import column_centers
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.table import Bools, Floats, Ints, Table
+
+K_RULES = ("auto", "cv", "masked")
+
+
+def _quiet(message: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a caller may set besides the recipe."""
+
+    n_neighbors: int | str = "auto"
+    unlabeled: str = "soft"
+    n_jobs: int | None = None
+    random_state: int | None = 0
+    report: Report = field(default=_quiet)
+
+
+def run(
+    recipe: Recipe, table: Table, labels: Ints | None, settings: Settings
+) -> tuple[Floats, Fitted]:
+    """Fill a training table; return its values without holes and what serves new rows.
+
+    ``labels`` are class codes, −1 where unknown. When the recipe uses labels, rows without one
+    neither give nor teach: they are filled afterwards like new rows.
+    """
+    taught = _taught_rows(recipe, labels, table.n_rows)
+    scaler = Scaler.learn(table.rows(taught))
+    training = scaler.scale(table.rows(taught))
+    known = labels[taught] if labels is not None else None
+    prepared, empty_cells = _prepare(recipe, training, known, settings.n_jobs)
+    k, scores = _choose_k(prepared, settings)
+    work = TrainingWork(prepared, k)
+    trace = recipe.schedule.run(work, settings.report)
+    work.fallbacks["class_without_value"] += empty_cells
+    fitted = Fitted(
+        recipe=recipe,
+        scaler=scaler,
+        donors=Table(work.values, work.open_holes, table.columns),
+        labels=known,
+        pools=tuple(recipe.donors.pools(known, work.open_holes)),
+        weights=prepared.weights,
+        targets=prepared.targets,
+        centers=column_centers(training),
+        n_neighbors=k,
+        unlabeled=settings.unlabeled,
+        trace=trace,
+        k_scores=scores,
+        fallbacks=dict(work.fallbacks),
+    )
+    return _assemble(fitted, table, taught, work.values, settings), fitted
+
+
+def _taught_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:
+    if not recipe.uses_labels:
+        return np.arange(n_rows)
+    if labels is None:
+        raise InvalidDataError("this method needs class labels y; pass them, or set labels='none'")
+    taught = np.flatnonzero(labels >= 0)
+    if len(taught) == 0:
+        raise InvalidDataError("every label in y is missing; pass labels, or set labels='none'")
+    return taught
+
+
+def _prepare(
+    recipe: Recipe, training: Table, labels: Ints | None, n_jobs: int | None
+) -> tuple[Prepared, int]:
+    """Start fill and column weights."""
+    start, empty_cells = recipe.start.fill(training, labels)
+    targets = np.flatnonzero(training.missing.any(axis=0))
+    weights = recipe.weights.weigh(training, labels, targets)
+    return Prepared(recipe, training, start, labels, weights, targets, n_jobs), empty_cells
+
+
+def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, float]]:
+    """A fixed k, or the best one with the error of each k that was tried."""
+    wanted, labels = settings.n_neighbors, prepared.labels
+    if isinstance(wanted, str):
+        if wanted not in K_RULES:
+            raise InvalidParameterError(
+                f"n_neighbors must be a positive integer or one of {K_RULES}, not {wanted!r}"
+            )
+        classes = set() if labels is None else set(labels.tolist()) - {-1}
+        if wanted == "cv" and labels is None:
+            raise InvalidParameterError(
+                "n_neighbors='cv' chooses k by classifying y, but y is None; "
+                "pass y, or set n_neighbors to a number or 'masked'"
+            )
+        if wanted != "masked" and labels is not None and len(classes) > 1:
+            errors = by_classification(prepared, labels, settings.random_state)
+        else:
+            pools = prepared.recipe.donors.pools(labels, prepared.table.missing)
+            errors = by_hidden_cells(prepared, pools, settings.random_state)
+        scores = {k: float(error) for k, error in enumerate(errors, start=1)}
+        return best_k(scores), scores
+    if wanted < 1:
+        raise InvalidParameterError(f"n_neighbors must be at least 1, not {wanted!r}")
+    return int(wanted), {}
+
+
+class TrainingWork:
+    """The state of the loop: current values, and which cells still count as holes."""
+
+    def __init__(self, prepared: Prepared, k: int) -> None:
+        self.prepared = prepared
+        self.k = k
+        self.values = prepared.start.copy()
+        self.missing = prepared.table.missing
+        self.open_holes = self.missing.copy()
+        self.fallbacks: Counter[str] = Counter()
+        self._links: list[Links] = []
+        self._pools = prepared.recipe.donors.pools(prepared.labels, self.missing)
+
+    def one_pass(self) -> float:
+        """Fill every hole from the current values; return the largest change."""
+        if not self._links or self.prepared.recipe.distance.holes == "filled":
+            self.fallbacks.clear()
+            self._links = [piece for pool in self._pools for piece in self._link(pool, pool.takers)]
+        return self._apply(self._links)
+
+    def fill_for_good(self, takers: Ints) -> None:
+        """Fill some rows once and let them give from now on, as if they had been complete."""
+        for pool in self._pools:
+            self._apply(list(self._link(pool, np.intersect1d(takers, pool.takers))))
+        self.open_holes[takers] = False
+
+    def _link(self, pool: RowPool, takers: Ints) -> Iterator[Links]:
+        """Find the donors of all holes of some takers of a pool."""
+        takers = takers[self.missing[takers].any(axis=1)]
+        if len(takers) == 0:
+            return
+        if pool.fallback:
+            self.fallbacks["class_too_small"] += int(self.missing[takers].sum())
+        givers = self._givers(pool)
+        holes = self.prepared.visible(self.open_holes)
+        donors = DonorPool.build(
+            self.values[givers], holes[givers], self.prepared.table.is_categorical
+        )
+        for weights, cells in self.prepared.weight_groups(self.missing[takers]):
+            piece = self._link_group(donors, givers, takers, cells, weights)
+            if piece is not None:
+                yield piece
+
+    def _givers(self, pool: RowPool) -> Ints:
+        """The pool's givers, and its takers that have been filled for good."""
+        joined = pool.takers[~self.open_holes[pool.takers].any(axis=1)]
+        return np.union1d(pool.givers, joined)
+
+    def _link_group(
+        self, donors: DonorPool, givers: Ints, takers: Ints, cells: Bools, weights: Floats
+    ) -> Links | None:
+        some = cells.any(axis=1)
+        matched = some & informed(self.prepared.visible(self.open_holes)[takers], weights)
+        self.fallbacks["row_without_match"] += int(cells[some & ~matched].sum())
+        rows = takers[matched]
+        taking = self.prepared.taking(rows, givers, self.values[rows], self.open_holes[rows])
+        k = available(taking, givers, self.k)
+        if k < 1 or len(rows) == 0:
+            self.fallbacks["no_donor"] += int(cells[matched].sum())
+            return None
+        recipe = self.prepared.recipe
+        return link(recipe.distance, recipe.fill, donors, givers, taking, cells[matched], weights,
+                    k, self.prepared.n_jobs)  # fmt: skip
+
+    def _apply(self, links: list[Links]) -> float:
+        """Compute every new value from the old ones, then write them; return the largest change."""
+        is_categorical = self.prepared.table.is_categorical
+        n_levels = self.prepared.n_levels
+        fresh = [piece.values(self.values, is_categorical, n_levels) for piece in links]
+        largest = 0.0
+        for piece, new in zip(links, fresh, strict=True):
+            cells = piece.rows[piece.slots], piece.columns
+            change = np.abs(new - self.values[cells])
+            change = np.where(is_categorical[piece.columns], change > 0.0, change)
+            largest = max(largest, float(change.max(initial=0.0)))
+            self.values[cells] = new
+        return largest
+
+
+def _assemble(
+    fitted: Fitted, table: Table, taught: Ints, values: Floats, settings: Settings
+) -> Floats:
+    """Training rows from the loop, rows without a label by the rule for new rows."""
+    filled = np.empty_like(table.values)
+    filled[taught] = fitted.scaler.unscale(values)
+    others = np.setdiff1d(np.arange(table.n_rows), taught)
+    if len(others):
+        filled[others] = serve(fitted, table.rows(others), settings.n_jobs)
+    return np.where(table.missing, filled, table.values)

@@ -1,0 +1,121 @@
+"""The unit of work: a block of incomplete rows and a donor pool give the donors of each hole."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.recipe import Distance, Fill
+from greyfill.table import Bools, Floats, Ints
+
+BLOCK_ROWS = 256
+"""Incomplete rows that one thread searches at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The donors of some holes: hole c lies in row ``rows[slots[c]]`` and column ``columns[c]``.
+
+    ``donors[s]`` are the rows that give to slot s, nearest first, with their ``distances``, their
+    weights for numbers and their weights for votes.
+    """
+
+    rows: Ints
+    slots: Ints
+    columns: Ints
+    donors: Ints
+    distances: Floats
+    number_weights: Floats
+    vote_weights: Floats
+
+    def values(self, donor_values: Floats, is_categorical: Bools, n_levels: int) -> Floats:
+        """One value for each hole from the donors' current values."""
+        from greyfill._kernels import compiled
+
+        out = np.empty(len(self.slots))
+        votes = is_categorical[self.columns]
+        out[~votes] = compiled.average_cells(
+            donor_values, self.slots[~votes], self.columns[~votes], self.donors, self.number_weights
+        )
+        if votes.any():
+            out[votes] = compiled.vote_cells(
+                donor_values, self.slots[votes], self.columns[votes], self.donors,
+                self.vote_weights, n_levels,
+            )  # fmt: skip
+        return out
+
+    def nearest(self, k: int, fill: Fill) -> "Links":
+        """The same holes with at most the k nearest donors, weighed anew."""
+        distances = self.distances[:, :k]
+        number_weights, vote_weights = fill.weigh(distances)
+        return replace(
+            self,
+            donors=self.donors[:, :k],
+            distances=distances,
+            number_weights=number_weights,
+            vote_weights=vote_weights,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """Rows that take from a pool, and which donor is the row itself (−1: none)."""
+
+    rows: Ints
+    values: Floats
+    missing: Bools
+    own_rows: Ints
+
+    def only(self, wanted: Bools) -> "Taking":
+        """Some of the rows."""
+        return Taking(
+            self.rows[wanted], self.values[wanted], self.missing[wanted], self.own_rows[wanted]
+        )
+
+
+def search(
+    distance: Distance, pool: DonorPool, taking: Taking, weights: Floats, k: int, n_jobs: int | None
+) -> tuple[Ints, Floats]:
+    """The k nearest donors of every row, block by block, on ``n_jobs`` threads."""
+    blocks = list(_cut(len(taking.rows)))
+    if len(blocks) == 1:
+        return distance.search(pool, taking.values, taking.missing, taking.own_rows, weights, k)
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(distance.search)(
+            pool, taking.values[b], taking.missing[b], taking.own_rows[b], weights, k
+        )
+        for b in blocks
+    )
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([d for _, d in found])
+
+
+def link(
+    distance: Distance,
+    fill: Fill,
+    pool: DonorPool,
+    givers: Ints,
+    taking: Taking,
+    holes: Bools,
+    weights: Floats,
+    k: int,
+    n_jobs: int | None,
+) -> Links:
+    """Find the donors of every hole of the taking rows; ``givers`` are the pool's row numbers."""
+    donors, distances = search(distance, pool, taking, weights, k, n_jobs)
+    slots, columns = np.nonzero(holes)
+    number_weights, vote_weights = fill.weigh(distances)
+    return Links(
+        taking.rows, slots, columns, givers[donors], distances, number_weights, vote_weights
+    )
+
+
+def informed(missing: Bools, weights: Floats) -> Bools:
+    """Rows with at least one observed cell in a column that counts."""
+    return np.asarray((~missing & (weights > 0.0)).any(axis=1))
+
+
+def _cut(n_rows: int) -> Iterator[slice]:
+    for start in range(0, max(n_rows, 1), BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, n_rows))

@@ -1,0 +1,80 @@
+"""What the engine knows before the loop starts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill._neighbors.linking import Taking
+from greyfill._neighbors.recipe import Recipe
+from greyfill.table import Bools, Floats, Ints, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A recipe, the scaled training table with its start fill, labels and column weights.
+
+    ``weights`` has one row for all target columns, or one row for each column in ``targets``.
+    """
+
+    recipe: Recipe
+    table: Table
+    start: Floats
+    labels: Ints | None
+    weights: Floats
+    targets: Ints
+    n_jobs: int | None = None
+
+    @property
+    def n_levels(self) -> int:
+        """The largest number of levels of any column."""
+        return max((c.n_levels for c in self.table.columns), default=0)
+
+    @property
+    def overall_weights(self) -> Floats:
+        """One row of weights for questions about whole rows, such as their class."""
+        return overall_weights(self.weights)
+
+    def weight_groups(self, holes: Bools) -> list[tuple[Floats, Bools]]:
+        """Weights, and the holes that are filled with them: all at once, or column by column."""
+        if not self.recipe.weights.by_target:
+            return [(self.weights[0], holes)]
+        return [
+            (weights, only_column(holes, int(target)))
+            for target, weights in zip(self.targets, self.weights, strict=True)
+        ]
+
+    def visible(self, missing: Bools) -> Bools:
+        """The holes that a distance sees: none where it takes fills for values."""
+        return visible(self.recipe, missing)
+
+    def taking(self, rows: Ints, givers: Ints, values: Floats, missing: Bools) -> Taking:
+        """Rows of the training table that take from ``givers`` (sorted row numbers)."""
+        places = np.searchsorted(givers, rows)
+        places = np.minimum(places, max(len(givers) - 1, 0))
+        inside = givers[places] == rows if len(givers) else np.zeros(len(rows), dtype=bool)
+        own_rows = np.where(inside, places, -1).astype(np.intp)
+        return Taking(rows, values, self.visible(missing), own_rows)
+
+
+def visible(recipe: Recipe, missing: Bools) -> Bools:
+    """The holes that a recipe's distance sees."""
+    return missing if recipe.distance.holes == "mask" else np.zeros_like(missing)
+
+
+def overall_weights(weights: Floats) -> Floats:
+    """The mean row of weights; equal weights where there is no row."""
+    if len(weights) == 0:
+        return np.full(weights.shape[1], 1.0 / weights.shape[1])
+    return np.asarray(weights.mean(axis=0))
+
+
+def only_column(holes: Bools, column: int) -> Bools:
+    """The holes of one column."""
+    kept = np.zeros_like(holes)
+    kept[:, column] = holes[:, column]
+    return kept
+
+
+def available(taking: Taking, givers: Ints, k: int) -> int:
+    """How many donors each taking row can have: at most k, never itself."""
+    return min(k, len(givers) - int((taking.own_rows >= 0).any()))

@@ -1,0 +1,124 @@
+"""Six parts under one name, and what the use of labels makes of them."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.donors import AllRows, RowPool
+from greyfill._neighbors.schedule import Report, Trace, Work
+from greyfill._neighbors.start import GlobalStart
+from greyfill._neighbors.weighting import EqualWeights
+from greyfill.exceptions import InvalidParameterError
+from greyfill.table import Bools, Floats, Ints, Table
+
+LABEL_USES = ("donors", "weights", "none")
+
+
+class Distance(Protocol):
+    """Finds the nearest donors."""
+
+    @property
+    def holes(self) -> str:
+        """Whether a hole counts by its "mask" or as "filled"."""
+
+    def search(
+        self,
+        pool: DonorPool,
+        queries: Floats,
+        missing: Bools,
+        own_rows: Ints,
+        weights: Floats,
+        k: int,
+    ) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of each query."""
+
+    def over_observed(self, distances: Floats, share: Floats) -> Floats:
+        """The same distances over the observed columns, which carry ``share`` of the weight."""
+
+
+class Weights(Protocol):
+    """Weighs the columns."""
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels are needed."""
+
+    @property
+    def by_target(self) -> bool:
+        """Whether each target column has weights of its own."""
+
+    def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+        """One row of weights for all target columns, or one for each."""
+
+
+class Donors(Protocol):
+    """Chooses who may give to whom."""
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels are needed."""
+
+    def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
+        """Disjoint groups of takers, each with its givers."""
+
+
+class Start(Protocol):
+    """Fills the holes before the loop."""
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels are needed."""
+
+    def fill(self, table: Table, labels: Ints | None) -> tuple[Floats, int]:
+        """Values without holes, and how many cells fell back to all classes."""
+
+
+class Fill(Protocol):
+    """Weighs the donors of a cell."""
+
+    def weigh(self, distances: Floats) -> tuple[Floats, Floats]:
+        """Weights for numbers (rows sum to 1) and for votes."""
+
+
+class Schedule(Protocol):
+    """Orders the passes."""
+
+    @property
+    def tol(self) -> float:
+        """A change below this is no change."""
+
+    @property
+    def max_iter(self) -> int:
+        """The largest number of passes."""
+
+    def run(self, work: Work, report: Report) -> Trace:
+        """Fill every hole."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A neighbor method: one part of each sort."""
+
+    distance: Distance
+    weights: Weights
+    donors: Donors
+    fill: Fill
+    start: Start
+    schedule: Schedule
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether any part needs the class labels."""
+        return self.weights.uses_labels or self.donors.uses_labels or self.start.uses_labels
+
+    def restrict_labels(self, use: str) -> "Recipe":
+        """The same method with labels for all, for the column weights only, or for nothing."""
+        if use not in LABEL_USES:
+            raise InvalidParameterError(f"labels must be one of {LABEL_USES}, not {use!r}")
+        if use == "donors":
+            return self
+        donors = AllRows() if self.donors.uses_labels else self.donors
+        start = GlobalStart() if self.start.uses_labels else self.start
+        blind = use == "none" and self.weights.uses_labels
+        weights = EqualWeights() if blind else self.weights
+        return replace(self, donors=donors, start=start, weights=weights)

@@ -1,0 +1,48 @@
+"""Numbers to [0, 1] and back, equation (34) without its reflection."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill.table import Bools, Floats, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Scaler:
+    """Observed range of each numeric or ordinal column; categories pass through.
+
+    The reflection max − x of equation (34) changes no distance, so x − min is used. A constant
+    column has range 1. Everything is halved before it is subtracted, so that a range beyond the
+    largest float does not overflow.
+    """
+
+    low: Floats
+    high: Floats
+    is_categorical: Bools
+
+    @classmethod
+    def learn(cls, table: Table) -> "Scaler":
+        """Take the ranges from the observed cells of a table."""
+        low = np.where(table.missing, np.inf, table.values).min(axis=0)
+        high = np.where(table.missing, -np.inf, table.values).max(axis=0)
+        empty = table.missing.all(axis=0)
+        return cls(np.where(empty, 0.0, low), np.where(empty, 0.0, high), table.is_categorical)
+
+    @property
+    def half_range(self) -> Floats:
+        """Half of max − min; a half where a column is constant."""
+        half = self.high * 0.5 - self.low * 0.5
+        return np.where(half > 0.0, half, 0.5)
+
+    def scale(self, table: Table) -> Table:
+        """Numbers on [0, 1]; a value outside the learned range takes the nearer end."""
+        scaled = (table.values * 0.5 - self.low * 0.5) / self.half_range
+        scaled = np.clip(scaled, 0.0, 1.0)
+        scaled = np.where(self.is_categorical, table.values, scaled)
+        return table.with_values(np.ascontiguousarray(np.where(table.missing, 0.0, scaled)))
+
+    def unscale(self, scaled: Floats) -> Floats:
+        """Back to the units of the table, never outside the learned range."""
+        half = self.low * 0.5 + scaled * self.half_range
+        values = np.clip(half * 2.0, self.low, self.high)
+        return np.where(self.is_categorical, scaled, values)

@@ -1,0 +1,225 @@
+"""Fill new rows: each on its own, without labels, from the donors of ``fit`` only."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.filling import WeightedFill
+from greyfill._neighbors.linking import Links, Taking, informed, link, search
+from greyfill._neighbors.prepared import only_column, overall_weights, visible
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.scaling import Scaler
+from greyfill._neighbors.schedule import Trace
+from greyfill.table import Bools, Floats, Ints, Table
+
+UNLABELED_RULES = ("soft", "all")
+
+POSTERIOR_NEIGHBORS = 10
+"""The class of a row is judged by at least this many neighbors, whatever k the fill uses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """All that a fitted method remembers.
+
+    ``donors`` is the scaled, filled training table; its mask tells which cells still count as
+    holes in a distance.
+    """
+
+    recipe: Recipe
+    scaler: Scaler
+    donors: Table
+    labels: Ints | None
+    pools: tuple[RowPool, ...]
+    weights: Floats
+    targets: Ints
+    centers: Floats
+    n_neighbors: int
+    unlabeled: str
+    trace: Trace
+    k_scores: dict[int, float]
+    fallbacks: dict[str, int]
+    _layouts: dict[int, DonorPool] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be laid out again."""
+        return {**self.__dict__, "_layouts": {}}
+
+    @property
+    def everyone(self) -> Ints:
+        """All donor rows."""
+        return np.arange(self.donors.n_rows)
+
+    def layout(self, label: int, givers: Ints) -> DonorPool:
+        """The donors of a class (−1: all of them), laid out for the scan, once."""
+        if label not in self._layouts:
+            holes = visible(self.recipe, self.donors.missing)
+            self._layouts[label] = DonorPool.build(
+                self.donors.values[givers], holes[givers], self.donors.is_categorical
+            )
+        return self._layouts[label]
+
+    def column_weights(self, target: int) -> Floats:
+        """Weights for one target column, also when it had no hole in ``fit``."""
+        if not self.recipe.weights.by_target:
+            return np.asarray(self.weights[0])
+        known = np.flatnonzero(self.targets == target)
+        if len(known):
+            return np.asarray(self.weights[known[0]])
+        alone = self.recipe.weights.weigh(self.donors, self.labels, np.array([target]))
+        return np.asarray(alone[0])
+
+
+def serve(fitted: Fitted, table: Table, n_jobs: int | None) -> Floats:
+    """The values of a table without holes, in the units of the table."""
+    scaled = fitted.scaler.scale(table)
+    values = np.where(table.missing, fitted.centers, scaled.values)
+    rows = np.flatnonzero(table.missing.any(axis=1))
+    if len(rows):
+        values[rows] = _fill_rows(fitted, values[rows], table.missing[rows], n_jobs)
+    return np.where(table.missing, fitted.scaler.unscale(values), table.values)
+
+
+def _fill_rows(fitted: Fitted, values: Floats, missing: Bools, n_jobs: int | None) -> Floats:
+    """Fill incomplete rows; where fills count as values, again until each row is stable."""
+    if all(len(pool.givers) == 0 for pool in fitted.pools):
+        return values
+    posterior = _posterior(fitted, values, missing, n_jobs)
+    schedule = fitted.recipe.schedule
+    moving = fitted.recipe.distance.holes == "filled"
+    active = np.arange(len(values))
+    values = values.copy()
+    for _ in range(schedule.max_iter if moving else 1):
+        new = _one_pass(fitted, values[active], missing[active], posterior[active], n_jobs)
+        change = np.abs(new - values[active]).max(axis=1, initial=0.0)
+        values[active] = new
+        active = active[change >= max(schedule.tol, 1e-15)]
+        if len(active) == 0:
+            break
+    return values
+
+
+def _one_pass(
+    fitted: Fitted, values: Floats, missing: Bools, posterior: Floats, n_jobs: int | None
+) -> Floats:
+    out = values.copy()
+    n_levels = max((c.n_levels for c in fitted.donors.columns), default=0)
+    for weights, holes in _weight_groups(fitted, missing):
+        seen = visible(fitted.recipe, missing)
+        rows = np.flatnonzero(holes.any(axis=1) & informed(seen, weights))
+        if len(rows) == 0:
+            continue
+        taking = Taking(rows, values[rows], seen[rows], np.full(len(rows), -1, dtype=np.intp))
+        links = _mixed_links(fitted, taking, holes[rows], weights, posterior[rows], n_jobs)
+        cells = links.rows[links.slots], links.columns
+        out[cells] = links.values(fitted.donors.values, fitted.donors.is_categorical, n_levels)
+    return out
+
+
+def _weight_groups(fitted: Fitted, missing: Bools) -> list[tuple[Floats, Bools]]:
+    if not fitted.recipe.weights.by_target:
+        return [(fitted.weights[0], missing)]
+    targets = np.flatnonzero(missing.any(axis=0))
+    return [(fitted.column_weights(int(t)), only_column(missing, int(t))) for t in targets]
+
+
+def _class_pools(fitted: Fitted) -> list[RowPool]:
+    """The pools whose fills are mixed: one for each class, or a single one."""
+    if len(fitted.pools) == 1:
+        return [replace(fitted.pools[0], label=0)]
+    if fitted.unlabeled == "all":
+        return [RowPool(fitted.everyone, fitted.everyone)]
+    return list(fitted.pools)
+
+
+def _posterior(fitted: Fitted, values: Floats, missing: Bools, n_jobs: int | None) -> Floats:
+    """P(class | observed cells) of each row for each class pool, from its neighbors by 1/d²."""
+    pools = _class_pools(fitted)
+    if len(pools) == 1:
+        return np.ones((len(values), 1))
+    assert fitted.labels is not None
+    labels, weights = fitted.labels, overall_weights(fitted.weights)
+    out = np.tile([np.mean(labels == pool.label) for pool in pools], (len(values), 1))
+    rows = np.flatnonzero(informed(missing, weights))
+    if len(rows) == 0:
+        return out
+    taking = Taking(rows, values[rows], missing[rows], np.full(len(rows), -1, dtype=np.intp))
+    k = min(max(fitted.n_neighbors, POSTERIOR_NEIGHBORS), fitted.donors.n_rows)
+    everyone = fitted.layout(-1, fitted.everyone)
+    found, distances = search(fitted.recipe.distance, everyone, taking, weights, k, n_jobs)
+    share = np.where(missing[rows], 0.0, weights).sum(axis=1)
+    closeness, _ = WeightedFill().weigh(fitted.recipe.distance.over_observed(distances, share))
+    for place, pool in enumerate(pools):
+        out[rows, place] = np.where(labels[found] == pool.label, closeness, 0.0).sum(axis=1)
+    return out
+
+
+def _mixed_links(
+    fitted: Fitted,
+    taking: Taking,
+    holes: Bools,
+    weights: Floats,
+    posterior: Floats,
+    n_jobs: int | None,
+) -> Links:
+    """Donors of every class side by side, their weights shared out by the posterior."""
+    pieces = [
+        _class_links(fitted, pool, taking, holes, weights, posterior[:, place], n_jobs)
+        for place, pool in enumerate(_class_pools(fitted))
+    ]
+    if len(pieces) == 1:
+        return pieces[0]
+    distances = np.concatenate([piece.distances for piece in pieces], axis=1)
+    order = np.argsort(distances, axis=1, kind="stable")
+
+    def side_by_side(name: str) -> Any:
+        joined = np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
+        return np.take_along_axis(joined, order, axis=1)
+
+    return replace(
+        pieces[0],
+        donors=side_by_side("donors"),
+        distances=side_by_side("distances"),
+        number_weights=side_by_side("number_weights"),
+        vote_weights=side_by_side("vote_weights"),
+    )
+
+
+def _class_links(
+    fitted: Fitted,
+    pool: RowPool,
+    taking: Taking,
+    holes: Bools,
+    weights: Floats,
+    share: Floats,
+    n_jobs: int | None,
+) -> Links:
+    """Donors of one class for the rows that may belong to it; the others get weightless ones."""
+    k = min(fitted.n_neighbors, len(pool.givers))
+    wanted = share > 0.0
+    part = taking.only(wanted)
+    layout = fitted.layout(pool.label if not pool.fallback else -1, pool.givers)
+    recipe = fitted.recipe
+    found = link(
+        recipe.distance, recipe.fill, layout, pool.givers, part, holes[wanted], weights, k, n_jobs
+    )
+    votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
+    slots, columns = np.nonzero(holes)
+
+    def spread(values: Any, blank: float) -> Any:
+        whole = np.full((len(wanted), k), blank, dtype=values.dtype)
+        whole[wanted] = values
+        return whole
+
+    return Links(
+        rows=taking.rows,
+        slots=slots,
+        columns=columns,
+        donors=spread(found.donors, 0),
+        distances=spread(found.distances, np.inf),
+        number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
+        vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
+    )

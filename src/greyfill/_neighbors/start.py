@@ -1,0 +1,60 @@
+"""What a hole holds before the loop: the start part of a recipe."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from greyfill.table import Bools, Floats, Ints, Table
+
+
+@dataclass(frozen=True)
+class GlobalStart:
+    """The mean of a numeric column, the mode of a categorical one, over all observed cells."""
+
+    uses_labels: ClassVar[bool] = False
+
+    def fill(self, table: Table, labels: Ints | None) -> tuple[Floats, int]:
+        """Values without holes, and the number of cells that had to fall back (none here)."""
+        return np.where(table.missing, column_centers(table), table.values), 0
+
+
+@dataclass(frozen=True)
+class ClassStart:
+    """Mean or mode of the column within the row's class; without any, over all classes."""
+
+    uses_labels: ClassVar[bool] = True
+
+    def fill(self, table: Table, labels: Ints | None) -> tuple[Floats, int]:
+        """Values without holes, and the number of cells whose class had no observed value."""
+        assert labels is not None
+        filled = table.values.copy()
+        overall = column_centers(table)
+        fallbacks = 0
+        for label in np.unique(labels):
+            rows = np.flatnonzero(labels == label)
+            members = table.rows(rows)
+            empty = members.missing.all(axis=0)
+            centers = np.where(empty, overall, column_centers(members))
+            filled[rows] = np.where(members.missing, centers, members.values)
+            fallbacks += int(members.missing[:, empty].sum())
+        return filled, fallbacks
+
+
+def column_centers(table: Table) -> Floats:
+    """Mean of each numeric or ordinal column, mode of each categorical one (smallest code of ties).
+
+    A column without an observed value gets 0.
+    """
+    observed = ~table.missing
+    counts = observed.sum(axis=0)
+    sums = np.where(observed, table.values, 0.0).sum(axis=0)
+    centers = sums / np.maximum(counts, 1)
+    for j in np.flatnonzero(table.is_categorical):
+        centers[j] = _mode(table.values[:, j], observed[:, j])
+    return np.asarray(centers)
+
+
+def _mode(codes: Floats, observed: Bools) -> float:
+    seen = codes[observed].astype(np.intp)
+    return float(np.bincount(seen).argmax()) if len(seen) else 0.0

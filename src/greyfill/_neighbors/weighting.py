@@ -1,0 +1,62 @@
+"""How much each column counts in a distance: the weights part of a recipe."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from greyfill.information import class_information, normalize, pair_information
+from greyfill.table import Floats, Ints, Table
+
+
+@dataclass(frozen=True)
+class EqualWeights:
+    """λ_j = 1/p, equation (33)."""
+
+    uses_labels: ClassVar[bool] = False
+    by_target: ClassVar[bool] = False
+
+    def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+        """One row of weights for all target columns."""
+        return np.full((1, table.n_columns), 1.0 / table.n_columns)
+
+
+@dataclass(frozen=True)
+class ClassInformation:
+    """λ_j = I(X_j; Y) / Σ I, equations (24)–(30).
+
+    Parameters
+    ----------
+    n_permutations : int
+        With a positive number, subtract from each I the mean of that many values under permuted
+        labels, and set to zero what does not stand out from them by two standard deviations.
+    random_state : int
+        Seed of the permutations.
+    """
+
+    uses_labels: ClassVar[bool] = True
+    by_target: ClassVar[bool] = False
+
+    n_permutations: int = 0
+    random_state: int = 0
+
+    def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+        """One row of weights for all target columns."""
+        assert labels is not None
+        information = class_information(
+            table, labels, n_permutations=self.n_permutations, random_state=self.random_state
+        )
+        return normalize(information)[np.newaxis]
+
+
+@dataclass(frozen=True)
+class PairInformation:
+    """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015)."""
+
+    uses_labels: ClassVar[bool] = False
+    by_target: ClassVar[bool] = True
+
+    def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+        """One row of weights for each target column."""
+        rows = [normalize(pair_information(table, int(target))) for target in targets]
+        return np.array(rows).reshape(len(targets), table.n_columns)

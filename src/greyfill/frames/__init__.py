@@ -1,0 +1,33 @@
+"""Tables of any library ⇄ the one `Table` that every method works on.
+
+```
+X ── doors ──> numpy array or narwhals frame            refuses what is no table
+  ── series / arrays / objects ──> Cells per column     raw values, holes, family
+  ── learning ──> Schema                                names, kinds, levels (only in fit)
+  ── encoding ──> Table + Origin                        numbers, codes, mask
+filled numbers + Origin
+  ── storing ──> the values of the holes, as the column stores them
+  ── pandas_dialect / polars_dialect / arrow_dialect ──> the same library, only holes written
+```
+
+Nothing outside this package knows a dataframe library. The three dialects have the same five
+functions and are imported when the first table of their library arrives.
+"""
+
+from greyfill.frames.decoding import decode
+from greyfill.frames.doors import open_table
+from greyfill.frames.encoding import encode
+from greyfill.frames.labels import encode_labels, labels_to_array
+from greyfill.frames.schema import Family, Field, Origin, Schema
+
+__all__ = [
+    "Family",
+    "Field",
+    "Origin",
+    "Schema",
+    "decode",
+    "encode",
+    "encode_labels",
+    "labels_to_array",
+    "open_table",
+]

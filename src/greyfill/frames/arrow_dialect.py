@@ -1,0 +1,94 @@
+"""Columns of pyarrow tables, written back in their own type."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from greyfill.frames.cells import Array
+from greyfill.frames.schema import Family
+from greyfill.table import Bools, Ints
+
+
+def plain(series: Any) -> Array | None:
+    """Never: narwhals reads every type of arrow."""
+    return None
+
+
+def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
+    """Positions of the cells in the dictionary, the dictionary, and whether it is ordered."""
+    array = _one_chunk(series)
+    codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes.astype(np.intp), tuple(array.dictionary.to_pylist()), bool(array.type.ordered)
+
+
+def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
+    """The same column, with values in the holes."""
+    if pa.types.is_dictionary(series.type):
+        return _patch_dictionary(_one_chunk(series), missing, values)
+    fills = _column(values, series.type)
+    return pa.chunked_array([_taken(_one_chunk(series), fills, missing)])
+
+
+def build(values: Array, family: Family) -> Any:
+    """A new column of a family."""
+    return pa.chunked_array([pa.array(values)])
+
+
+def replace(frame: Any, columns: dict[int, Any]) -> Any:
+    """The same table with some columns exchanged, by position."""
+    for position, column in columns.items():
+        field = frame.schema.field(position).with_type(column.type)
+        frame = frame.set_column(position, field, column)
+    return frame
+
+
+def keep(frame: Any, kept: Bools) -> Any:
+    """The same table with only some columns."""
+    return frame.select(np.flatnonzero(kept).tolist())
+
+
+def append(frame: Any, columns: dict[str, Bools]) -> Any:
+    """The same table with boolean columns added at its end."""
+    for name, mask in columns.items():
+        frame = frame.append_column(name, pa.array(mask))
+    return frame
+
+
+def from_array(array: Array, names: tuple[str, ...]) -> Any:
+    """A table from a numpy array."""
+    columns = [pa.array(np.ascontiguousarray(array[:, j])) for j in range(array.shape[1])]
+    return pa.table(columns, names=list(names))
+
+
+def _one_chunk(series: Any) -> Any:
+    if pa.types.is_dictionary(series.type):
+        series = series.unify_dictionaries()
+    array = series.combine_chunks()
+    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _column(values: Array, arrow_type: Any) -> Any:
+    """An array of a type from numpy; moments are ticks of their own unit, in UTC."""
+    if pa.types.is_timestamp(arrow_type) or pa.types.is_duration(arrow_type):
+        return pa.array(values.view(np.int64)).cast(arrow_type)
+    return pa.array(values, type=arrow_type)
+
+
+def _taken(array: Any, fills: Any, missing: Bools) -> Any:
+    """Append the fills, then take each cell from its place; this works for every type."""
+    n_rows = len(array)
+    places = np.where(missing, n_rows + np.cumsum(missing) - 1, np.arange(n_rows))
+    return pa.concat_arrays([array, fills]).take(pa.array(places))
+
+
+def _patch_dictionary(array: Any, missing: Bools, values: Array) -> Any:
+    levels = array.dictionary.to_pylist()
+    levels += [value for value in dict.fromkeys(values.tolist()) if value not in set(levels)]
+    codes = {level: code for code, level in enumerate(levels)}
+    index_type = array.type.index_type
+    fills = pa.array([codes[value] for value in values.tolist()], type=index_type)
+    indices = _taken(array.indices, fills, missing)
+    dictionary = pa.array(levels, type=array.type.value_type)
+    patched = pa.DictionaryArray.from_arrays(indices, dictionary, ordered=array.type.ordered)
+    return pa.chunked_array([patched])

@@ -1,0 +1,139 @@
+"""The cells of one column, read out of any library: raw values, holes, family."""
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import repeat
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.frames.schema import COUNTABLE, Family, meaning
+from greyfill.table import Bools, Floats
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One column: ``values`` hold 0 or None in the holes.
+
+    Dates, durations and times are float64 microseconds. A category holds the positions of its
+    cells in ``declared``, the levels of its dtype. ``boxed`` cells are Python objects.
+    """
+
+    values: Array
+    missing: Bools
+    family: Family
+    declared: tuple[Any, ...] | None = None
+    ordered: bool = False
+    boxed: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """What the cells stand for."""
+        return meaning(self.family, self.declared or ())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every cell is a hole."""
+        return bool(self.missing.all())
+
+    def numbers(self) -> Floats:
+        """The cells as float64, 0 in the holes and where there is no number to be had."""
+        if self.meaning not in COUNTABLE:
+            return np.zeros(len(self.values))
+        return self.values.astype(np.float64)
+
+    def uniques(self) -> tuple[Any, ...]:
+        """The distinct observed values, sorted."""
+        observed = self.values[~self.missing].tolist()
+        return sorted_levels(dict.fromkeys(observed))
+
+    def codes(self, lookup: dict[Any, int]) -> Floats:
+        """The code of each cell, −1 for a value that the lookup does not know."""
+        if self.declared is not None:
+            codes = np.fromiter((lookup.get(level, -1) for level in self.declared), np.float64)
+            return codes[self.values] if len(codes) else np.full(len(self.values), -1.0)
+        values = self.values.tolist()
+        return np.fromiter(map(lookup.get, values, repeat(-1)), np.float64, len(values))
+
+
+def sorted_levels(levels: Any) -> tuple[Any, ...]:
+    """Levels in ascending order, by type and then by value when they cannot be compared.
+
+    >>> sorted_levels(["b", 10, "a", 9])
+    (9, 10, 'a', 'b')
+    """
+    keys = (None, lambda v: (type(v).__name__, v), lambda v: (type(v).__name__, repr(v)))
+    for key in keys:
+        try:
+            return tuple(sorted(levels, key=key))
+        except TypeError:
+            continue
+    raise AssertionError("text can always be sorted")  # pragma: no cover
+
+
+def without_sentinels(cells: Cells, sentinels: tuple[Any, ...]) -> Cells:
+    """The same cells, with those that equal a sentinel turned into holes."""
+    if not sentinels:
+        return cells
+    if cells.declared is not None:
+        hits = np.array([level in sentinels for level in cells.declared], dtype=bool)
+        hit = hits[cells.values] if len(hits) else np.zeros(len(cells.values), dtype=bool)
+    else:
+        hit = equal_to_any(cells.values, _fitting(sentinels, cells))
+    missing = cells.missing | hit
+    values = with_blanks(cells.values, missing)
+    return Cells(values, missing, cells.family, cells.declared, cells.ordered, cells.boxed)
+
+
+def with_blanks(values: Array, missing: Bools) -> Array:
+    """The same values, with 0 or None in the holes."""
+    blank = np.array([None]) if values.dtype == object else np.zeros(1, values.dtype)
+    return np.where(missing, blank, values)
+
+
+def equal_to_any(values: Array, sentinels: tuple[Any, ...]) -> Bools:
+    """Which values equal one of the sentinels."""
+    hit = np.zeros(values.shape, dtype=bool)
+    for sentinel in sentinels:
+        hit |= np.asarray(values == sentinel, dtype=bool)
+    return hit
+
+
+def number_sentinels(sentinels: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The sentinels that a column of numbers may hold; True is not 1 here."""
+    return tuple(s for s in sentinels if isinstance(s, Number) and type(s) is not bool)
+
+
+def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
+    """The sentinels of a type that these cells can hold, as the cells hold them."""
+    if cells.family is Family.BOOLEAN:
+        return tuple(s for s in sentinels if isinstance(s, bool | np.bool_))
+    if cells.meaning == "numbers":
+        return number_sentinels(sentinels)
+    if cells.meaning == "dates":
+        return tuple(microseconds(np.datetime64(s)) for s in sentinels if isinstance(s, date))
+    if cells.meaning == "text":
+        return tuple(s for s in sentinels if isinstance(s, str))
+    return ()
+
+
+def microseconds(moments: Any) -> Any:
+    """Dates or durations of numpy as float64 microseconds."""
+    letter = moments.dtype.kind
+    return moments.astype(f"{letter}8[us]").astype(np.int64).astype(np.float64)
+
+
+def check_finite(values: Floats, names: tuple[str, ...]) -> None:
+    """Refuse infinite numbers and say where the first one stands."""
+    if np.isfinite(values).all():
+        return
+    row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
+    raise InvalidDataError(
+        f"Input X contains infinity: column {names[column]!r} is infinite in row {row}. "
+        "Replace it by a finite number, or by a missing value to have it imputed."
+    )

@@ -1,0 +1,90 @@
+"""The door in: let tables pass, and tell everybody else what a table is."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.frames.cells import Array
+
+Frame = nw.DataFrame[Any]
+
+ONE_DIMENSION = (
+    "Expected 2D array, got 1D array instead:\narray={}.\nReshape your data either using "
+    "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+    "contains a single sample."
+)
+
+
+def open_table(X: Any) -> Array | Frame:
+    """Return X as a numpy array or a narwhals frame of two dimensions, or say what is wrong."""
+    if type(X) is np.ndarray:
+        return _checked_array(X)
+    _refuse_sparse(X)
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.DataFrame):
+        return _checked_frame(frame)
+    if isinstance(frame, nw.LazyFrame):
+        raise InvalidDataError(
+            f"A lazy frame ({type(X).__module__}.{type(X).__name__}) has no rows yet. "
+            "Collect it first, for example with X.collect()."
+        )
+    if isinstance(frame, nw.Series):
+        raise InvalidDataError(ONE_DIMENSION.format(X))
+    return _checked_array(_as_array(X))
+
+
+def _as_array(X: Any) -> Array:
+    """A sequence of rows as an array; numbers beside texts stay numbers."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise InvalidDataError("Masked arrays are not supported. Use X.filled(numpy.nan).")
+    try:
+        array = np.asarray(X)
+        is_plain = isinstance(X, np.ndarray) or array.dtype.kind in "fiubc"
+        return array if is_plain else np.array(X, dtype=object)
+    except ValueError as error:
+        raise InvalidDataError(
+            f"Expected 2D array, got rows of unequal length: {error}"
+        ) from None
+
+
+def _checked_array(array: Array) -> Array:
+    if array.dtype.kind == "c":
+        raise InvalidDataError(f"Complex data not supported\n{array}\n")
+    if array.dtype.kind == "V":
+        raise InvalidDataError("Structured arrays are not supported. Use pandas.DataFrame(X).")
+    if array.ndim == 0:
+        raise InvalidDataError(f"Expected 2D array, got scalar array instead:\narray={array}.")
+    if array.ndim == 1:
+        raise InvalidDataError(ONE_DIMENSION.format(array))
+    if array.ndim > 2:
+        raise InvalidDataError(f"Found array with dim {array.ndim}. Expected 2 dimensions.")
+    _refuse_no_cells(array.shape)
+    return array
+
+
+def _checked_frame(frame: Frame) -> Frame:
+    _refuse_no_cells(frame.shape)
+    names = frame.columns
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise InvalidDataError(f"Column names must be unique, but {', '.join(twice)} occurs twice.")
+    return frame
+
+
+def _refuse_no_cells(shape: tuple[int, ...]) -> None:
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise InvalidDataError(
+                f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is "
+                "required."
+            )
+
+
+def _refuse_sparse(X: Any) -> None:
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError(
+            f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
+            "apart, so dense data is required. Use X.toarray()."
+        )

@@ -1,0 +1,156 @@
+"""The way in: any table → `Table` and `Origin`."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.frames.arrays import FAMILIES, read_column, read_matrix
+from greyfill.frames.cells import Array, Cells, check_finite
+from greyfill.frames.doors import Frame, open_table
+from greyfill.frames.learning import learn
+from greyfill.frames.objects import null_cells
+from greyfill.frames.schema import Family, Field, Origin, Schema
+from greyfill.frames.series import read_series
+from greyfill.table import Floats, Kind, Table
+
+
+def encode(
+    X: Any,
+    *,
+    schema: Schema | None = None,
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+) -> tuple[Table, Origin]:
+    """Turn any table into numbers, codes and a mask of holes.
+
+    Parameters
+    ----------
+    X
+        A numpy array, a list of rows, or an eager frame of pandas, polars or pyarrow.
+    schema
+        What an earlier call learned; the codes are then the same, a value that it never saw
+        gets −1, and the other parameters are not looked at.
+    categorical_features
+        ``"auto"`` (by dtype), or names, positions or a mask of columns that are categorical too.
+    ordinal_features
+        Names or positions of ordinal columns (in the order of the dtype, else sorted), or a
+        dict from them to the ordered levels.
+    missing_values
+        One value or a list of values that stand for a hole, besides None, NaN, NA and NaT.
+
+    Dates, durations and times become float64 microseconds since the epoch or midnight; their
+    observed cells are kept as they are, so only imputed cells are rounded to that precision.
+
+    >>> table, origin = encode([[1.0, "no"], [None, "yes"], [3.0, None]])
+    >>> table.values
+    array([[1., 0.],
+           [0., 1.],
+           [3., 0.]])
+    >>> table.columns[1]
+    Column(name='x1', kind=<Kind.CATEGORICAL: 'categorical'>, n_levels=2)
+    """
+    table = open_table(X)
+    sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
+    if isinstance(table, np.ndarray) and table.dtype.kind in "fiu":
+        by_dtype = _is_auto(categorical_features) and not ordinal_features
+        if by_dtype if schema is None else schema.all_numbers:
+            return _encode_matrix(table, schema or _schema_of_matrix(table, sentinels))
+    columns, names = _read(table, sentinels)
+    if schema is None:
+        schema = learn(columns, names, categorical_features, ordinal_features, sentinels)
+    return _encode_columns(table, columns, schema)
+
+
+def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
+    """The extra missing values as a tuple; NaN and None need no mention.
+
+    >>> as_sentinels(["?", -999, None]), as_sentinels("NA"), as_sentinels(float("nan"))
+    (('?', -999), ('NA',), ())
+    """
+    if isinstance(missing_values, list | tuple | set | frozenset | np.ndarray):
+        given = list(missing_values)
+    else:
+        given = [missing_values]
+    missing = null_cells(np.fromiter(given, dtype=object, count=len(given)))
+    return tuple(value for value, null in zip(given, missing, strict=True) if not null)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return categorical_features is None or (
+        isinstance(categorical_features, str) and categorical_features == "auto"
+    )
+
+
+def _encode_matrix(matrix: Array, schema: Schema) -> tuple[Table, Origin]:
+    values, missing = read_matrix(matrix, schema.missing_values)
+    if not np.isfinite(values).all():
+        check_finite(values, schema.names)
+    families = (FAMILIES[matrix.dtype.kind],) * matrix.shape[1]
+    origin = Origin(schema, matrix, missing, families, (False,) * matrix.shape[1])
+    return Table(values, missing, schema.columns), origin
+
+
+def _schema_of_matrix(matrix: Array, sentinels: tuple[Any, ...]) -> Schema:
+    family = FAMILIES[matrix.dtype.kind]
+    names = _array_names(matrix)
+    return Schema(tuple(Field(name, Kind.NUMERIC, family) for name in names), sentinels)
+
+
+def _array_names(array: Array) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(array.shape[1]))
+
+
+def _read(table: Array | Frame, sentinels: tuple[Any, ...]) -> tuple[list[Cells], tuple[str, ...]]:
+    """All columns as cells, and their names as text."""
+    if isinstance(table, nw.DataFrame):
+        names = tuple(str(name) for name in table.columns)
+        columns = zip(table.iter_columns(), names, strict=True)
+        return [read_series(series, name, sentinels) for series, name in columns], names
+    names = _array_names(table)
+    return [read_column(table[:, j], name, sentinels) for j, name in enumerate(names)], names
+
+
+def _encode_columns(
+    table: Array | Frame, columns: list[Cells], schema: Schema
+) -> tuple[Table, Origin]:
+    values = np.empty((len(columns[0].values), len(columns)))
+    missing = np.empty(values.shape, dtype=bool)
+    for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
+        values[:, j] = _numbers(cells, field)
+        missing[:, j] = cells.missing
+    values[missing] = 0.0
+    check_finite(values, schema.names)
+    container = table.to_native() if isinstance(table, nw.DataFrame) else table
+    families = tuple(cells.family for cells in columns)
+    boxed = tuple(cells.boxed for cells in columns)
+    return Table(values, missing, schema.columns), Origin(
+        schema, container, missing, families, boxed
+    )
+
+
+def _numbers(cells: Cells, field: Field) -> Floats:
+    """The cells as the numbers or codes of their field."""
+    if cells.is_empty:
+        return np.zeros(len(cells.values))
+    _refuse_another_meaning(cells, field)
+    return cells.numbers() if field.kind is Kind.NUMERIC else cells.codes(field.codes)
+
+
+def _refuse_another_meaning(cells: Cells, field: Field) -> None:
+    """Refuse text where `fit` saw numbers, and the like.
+
+    A category of an unknown type among objects is only an unseen category.
+    """
+    seen, given = field.meaning, cells.meaning
+    if seen == given or field.family is Family.EMPTY:
+        return
+    if field.kind is not Kind.NUMERIC and (cells.boxed or "anything" in (seen, given)):
+        return
+    given = "categories" if given == "anything" else given
+    raise InvalidDataError(
+        f"Column {field.name!r} holds {given}, but fit saw {seen} in it. "
+        "Convert the column, or fit again."
+    )

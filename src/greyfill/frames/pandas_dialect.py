@@ -1,0 +1,94 @@
+"""Columns of pandas, written back in their own dtype, index and labels."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from greyfill.frames.cells import Array
+from greyfill.frames.schema import Family
+from greyfill.frames.storing import OBJECTS
+from greyfill.table import Bools, Ints
+
+
+def plain(series: Any) -> Array | None:
+    """The cells as numpy has them, if the dtype is one of numpy or known to pandas only."""
+    if isinstance(series.dtype, np.dtype):
+        return np.asarray(series.to_numpy())
+    if isinstance(series.dtype, pd.PeriodDtype | pd.IntervalDtype):
+        return np.asarray(series.to_numpy(dtype=object))
+    return None
+
+
+def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
+    """Positions of the cells among the categories, the categories, and whether they are ordered."""
+    if isinstance(series.dtype, pd.ArrowDtype):
+        return _arrow().categories(_chunks(series))
+    codes = series.cat.codes.to_numpy().astype(np.intp)
+    return codes, tuple(series.cat.categories.tolist()), bool(series.cat.ordered)
+
+
+def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
+    """The same column, with values in the holes."""
+    if isinstance(series.dtype, pd.ArrowDtype):
+        chunks = _arrow().patch(_chunks(series), missing, values, family)
+        return pd.Series(pd.arrays.ArrowExtensionArray(chunks), index=series.index, copy=False)
+    if isinstance(series.dtype, np.dtype):
+        cells = series.to_numpy(copy=True)
+        cells[missing] = values
+        return pd.Series(cells, index=series.index, dtype=series.dtype, copy=False)
+    array = series.array.copy()
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        array = _with_levels(array, values)
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        values = pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(series.dtype.tz).array
+    array[missing] = values
+    return pd.Series(array, index=series.index, copy=False)
+
+
+def build(values: Array, family: Family) -> Any:
+    """A new column of a family."""
+    series = pd.Series(values)
+    return series if family in OBJECTS else series.infer_objects()
+
+
+def replace(frame: Any, columns: dict[int, Any]) -> Any:
+    """The same frame with some columns exchanged, by position."""
+    result = frame.copy(deep=False)
+    for position, column in columns.items():
+        result.isetitem(position, column.set_axis(frame.index))
+    return result
+
+
+def keep(frame: Any, kept: Bools) -> Any:
+    """The same frame with only some columns."""
+    return frame.iloc[:, np.flatnonzero(kept)]
+
+
+def append(frame: Any, columns: dict[str, Bools]) -> Any:
+    """The same frame with boolean columns added at its end."""
+    return pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1)
+
+
+def from_array(array: Array, names: tuple[str, ...]) -> Any:
+    """A frame from a numpy array."""
+    return pd.DataFrame(array, columns=list(names)).infer_objects()
+
+
+def _chunks(series: Any) -> Any:
+    import pyarrow as pa
+
+    array = pa.array(series.array)
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _arrow() -> Any:
+    from greyfill.frames import arrow_dialect
+
+    return arrow_dialect
+
+
+def _with_levels(array: Any, values: Array) -> Any:
+    """The same categories, and those of the values that are not among them."""
+    new = pd.Index(pd.unique(pd.Series(values, dtype=object))).difference(array.categories)
+    return array.add_categories(new) if len(new) else array

@@ -1,0 +1,111 @@
+"""Reading one column of a dataframe through narwhals."""
+
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.frames.arrays import read_column
+from greyfill.frames.cells import Array, Cells, with_blanks, without_sentinels
+from greyfill.frames.dialects import dialect_of
+from greyfill.frames.schema import Family
+
+Series = nw.Series[Any]
+
+
+def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
+    """Read one column: its family follows from its dtype."""
+    array = dialect_of(series).plain(series.to_native())
+    if array is not None:
+        return read_column(array, name, sentinels)
+    family = family_of(series.dtype, name)
+    if family is Family.CATEGORY:
+        return without_sentinels(_read_category(series), sentinels)
+    missing = series.is_null().to_numpy().astype(bool)
+    values = _READERS[family](series)
+    if family is Family.FLOAT:
+        missing |= np.isnan(values)
+    return without_sentinels(Cells(with_blanks(values, missing), missing, family), sentinels)
+
+
+def family_of(dtype: Any, name: str) -> Family:
+    """The family of a narwhals dtype, or an error that names the column."""
+    for family, belongs in _FAMILIES.items():
+        if belongs(dtype):
+            return family
+    raise InvalidDataError(
+        f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
+        "texts, categories and dates can: convert the column, or drop it."
+    )
+
+
+def _read_category(series: Series) -> Cells:
+    codes, declared, ordered = dialect_of(series).categories(series.to_native())
+    missing = codes < 0
+    return Cells(np.where(missing, 0, codes), missing, Family.CATEGORY, declared, ordered)
+
+
+def _integers(series: Series) -> Array:
+    if series.dtype in (nw.Int128, nw.UInt128):
+        return _floats(series)
+    return series.fill_null(0).to_numpy()
+
+
+def _floats(series: Series) -> Array:
+    return series.fill_null(0).cast(nw.Float64).to_numpy()
+
+
+def _booleans(series: Series) -> Array:
+    return series.fill_null(False).to_numpy().astype(bool)
+
+
+def _moments(series: Series) -> Array:
+    return series.dt.timestamp("us").to_numpy().astype(np.float64)
+
+
+def _spans(series: Series) -> Array:
+    return series.dt.total_microseconds().to_numpy().astype(np.float64)
+
+
+def _times(series: Series) -> Array:
+    parts = series.dt.hour(), series.dt.minute(), series.dt.second(), series.dt.nanosecond()
+    hours, minutes, seconds, nanos = (part.fill_null(0).to_numpy().astype(float) for part in parts)
+    return np.asarray(((hours * 60 + minutes) * 60 + seconds) * 1e6 + np.rint(nanos / 1e3))
+
+
+def _texts(series: Series) -> Array:
+    return np.asarray(series.cast(nw.String).to_numpy(), dtype=object)
+
+
+def _nothing(series: Series) -> Array:
+    return np.zeros(len(series))
+
+
+_FAMILIES: dict[Family, Callable[[Any], bool]] = {
+    Family.FLOAT: lambda dtype: dtype.is_float(),
+    Family.INTEGER: lambda dtype: dtype.is_integer(),
+    Family.DECIMAL: lambda dtype: dtype.is_decimal(),
+    Family.BOOLEAN: lambda dtype: dtype == nw.Boolean,
+    Family.TEXT: lambda dtype: dtype == nw.String,
+    Family.CATEGORY: lambda dtype: dtype in (nw.Categorical, nw.Enum),
+    Family.DATE: lambda dtype: dtype == nw.Date,
+    Family.DATETIME: lambda dtype: dtype == nw.Datetime,
+    Family.DURATION: lambda dtype: dtype == nw.Duration,
+    Family.TIME: lambda dtype: dtype == nw.Time,
+    Family.EMPTY: lambda dtype: dtype == nw.Unknown,
+}
+
+_READERS: dict[Family, Callable[[Series], Array]] = {
+    Family.FLOAT: _floats,
+    Family.INTEGER: _integers,
+    Family.DECIMAL: _floats,
+    Family.BOOLEAN: _booleans,
+    Family.TEXT: _texts,
+    Family.DATE: _moments,
+    Family.DATETIME: _moments,
+    Family.DURATION: _spans,
+    Family.TIME: _times,
+    Family.EMPTY: _nothing,
+}

@@ -1,0 +1,114 @@
+"""The values of the holes, in the form in which a column stores its cells."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.frames.cells import Array
+from greyfill.frames.schema import Family, Field
+from greyfill.table import Floats, Kind
+
+MISSING_TEXT = "missing_value"
+OBJECTS = frozenset({Family.TEXT, Family.CATEGORY, Family.MIXED})
+MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 36e8, "D": 864e8}
+
+
+def values_of(filled: Floats, field: Field, family: Family, declared: tuple[Any, ...]) -> Array:
+    """The numbers or levels behind the filled numbers or codes of a column.
+
+    A column that `fit` saw no value of has no levels: then it is 0, False, the first level
+    that its dtype declares, or a word that says so.
+    """
+    if field.kind is Kind.NUMERIC and not (field.family is Family.EMPTY and family in OBJECTS):
+        return filled
+    if field.levels:
+        codes = np.clip(np.rint(filled), 0, len(field.levels) - 1).astype(np.intp)
+        return boxed_array(field.levels)[codes]
+    default = (declared or (MISSING_TEXT,))[0] if family in OBJECTS else 0
+    return boxed_array((default,))[np.zeros(len(filled), dtype=np.intp)]
+
+
+def boxed_array(items: Any) -> Array:
+    """A 1-D array of objects, even if the objects are sequences."""
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def storable(values: Array, family: Family, dtype: Any) -> Array:
+    """The values as a typed column of this family and narwhals dtype stores them."""
+    if family in OBJECTS:
+        return values
+    if family is Family.BOOLEAN:
+        return np.rint(values.astype(np.float64)).astype(bool)
+    if family is Family.INTEGER:
+        return whole_numbers(values, integer_dtype(dtype))
+    if family is Family.DECIMAL:
+        return decimals(values, dtype.scale)
+    if family is Family.TIME:
+        return times_of_day(values)
+    if family in (Family.DATE, Family.DATETIME, Family.DURATION):
+        return moments(values, family, getattr(dtype, "time_unit", "D"))
+    return values.astype(np.float64)
+
+
+BOXED_DTYPES: dict[Family, Any] = {
+    Family.INTEGER: nw.Int64(),
+    Family.DATETIME: nw.Datetime("us"),
+    Family.DURATION: nw.Duration("us"),
+}
+
+
+def as_objects(values: Array, family: Family) -> Array:
+    """The values as Python objects, for a column that holds such."""
+    if family is Family.DECIMAL:
+        return decimals(values, None)
+    return storable(values, family, BOXED_DTYPES.get(family)).astype(object)
+
+
+def whole_numbers(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Numbers rounded half to even and clipped into an integer dtype.
+
+    >>> whole_numbers(np.array([0.5, 1.5, 1e9]), np.dtype("int8"))
+    array([  0,   2, 127], dtype=int8)
+    """
+    info = np.iinfo(dtype)
+    if values.dtype == object:
+        return np.clip(values, info.min, info.max).astype(dtype)
+    most = float(info.max)
+    most = most if int(most) <= info.max else float(np.nextafter(most, 0.0))
+    return np.clip(np.rint(values), info.min, most).astype(dtype)
+
+
+def integer_dtype(dtype: Any) -> np.dtype[Any]:
+    """The numpy dtype of a narwhals integer; 128 bits are served by 64."""
+    return np.dtype(str(dtype).lower().replace("128", "64"))
+
+
+def decimals(values: Array, scale: int | None) -> Array:
+    """Numbers as decimals, rounded to a scale if there is one."""
+    numbers = (Decimal(repr(value)) for value in values.astype(np.float64).tolist())
+    if scale is not None:
+        unit = Decimal(1).scaleb(-scale)
+        numbers = (number.quantize(unit) for number in numbers)
+    return np.fromiter(numbers, dtype=object, count=len(values))
+
+
+def times_of_day(values: Array) -> Array:
+    """Microseconds since midnight as times."""
+    midnight = datetime(1970, 1, 1)
+    whole = np.clip(np.rint(values.astype(np.float64)), 0, MICROSECONDS["D"] - 1)
+    times = ((midnight + timedelta(microseconds=us)).time() for us in whole.tolist())
+    return np.fromiter(times, dtype=object, count=len(values))
+
+
+def moments(values: Array, family: Family, unit: str) -> Array:
+    """Microseconds as dates or durations of numpy, rounded to a unit.
+
+    >>> moments(np.array([1_600_000.0]), Family.DURATION, "s")
+    array([2], dtype='timedelta64[s]')
+    """
+    letter = "m" if family is Family.DURATION else "M"
+    ticks = whole_numbers(values.astype(np.float64) / MICROSECONDS[unit], np.dtype(np.int64))
+    return ticks.view(f"{letter}8[{unit}]")

@@ -1,0 +1,219 @@
+"""One door in, one door out: everything that an imputer shares, whatever its method."""
+
+import sys
+import warnings
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from greyfill import frames
+from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
+from greyfill.table import Bools, Floats, Ints, Table
+
+OUTPUTS = ("default", "pandas", "polars")
+
+
+class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
+):
+    """Check, encode, drop empty columns, let the method fill a Table, and restore the container.
+
+    A method implements ``_fit_table`` and ``_fill_table``. It sees a Table whose columns all have
+    an observed value, and class codes (−1: no label) or None.
+    """
+
+    categorical_features: Any
+    ordinal_features: Any
+    missing_values: Any
+    add_indicator: bool
+    keep_empty_features: bool
+    verbose: int
+
+    @abstractmethod
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        """Learn from a table and return its values without holes."""
+
+    @abstractmethod
+    def _fill_table(self, table: Table) -> Floats:
+        """The values of new rows without holes."""
+
+    @property
+    @abstractmethod
+    def _needs_labels(self) -> bool:
+        """Whether ``fit`` cannot work without y."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the rows of X and, where the method uses them, their labels y.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_columns)
+            numpy, pandas, polars or pyarrow; numbers, strings, categories, booleans, dates.
+        y : array-like of shape (n_rows,), optional
+            Class labels. A row whose label is missing is treated like a new row.
+        """
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Learn from X and return it without holes, in the container it came in.
+
+        The rows are filled *with* the help of their own labels, where the method uses labels. So
+        the result differs from ``fit(X, y).transform(X)``, which never looks at labels.
+        """
+        if fit_params:
+            raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
+        origin, mask, filled = self._learn(X, y)
+        return self._restore(origin, mask, filled)
+
+    def transform(self, X: Any) -> Any:
+        """Return X without holes, in the container it came in.
+
+        Each row is filled on its own, without a label, from the rows of ``fit`` only: one row
+        gives the same answer as a batch.
+        """
+        check_is_fitted(self)
+        frames.open_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        filled = table.values.copy()
+        if self._kept.any():
+            filled[:, self._kept] = self._fill_table(table.select(self._kept))
+        return self._restore(origin, table.missing, filled)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the output columns: the input's, less empty ones, plus indicators."""
+        check_is_fitted(self)
+        names = np.asarray(self._input_names(input_features), dtype=object)
+        shown = names if self.keep_empty_features else names[self._kept]
+        flags = [f"missingindicator_{name}" for name in names[self._flagged]]
+        return np.array([*shown, *flags], dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of the output.
+
+        Parameters
+        ----------
+        transform : "default", "pandas", "polars" or None
+            "default" gives back the container that came in; None leaves the setting unchanged.
+        """
+        if transform is not None:
+            if transform not in OUTPUTS:
+                raise InvalidParameterError(f"transform must be one of {OUTPUTS}: {transform!r}")
+            # scikit-learn's clone copies an attribute of this name.
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that holes and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = self._needs_labels
+        return tags
+
+    def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
+        """Fit, and return what restores the training rows."""
+        frames.open_table(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        table, origin = frames.encode(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+            missing_values=self.missing_values,
+        )
+        labels = self._encode_labels(y, table.n_rows)
+        self._schema = origin.schema
+        self._kept = self._find_kept(table)
+        self._flagged = table.missing.any(axis=0) & bool(self.add_indicator)
+        filled = table.values.copy()
+        if self._kept.any():
+            filled[:, self._kept] = self._fit_table(table.select(self._kept), labels)
+        counts = table.missing.sum(axis=0) * (self._kept | self.keep_empty_features)
+        self.imputed_counts_ = {
+            column.name: int(count) for column, count in zip(table.columns, counts, strict=True)
+        }
+        return origin, table.missing, filled
+
+    def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
+        """Class codes, or None where there are no classes and none are needed."""
+        if y is None:
+            if self._needs_labels:
+                raise InvalidDataError(
+                    f"This {type(self).__name__} estimator requires y to be passed, but the "
+                    "target y is None. Pass the class labels, or set labels='none'."
+                )
+            return None
+        codes, classes = frames.encode_labels(y)
+        if len(codes) != n_rows:
+            raise InvalidDataError(
+                f"X and y describe different rows: X has {n_rows}, y has {len(codes)}"
+            )
+        if len(classes) == 0 or type_of_target(np.asarray(classes)) != "continuous":
+            return codes
+        if self._needs_labels:
+            raise InvalidDataError(
+                "Unknown label type: y is continuous, but this method needs classes. "
+                "Bin y (sklearn.preprocessing.KBinsDiscretizer), or set labels='none'."
+            )
+        return None
+
+    def _find_kept(self, table: Table) -> Bools:
+        """Columns with an observed value; warn of the others when they are dropped."""
+        empty = table.missing.all(axis=0)
+        if empty.any() and not self.keep_empty_features:
+            names = [table.columns[j].name for j in np.flatnonzero(empty)]
+            warnings.warn(
+                f"dropped {len(names)} column(s) without any observed value: {names[:5]}"
+                f"{' …' if len(names) > 5 else ''}; keep_empty_features=True keeps them",
+                EmptyColumnWarning,
+                stacklevel=4,
+            )
+        return np.asarray(~empty)
+
+    def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
+        """The container that came in, with only the holes rewritten."""
+        names = self.get_feature_names_out()
+        n_flags = int(self._flagged.sum())
+        flags = names[len(names) - n_flags :]
+        indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
+        return frames.decode(
+            filled,
+            origin,
+            kept=None if self.keep_empty_features else self._kept,
+            indicators=indicators or None,
+            library=self._output_library(),
+        )
+
+    def _output_library(self) -> str | None:
+        config = getattr(self, "_sklearn_output_config", {})
+        chosen = config.get("transform", get_config()["transform_output"])
+        return None if chosen == "default" else str(chosen)
+
+    def _input_names(self, input_features: Any) -> list[str]:
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return (
+                [column.name for column in self._schema.columns] if known is None else list(known)
+            )
+        given = list(input_features)
+        if known is not None and given != list(known):
+            raise InvalidParameterError("input_features is not equal to feature_names_in_")
+        if len(given) != self.n_features_in_:
+            raise InvalidParameterError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(given)}"
+            )
+        return given
+
+    def _report(self, message: str) -> None:
+        """Tell how the work goes, on stderr, when asked to."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {message}", file=sys.stderr)

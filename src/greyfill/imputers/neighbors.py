@@ -1,0 +1,370 @@
+"""The neighbor family: every method is a docstring and the recipe that makes it."""
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from greyfill._neighbors.distance import Grey, Heom
+from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
+from greyfill._neighbors.engine import Settings, run
+from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.schedule import Once, Sequential, UntilStable
+from greyfill._neighbors.serving import UNLABELED_RULES, serve
+from greyfill._neighbors.start import ClassStart, GlobalStart
+from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.base import BaseImputer
+from greyfill.table import Floats, Ints, Table
+
+
+class NeighborFamily(BaseImputer):
+    """What all neighbor imputers share.
+
+    Parameters
+    ----------
+    n_neighbors : int, "auto", "cv" or "masked", default="auto"
+        How many donors fill a hole. "cv": the k that classifies y best in ten folds, as in the
+        paper. "masked": the k that best restores known cells which are hidden for the purpose.
+        "auto": "cv" when y has classes, else "masked". A pool with fewer rows gives what it has.
+    labels : "donors", "weights" or "none", default="donors"
+        What labels may do. "donors": all that the method does with them (donors and start fill
+        within the class, column weights). "weights": they only weigh the columns. "none": nothing.
+    unlabeled : "soft" or "all", default="soft"
+        How a row without a label is filled by a class-wise method. "soft": the fills of all
+        classes, mixed by the row's class probabilities. "all": from donors of all classes.
+    max_iter : int, default=100
+        The largest number of passes; methods that fill once ignore it.
+    tol : float, default=1e-4
+        Passes end when no cell moves by this much on the [0, 1] scale.
+    categorical_features : "auto" or list of names, indices or a mask, default="auto"
+        Columns to treat as unordered categories besides strings, categories and booleans.
+    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
+        Columns to treat as ordered: their ranks are averaged and rounded to a level.
+    missing_values : scalar or list, optional
+        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
+    add_indicator : bool, default=False
+        Append a boolean column for each column that had holes in ``fit``.
+    keep_empty_features : bool, default=False
+        Keep columns without any observed value, filled with zero or a neutral level.
+    n_jobs : int, optional
+        Threads that search for donors; None means one, −1 all cores.
+    random_state : int, default=0
+        Seed of the folds or hidden cells by which k is chosen.
+    verbose : int, default=0
+        With 1, each pass is reported on stderr.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        The k in use.
+    k_scores_ : dict of int to float
+        The error of every k that was tried; empty for a fixed k.
+    feature_weights_ : array of shape (n_features,) or (n_targets, n_features)
+        The weights λ of the columns in the distance; where each target column has weights of its
+        own, one row for each column in ``weighted_columns_``.
+    n_iter_, history_, converged_ : int, list of float, bool
+        Number of passes, the largest change in each, and whether the last was below ``tol``.
+    imputed_counts_ : dict of str to int
+        Cells filled in each column of the training table.
+    fallback_counts_ : dict of str to int
+        Training cells that could not be filled by the rule: ``class_too_small`` (donors from all
+        classes), ``class_without_value`` (started from all classes), ``row_without_match`` and
+        ``no_donor`` (kept the start fill).
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        labels: str = "donors",
+        unlabeled: str = "soft",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.labels = labels
+        self.unlabeled = unlabeled
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @abstractmethod
+    def _recipe(self) -> Recipe:
+        """The six parts of the method."""
+
+    def _until_stable(self) -> UntilStable:
+        return UntilStable(self.tol, self.max_iter)
+
+    @property
+    def _needs_labels(self) -> bool:
+        return self._recipe().restrict_labels(self.labels).uses_labels
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        recipe = self._recipe().restrict_labels(self.labels)
+        heeded = None if self.labels == "none" else labels
+        values, fitted = run(recipe, table, heeded, self._settings())
+        self._fitted = fitted
+        self.n_neighbors_ = fitted.n_neighbors
+        self.k_scores_ = fitted.k_scores
+        self.history_ = list(fitted.trace.history)
+        self.n_iter_ = max(len(self.history_), 1)
+        self.converged_ = fitted.trace.converged
+        self.fallback_counts_ = {name: n for name, n in fitted.fallbacks.items() if n}
+        self.feature_weights_ = self._all_columns(fitted.weights)
+        if recipe.weights.by_target:
+            self.weighted_columns_ = np.flatnonzero(self._kept)[fitted.targets]
+        else:
+            self.feature_weights_ = self.feature_weights_[0]
+        return values
+
+    def _fill_table(self, table: Table) -> Floats:
+        return serve(self._fitted, table, self.n_jobs)
+
+    def _all_columns(self, weights: Floats) -> Floats:
+        """Weights with a zero for each column that was dropped as empty."""
+        whole = np.zeros((len(weights), len(self._kept)))
+        whole[:, self._kept] = weights
+        return whole
+
+    def _settings(self) -> Settings:
+        n_neighbors = self.n_neighbors
+        if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, str | Integral):
+            raise InvalidParameterError(
+                f"n_neighbors must be a positive integer, 'auto', 'cv' or 'masked': {n_neighbors!r}"
+            )
+        if self.unlabeled not in UNLABELED_RULES:
+            raise InvalidParameterError(
+                f"unlabeled must be one of {UNLABELED_RULES}, not {self.unlabeled!r}"
+            )
+        return Settings(n_neighbors, self.unlabeled, self.n_jobs, self.random_state, self._report)
+
+
+class CGKNNImputer(NeighborFamily):
+    """Class-weighted grey k-nearest-neighbor imputation (Choudhury and Kosorok 2020).
+
+    Donors of the same class, nearest by the grey relational grade with columns weighted by their
+    mutual information with the class, give their values by 1/d² (numbers) or falling votes
+    (categories); repeated until stable.
+
+    GRG(a, b) = Σ_j λ_j GRC(a_j, b_j), λ_j = I(X_j; Y) / Σ I   (30), (35)
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> y = np.array(["a", "a", "a", "b", "b", "b"])
+    >>> CGKNNImputer(n_neighbors=1).fit_transform(X, y)[[1, 4], [1, 0]]
+    array([2., 5.])
+    """
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Grey(),
+            weights=ClassInformation(),
+            donors=SameClass(),
+            fill=WeightedFill(),
+            start=ClassStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class FWGKNNImputer(NeighborFamily):
+    """Feature-weighted grey k-nearest-neighbor imputation (Pan et al. 2015).
+
+    Like CGKNN, but for a hole in column j the other columns are weighted by their mutual
+    information with column j: λ_l ∝ I(X_j; X_l).
+    """
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Grey(),
+            weights=PairInformation(),
+            donors=SameClass(),
+            fill=WeightedFill(),
+            start=ClassStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class GKNNImputer(NeighborFamily):
+    """Grey k-nearest-neighbor imputation within classes (Zhang 2012): plain mean and mode."""
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Grey(),
+            weights=EqualWeights(),
+            donors=SameClass(),
+            fill=PlainFill(),
+            start=ClassStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class GBNNImputer(NeighborFamily):
+    """Grey-based nearest-neighbor imputation over all rows (Huang and Lee 2004)."""
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Grey(),
+            weights=EqualWeights(),
+            donors=AllRows(),
+            fill=PlainFill(),
+            start=GlobalStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class MIKNNImputer(NeighborFamily):
+    """Mutual-information k-nearest-neighbor imputation (García-Laencina et al. 2009).
+
+    d²(a, b) = Σ_j λ_j d_j², λ_j = I(X_j; Y) / Σ I   (30), (31)
+    """
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Heom(),
+            weights=ClassInformation(),
+            donors=AllRows(),
+            fill=WeightedFill(),
+            start=GlobalStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class IKNNImputer(NeighborFamily):
+    """Iterated k-nearest-neighbor imputation (Brás and Menezes 2007), Algorithm 1 of the paper."""
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Heom(),
+            weights=EqualWeights(),
+            donors=AllRows(),
+            fill=WeightedFill(),
+            start=GlobalStart(),
+            schedule=self._until_stable(),
+        )
+
+
+class SKNNImputer(NeighborFamily):
+    """Sequential k-nearest-neighbor imputation (Kim et al. 2004).
+
+    Complete rows give first. Rows with few holes are filled before rows with many, and a filled
+    row gives to those after it.
+    """
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Heom(),
+            weights=EqualWeights(),
+            donors=CompleteRows(),
+            fill=WeightedFill(),
+            start=GlobalStart(),
+            schedule=Sequential(),
+        )
+
+
+class KNNIImputer(NeighborFamily):
+    """Plain k-nearest-neighbor imputation (Troyanskaya et al. 2001; Batista and Monard 2003).
+
+    One pass; donors whose value is missing give the mean or mode of the column.
+    """
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=Heom(),
+            weights=EqualWeights(),
+            donors=AllRows(),
+            fill=PlainFill(),
+            start=GlobalStart(),
+            schedule=Once(),
+        )
+
+
+class NeighborImputer(NeighborFamily):
+    """A neighbor imputer of your own parts; a part that is None is that of CGKNN.
+
+    The other parameters and attributes are those of every neighbor imputer.
+
+    Parameters
+    ----------
+    distance : Grey or Heom, optional
+    weights : ClassInformation, PairInformation or EqualWeights, optional
+    donors : SameClass, AllRows or CompleteRows, optional
+    fill : WeightedFill or PlainFill, optional
+    start : ClassStart or GlobalStart, optional
+    schedule : UntilStable, Once or Sequential, optional
+
+    >>> from greyfill import Grey, EqualWeights, NeighborImputer
+    >>> imputer = NeighborImputer(5, distance=Grey(rho=0.3), weights=EqualWeights())
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        distance: Any = None,
+        weights: Any = None,
+        donors: Any = None,
+        fill: Any = None,
+        start: Any = None,
+        schedule: Any = None,
+        labels: str = "donors",
+        unlabeled: str = "soft",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_neighbors,
+            labels=labels,
+            unlabeled=unlabeled,
+            max_iter=max_iter,
+            tol=tol,
+            categorical_features=categorical_features,
+            ordinal_features=ordinal_features,
+            missing_values=missing_values,
+            add_indicator=add_indicator,
+            keep_empty_features=keep_empty_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.distance = distance
+        self.weights = weights
+        self.donors = donors
+        self.fill = fill
+        self.start = start
+        self.schedule = schedule
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            distance=self.distance or Grey(),
+            weights=self.weights or ClassInformation(),
+            donors=self.donors or SameClass(),
+            fill=self.fill or WeightedFill(),
+            start=self.start or ClassStart(),
+            schedule=self.schedule or self._until_stable(),
+        )

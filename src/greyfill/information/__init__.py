@@ -1,0 +1,49 @@
+"""Entropy and mutual information in bits, and the feature weights made of them.
+
+::
+
+    blocks.py     bounded memory
+    entropy.py    counts → entropy, histogram information              eqs (16), (19), (25)
+    windows.py    columns → units of their Parzen window; fine grids   eq (26)
+    parzen.py     a number and a category: I(X; Y) = H(Y) − H(Y|X)     eqs (24)–(29)
+    pairs.py      two numbers: the mean of log p(x, y) / p(x)p(y)      eq (22)
+    relevance.py  a whole table → one number a column → weights        eq (30)
+
+Each Parzen estimate has two evaluations with the same meaning: an exact one, O(n²) in bounded
+memory, for few rows, and a binned one, O(n log n), above ``EXACT_ROWS`` rows.
+"""
+
+from greyfill.information.entropy import entropy, histogram_information
+from greyfill.information.pairs import (
+    binned_density_information,
+    density_information,
+    exact_density_information,
+)
+from greyfill.information.parzen import (
+    binned_parzen_information,
+    exact_parzen_information,
+    parzen_information,
+)
+from greyfill.information.relevance import (
+    class_information,
+    normalize,
+    null_corrected,
+    pair_information,
+)
+from greyfill.information.windows import EXACT_ROWS
+
+__all__ = [
+    "EXACT_ROWS",
+    "binned_density_information",
+    "binned_parzen_information",
+    "class_information",
+    "density_information",
+    "entropy",
+    "exact_density_information",
+    "exact_parzen_information",
+    "histogram_information",
+    "normalize",
+    "null_corrected",
+    "pair_information",
+    "parzen_information",
+]

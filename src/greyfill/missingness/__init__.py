@@ -1,0 +1,13 @@
+"""Make holes on purpose, and ask whether given holes came by chance alone.
+
+A mechanism gives each cell a score η, the draw turns scores into holes at a wanted rate::
+
+    mcar   η = 0                          (4)
+    mar    η = cells that stay observed   (5)   ─→  draw  ─→  mask  ─→  hide
+    nmar   η = the cell's own value       (6)
+"""
+
+from greyfill.missingness.little import LittleResult, little_test
+from greyfill.missingness.mechanisms import hide, mar, mcar, nmar
+
+__all__ = ["LittleResult", "hide", "little_test", "mar", "mcar", "nmar"]

@@ -1,0 +1,211 @@
+"""The engine against a literal transcription of Algorithm 2, and its promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import numeric_table
+
+from greyfill._kernels import reference
+from greyfill._neighbors.distance import Grey, Heom
+from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
+from greyfill._neighbors.engine import Settings, run
+from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.schedule import Once, Sequential, UntilStable
+from greyfill._neighbors.serving import serve
+from greyfill._neighbors.start import ClassStart, GlobalStart
+from greyfill._neighbors.weighting import ClassInformation, EqualWeights
+from greyfill.information import class_information, normalize
+from greyfill.table import Column, Floats, Ints, Kind, Table
+
+CGKNN = Recipe(Grey(), ClassInformation(), SameClass(), WeightedFill(), ClassStart(), UntilStable())
+
+
+def literal_cgknn(table: Table, labels: Ints, k: int, tol: float = 1e-4) -> Floats:
+    """Algorithm 2 with loops only: scale, start in the class, weigh, iterate until stable."""
+    observed = ~table.missing
+    values = table.values.copy()
+    is_categorical = table.is_categorical
+    lows, ranges = np.zeros(table.n_columns), np.ones(table.n_columns)
+    for j in np.flatnonzero(~is_categorical):
+        column = values[observed[:, j], j]
+        lows[j] = column.min()
+        ranges[j] = column.max() - column.min() or 1.0
+    values = (values - lows) / ranges
+    weights = normalize(class_information(Table(values, table.missing, table.columns), labels))
+    for i, j in zip(*np.nonzero(table.missing), strict=True):
+        peers = values[observed[:, j] & (labels == labels[i]), j]
+        values[i, j] = (
+            np.bincount(peers.astype(int)).argmax() if is_categorical[j] else peers.mean()
+        )
+    for _ in range(100):
+        new = values.copy()
+        for i in np.flatnonzero(table.missing.any(axis=1)):
+            members = np.flatnonzero(labels == labels[i])
+            own = int(np.flatnonzero(members == i)[0])
+            distances = reference.grey_distances(
+                values[i], table.missing[i], values[members], table.missing[members],
+                is_categorical, weights, 0.5, own,
+            )  # fmt: skip
+            places, nearest = reference.nearest(distances, k, own)
+            for j in np.flatnonzero(table.missing[i]):
+                given_values = values[members[places], j]
+                new[i, j] = (
+                    reference.vote(given_values, reference.vote_weights(nearest))
+                    if is_categorical[j]
+                    else reference.average(given_values, reference.inverse_square_weights(nearest))
+                )
+        change = np.abs(new - values)
+        change[:, is_categorical] = change[:, is_categorical] > 0
+        values = new
+        if change.max() < tol:
+            break
+    return values * ranges + lows
+
+
+def random_table(seed: int, n: int = 36) -> tuple[Table, Ints]:
+    """Two classes, two numbers and two categories, with holes; no row is empty."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 2
+    values = np.column_stack(
+        [
+            rng.normal(labels, 1.0),
+            rng.uniform(-5, 5, n),
+            rng.integers(0, 3, n),
+            (rng.random(n) < 0.2 + 0.6 * labels),
+        ]
+    ).astype(float)
+    missing = rng.random(values.shape) < 0.2
+    missing[missing.all(axis=1)] = False
+    missing[:6] = False
+    columns = (
+        Column("a", Kind.NUMERIC), Column("b", Kind.NUMERIC),
+        Column("c", Kind.CATEGORICAL, 3), Column("d", Kind.CATEGORICAL, 2),
+    )  # fmt: skip
+    return Table(np.where(missing, 0.0, values), missing, columns), labels
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 8))
+def test_engine_equals_the_algorithm_as_written(seed: int, k: int) -> None:
+    table, labels = random_table(seed)
+    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=k))
+    if fitted.trace.converged and not fitted.fallbacks.get("row_without_match"):
+        assert filled == pytest.approx(literal_cgknn(table, labels, k), abs=1e-9)
+
+
+def test_two_passes_by_hand() -> None:
+    """One hole whose only donor in reach has a hole itself: the fill travels in passes.
+
+    Column x decides the neighbors. Row 1's nearest is row 0 (value known: 10), row 2's nearest is
+    row 1 (unknown). Start: mean of 10 and 30 = 20. Pass 1: row 1 ← 10, row 2 ← 20 (row 1's old
+    fill). Pass 2: row 2 ← 10. Pass 3 changes nothing.
+    """
+    x = np.array([0.0, 0.1, 0.25, 1.0])
+    z = np.array([10.0, np.nan, np.nan, 30.0])
+    recipe = Recipe(Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), UntilStable())
+    filled, fitted = run(
+        recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=1)
+    )
+    # HEOM counts the hole as distance 1, so row 2 is as far from row 1 (0.15² + 1) as from no one
+    # nearer: rows 0 (0.25² + 1) and 3 (0.75² + 1) follow.
+    assert filled[:, 1].tolist() == [10.0, 10.0, 10.0, 30.0]
+    # on the [0, 1] scale 20 → 10 is a change of 0.5
+    assert fitted.trace.history == (0.5, 0.5, 0.0)
+
+
+def test_once_gives_the_start_fill_of_donors_with_a_hole() -> None:
+    x = np.array([0.0, 0.1, 0.25, 1.0])
+    z = np.array([10.0, np.nan, np.nan, 30.0])
+    recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
+    filled, _ = run(recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=1))
+    assert filled[:, 1].tolist() == [10.0, 10.0, 20.0, 30.0]
+
+
+def test_sequential_uses_rows_it_has_filled() -> None:
+    """Row 2 (two holes) is nearest to row 1, which was filled before it."""
+    rows = np.array([[0.0, 0.0, 10.0], [0.2, 0.2, np.nan], [0.3, np.nan, np.nan], [1.0, 1.0, 30.0]])
+    recipe = Recipe(
+        Heom(), EqualWeights(), CompleteRows(), WeightedFill(), GlobalStart(), Sequential()
+    )
+    filled, fitted = run(recipe, numeric_table(rows), None, Settings(n_neighbors=1))
+    assert filled[1, 2] == 10.0  # from row 0, the nearest complete row
+    assert filled[2].tolist() == [0.3, 0.2, 10.0]  # both from row 1
+    assert not fitted.donors.missing.any()
+
+
+def test_small_class_takes_from_all_rows_and_is_counted() -> None:
+    values = np.array([[0.0, 1.0], [0.1, 2.0], [0.2, 3.0], [0.9, np.nan], [0.8, 8.0]])
+    labels = np.array([0, 0, 0, 1, 0])
+    filled, fitted = run(CGKNN, numeric_table(values), labels, Settings(n_neighbors=1))
+    assert filled[3, 1] == 8.0
+    assert fitted.fallbacks["class_too_small"] == 1
+    assert fitted.fallbacks["class_without_value"] == 1
+
+
+def test_row_without_any_value_keeps_the_start_fill_and_is_counted() -> None:
+    values = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, 3.0], [np.nan, np.nan]])
+    filled, fitted = run(
+        CGKNN, numeric_table(values), np.zeros(4, dtype=int), Settings(n_neighbors=2)
+    )
+    assert filled[3].tolist() == [0.5, 2.0]
+    assert fitted.fallbacks["row_without_match"] == 2
+
+
+def test_rows_without_a_label_are_filled_like_new_rows() -> None:
+    table, labels = random_table(3)
+    unknown = np.arange(30, 36)
+    partly = labels.copy()
+    partly[unknown] = -1
+    filled, _ = run(CGKNN, table, partly, Settings(n_neighbors=3))
+    known = np.arange(30)
+    _, fitted = run(CGKNN, table.rows(known), labels[:30], Settings(n_neighbors=3))
+    assert filled[unknown].tolist() == serve(fitted, table.rows(unknown), None).tolist()
+
+
+@pytest.mark.parametrize("holes", ["mask", "filled"])
+@pytest.mark.parametrize("unlabeled", ["soft", "all"])
+def test_one_row_is_filled_as_in_a_batch(holes: str, unlabeled: str) -> None:
+    table, labels = random_table(4)
+    new, _ = random_table(5)
+    recipe = Recipe(
+        Grey(holes=holes), ClassInformation(), SameClass(), WeightedFill(), ClassStart(),
+        UntilStable(),
+    )  # fmt: skip
+    _, fitted = run(recipe, table, labels, Settings(n_neighbors=3, unlabeled=unlabeled))
+    batch = serve(fitted, new, None)
+    for row in range(new.n_rows):
+        assert serve(fitted, new.rows(np.array([row])), None).tolist() == [batch[row].tolist()]
+
+
+def test_soft_fill_follows_the_class_posterior() -> None:
+    """Two far classes with z = 0 and z = 10: a row well inside one of them gets its value."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 0.1, 50), rng.normal(1, 0.1, 50)])
+    z = np.repeat([0.0, 10.0], 50)
+    labels = np.repeat([0, 1], 50)
+    _, fitted = run(CGKNN, numeric_table(np.column_stack([x, z])), labels, Settings(n_neighbors=5))
+    rows = numeric_table(np.array([[0.0, np.nan], [1.0, np.nan]]))
+    assert serve(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
+
+
+def test_k_by_hidden_cells_prefers_a_local_fill_where_the_curve_bends() -> None:
+    x = np.linspace(0, 1, 200)
+    z = np.sin(12 * x)
+    z[::10] = np.nan
+    recipe = Recipe(Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), UntilStable())
+    _, fitted = run(recipe, numeric_table(np.column_stack([x, z])), None, Settings("masked"))
+    assert fitted.n_neighbors < 10
+    assert fitted.k_scores[fitted.n_neighbors] == min(fitted.k_scores.values())
+
+
+def test_filled_holes_search_again_in_every_pass() -> None:
+    table, labels = random_table(8)
+    recipe = Recipe(
+        Grey(holes="filled"), ClassInformation(), SameClass(), WeightedFill(), ClassStart(),
+        UntilStable(),
+    )  # fmt: skip
+    by_fill, _ = run(recipe, table, labels, Settings(n_neighbors=3))
+    by_mask, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
+    assert np.isfinite(by_fill).all()
+    assert not np.allclose(by_fill, by_mask)
