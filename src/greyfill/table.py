@@ -80,6 +80,12 @@ class Table:
         """Which columns hold unordered categories; ordinal columns count as numbers."""
         return np.array([c.kind is Kind.CATEGORICAL for c in self.columns], dtype=bool)
 
+    @property
+    def unseen(self) -> Bools:
+        """Observed cells whose category was never seen in ``fit``: no donor can match them."""
+        has_levels = np.array([c.n_levels > 0 for c in self.columns], dtype=bool)
+        return np.asarray(~self.missing & has_levels & (self.values < 0.0))
+
     def rows(self, index: Ints | Bools) -> "Table":
         """The same columns with only the given rows."""
         return Table(self.values[index], self.missing[index], self.columns)

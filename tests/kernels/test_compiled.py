@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import Rows, scaled_rows
 
 from greyfill._kernels import compiled, reference
-from greyfill._kernels.pool import BLOCK, DonorPool
+from greyfill._kernels.pool import BLOCK, build_pool
 from greyfill.table import Floats, Ints
 
 
@@ -27,7 +27,7 @@ def slow_search(rows: Rows, own_rows: Ints, k: int, rho: float | None) -> tuple[
 
 
 def fast_search(rows: Rows, own_rows: Ints, k: int, rho: float | None) -> tuple[Ints, Floats]:
-    pool = DonorPool.build(rows.values, rows.missing, rows.is_categorical)
+    pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     queries = (pool, rows.values, rows.missing, own_rows, rows.weights)
     if rho is None:
         return compiled.heom_search(*queries, k)
@@ -65,7 +65,7 @@ def test_search_over_several_blocks(rho: float | None, spread: float) -> None:
 
 @given(rows=scaled_rows())
 def test_extremes_equal_reference(rows: Rows) -> None:
-    pool = DonorPool.build(rows.values, rows.missing, rows.is_categorical)
+    pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     for row, own in [(0, 0), (0, -1), (1, 1)]:
         slow = reference.grey_extremes(
             rows.values[row], rows.missing[row], rows.values, rows.missing, rows.is_categorical, own

@@ -114,3 +114,16 @@ def test_vote_takes_the_largest_sum_and_ties_go_to_the_nearest() -> None:
     # (13), (14): category 4 has 1.0, category 7 has 0.75 + 0.5 = 1.25
     assert reference.vote(np.array([4.0, 7.0, 7.0]), np.array([1.0, 0.75, 0.5])) == 7.0
     assert reference.vote(np.array([4.0, 7.0]), np.array([1.0, 1.0])) == 4.0
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+def test_donors_at_the_same_distance_tie_whatever_the_order_of_the_sums(rho: float | None) -> None:
+    """Mirror images around the query differ only in the order in which equal terms are added."""
+    query = np.array([0.2, 0.7, 0.4])
+    steps = np.array([[0.1, 0.3, 0.2], [0.3, 0.1, 0.2], [0.2, 0.1, 0.3], [0.3, 0.2, 0.1]])
+    donors, whole = query + steps, np.zeros((4, 3), bool)
+    parts = (query, np.zeros(3, bool), donors, whole, np.zeros(3, bool), np.full(3, 1 / 3))
+    distances = (
+        reference.heom_distances(*parts) if rho is None else reference.grey_distances(*parts, rho)
+    )
+    assert len(set(distances.tolist())) == 1

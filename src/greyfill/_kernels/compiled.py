@@ -1,109 +1,159 @@
 """Numba twins of the reference kernels: same names, same answers, fast.
 
-The search scans feature-major float32 blocks and only *proposes* donors; a donor that could belong
-to the k nearest is measured again in float64, in the column order of the reference. So the answer
-is the reference's, bit for bit, ties broken by row number.
+A score is Σ_j λ_j s_j over the columns that the query has observed: s = GRC for the grey distance,
+s = 1 − d² for HEOM. The search computes scores of whole leaves in float32, and only *proposes*
+donors; a donor that could belong to the k nearest is measured again in float64, in the column
+order of the reference. So the answer is the reference's, bit for bit, ties broken by row number.
 
-Inside a fastmath kernel no value is ever NaN or infinite: holes are ``FAR`` in the blocks.
+Donors are visited block by block and leaf by leaf, most promising first: a box around a group
+bounds the score of all its donors from above, since s falls with |a − b|, and a group whose bound
+is below the k-th best score is skipped. Where that skips little, the rest of the call scans
+everything in storage order instead.
+
+Inside a fast kernel no value is ever NaN or infinite: holes are ``FAR`` in the blocks.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from greyfill._kernels.pool import BLOCK, DonorPool
-from greyfill._kernels.reference import ROUNDING
+from greyfill._kernels.jit import exact, fast
+from greyfill._kernels.pool import LEAF, LEAVES, DonorPool
+from greyfill._kernels.reference import GRID
 from greyfill.table import Bools, Floats, Ints
 
-STRIPE = 64
-"""Donors whose best grade is compared with the threshold at once."""
+TRIAL = 16
+"""After this many queries a call decides whether pruning pays."""
+
+WORTHWHILE = 0.4
+"""Pruning pays when it visits at most this share of the leaves."""
+
+PICKS = 32
+"""So many blocks are visited best first; those after them in storage order."""
+
+HEAD = 0.6
+"""Columns with this share of the weight are scored first; the rest only where it can matter."""
 
 
-def _compile(**flags: Any) -> Any:
-    """Decorate with ``njit``; without a writable cache folder, compile anew in each process."""
+class Query(NamedTuple):
+    """One row that looks for donors, with all that the scores of its donors depend on.
 
-    def decorate(function: Any) -> Any:
-        options = {"nogil": True, "error_model": "numpy", **flags}
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:  # numba found no place to write its cache
-            return njit(**options)(function)
+    ``columns`` are the observed columns that count, heaviest first; the first ``n_head`` carry
+    most of the weight, the others ``rest``. ``low`` is Δmin and ``offset`` is ρΔmax, ``least``,
+    ``top`` (Δmin + ρΔmax) and ``bottom`` (ρΔmax) their float32 twins. No float32 score is wrong
+    by more than ``slack``.
+    """
 
-    return decorate
+    exact: Any
+    missing: Any
+    own_row: int
+    singles: Any
+    bits: Any
+    columns: Any
+    n_head: int
+    rest: float
+    low: float
+    offset: float
+    least: Any
+    top: Any
+    bottom: Any
+    slack: float
 
 
-_exact = _compile()
-_fast = _compile(fastmath=True)
-
-
-@_fast
-def _grade_block(block, query, active, is_categorical, weights, numerator, offset, out):
-    """Σ_j λ_j GRC_j of one query to the donors of one block, in float32."""
-    zero = np.float32(0.0)
-    out[:] = zero
-    for j in active:
-        a = query[j]
+@fast
+def _add_scores(
+    grey, columns, first, last, leaf, singles, is_categorical, weights, top, bottom, out
+):  # fmt: skip
+    """Add λ_j s_j of the columns first … last to the scores of the donors of a leaf."""
+    zero, one = np.float32(0.0), np.float32(1.0)
+    for i in range(first, last):
+        j = columns[i]
+        a = singles[j]
         weight = weights[j]
-        column = block[j]
         if is_categorical[j]:
-            for b in range(BLOCK):
-                out[b] += weight if column[b] == a else zero
+            for b in range(LEAF):
+                out[b] += weight if leaf[j, b] == a else zero
+        elif grey:
+            scaled = weight * top
+            for b in range(LEAF):
+                out[b] += scaled / (abs(leaf[j, b] - a) + bottom)
         else:
-            scaled = weight * numerator
-            for b in range(BLOCK):
-                out[b] += scaled / (abs(column[b] - a) + offset)
-
-
-@_fast
-def _closeness_block(block, query, active, is_categorical, weights, out):
-    """Σ_j λ_j (1 − d_j²) of one query to the donors of one block, in float32."""
-    zero = np.float32(0.0)
-    one = np.float32(1.0)
-    out[:] = zero
-    for j in active:
-        a = query[j]
-        weight = weights[j]
-        column = block[j]
-        if is_categorical[j]:
-            for b in range(BLOCK):
-                out[b] += weight if column[b] == a else zero
-        else:
-            for b in range(BLOCK):
-                d = min(abs(column[b] - a), one)
+            for b in range(LEAF):
+                d = min(abs(leaf[j, b] - a), one)
                 out[b] += weight * (one - d * d)
 
 
-@_fast
-def _stripe_best(scores, start):
-    best = scores[start]
-    for b in range(start + 1, start + STRIPE):
-        best = max(best, scores[b])
-    return best
+@fast
+def _any_reaches(scores, floor):
+    """Whether any score of a leaf is at least ``floor``."""
+    hits = 0
+    for b in range(LEAF):
+        hits += 1 if scores[b] >= floor else 0
+    return hits > 0
 
 
-@_exact
+@fast
+def _bound_scores(
+    grey, low, high, codes, columns, singles, bits, is_categorical, weights, least, top, bottom,
+    out,
+):  # fmt: skip
+    """Upper bounds of the scores in each box; no donor is nearer in a column than ``least``."""
+    zero, one = np.float32(0.0), np.float32(1.0)
+    out[:] = zero
+    for j in columns:
+        a = singles[j]
+        weight = weights[j]
+        if is_categorical[j]:
+            for b in range(len(out)):
+                out[b] += weight if (codes[j, b] & bits[j]) != 0 else zero
+        elif grey:
+            scaled = weight * top
+            for b in range(len(out)):
+                d = max(low[j, b] - a, a - high[j, b], least)
+                out[b] += scaled / (d + bottom)
+        else:
+            for b in range(len(out)):
+                d = min(max(low[j, b] - a, a - high[j, b], zero), one)
+                out[b] += weight * (one - d * d)
+
+
+@exact
+def _place_of_largest(bounds, count):
+    place = 0
+    for b in range(1, count):
+        if bounds[b] > bounds[place]:
+            place = b
+    return place
+
+
+@exact
+def _on_grid(distance):
+    """Take the noise of floating-point sums out of a distance."""
+    return max(np.floor(distance * GRID + 0.5) / GRID, 0.0)
+
+
+@exact
 def _grey_distance(
-    query, query_missing, donor, donor_missing, is_categorical, weights, low, high, rho
-):
-    offset = rho * high
+    query, query_missing, donor, donor_missing, is_categorical, weights, low, offset
+):  # fmt: skip
+    """Equations (32) and (35); ``offset`` is ρΔmax, and 0 when Δmax is."""
     grade = 0.0
     for j in range(len(query)):
         if query_missing[j] or donor_missing[j]:
             continue
         if is_categorical[j]:
             coefficient = 1.0 if donor[j] == query[j] else 0.0
-        elif high == 0.0:
+        elif offset == 0.0:
             coefficient = 1.0
         else:
             coefficient = (low + offset) / (abs(donor[j] - query[j]) + offset)
         grade += weights[j] * coefficient
-    distance = 1.0 - grade
-    return 0.0 if distance < ROUNDING else distance
+    return _on_grid(1.0 - grade)
 
 
-@_exact
+@exact
 def _heom_distance(query, query_missing, donor, donor_missing, is_categorical, weights):
+    """Equations (7)–(10) and (31)."""
     squared = 0.0
     for j in range(len(query)):
         if query_missing[j] or donor_missing[j]:
@@ -113,11 +163,10 @@ def _heom_distance(query, query_missing, donor, donor_missing, is_categorical, w
         else:
             part = min(abs(donor[j] - query[j]), 1.0)
         squared += weights[j] * (part * part)
-    distance = np.sqrt(squared)
-    return 0.0 if distance < ROUNDING else distance
+    return _on_grid(np.sqrt(squared))
 
 
-@_exact
+@exact
 def _extremes(query, query_missing, is_categorical, sorted_columns, sorted_counts, in_pool):
     """Δmin and Δmax from sorted columns; ``in_pool`` tells that one donor is the query itself."""
     low, high = np.inf, 0.0
@@ -141,10 +190,12 @@ def _extremes(query, query_missing, is_categorical, sorted_columns, sorted_count
     return (0.0 if low == np.inf else low), high
 
 
-@_exact
+@exact
 def _insert(row, distance, rows, distances):
     """Put a donor into its place among the k best, by distance and then by row number."""
     place = len(rows) - 1
+    if distance > distances[place] or (distance == distances[place] and row > rows[place] >= 0):
+        return
     while place > 0 and (
         distances[place - 1] > distance
         or (distances[place - 1] == distance and rows[place - 1] > row)
@@ -156,94 +207,167 @@ def _insert(row, distance, rows, distances):
     distances[place] = distance
 
 
-@_exact
-def _active_columns(missing, weights):
-    active = np.empty(len(weights), dtype=np.intp)
-    count = 0
-    for j in range(len(weights)):
+@exact
+def _columns_by_weight(missing, weights):
+    """Observed columns that count, heaviest first; how many make up the head; the rest's weight."""
+    columns = np.empty(len(weights), dtype=np.intp)
+    count, total = 0, 0.0
+    for j in np.argsort(-weights):
         if not missing[j] and weights[j] > 0.0:
-            active[count] = j
+            columns[count] = j
             count += 1
-    return active[:count]
+            total += weights[j]
+    n_head, share = 0, 0.0
+    while n_head < count and share < HEAD * total:
+        share += weights[columns[n_head]]
+        n_head += 1
+    return columns[:count], n_head, total - share
 
 
-@_exact
-def _scan_grey(
-    queries, queries_missing, own_rows, values, missing, is_categorical, blocks, sorted_columns,
-    sorted_counts, weights, rho, rows, distances,
-):  # fmt: skip
-    n, p = values.shape
-    k = rows.shape[1]
-    weights32 = weights.astype(np.float32)
-    scores = np.empty(BLOCK, dtype=np.float32)
-    for q in range(len(queries)):
-        query, holes, own = queries[q], queries_missing[q], own_rows[q]
-        low, high = _extremes(query, holes, is_categorical, sorted_columns, sorted_counts, own >= 0)
-        active = _active_columns(holes, weights)
-        query32 = query.astype(np.float32)
-        # With Δmax = 0 every coefficient is 1; numerator = offset = 1 says so for equal numbers.
-        flat = high == 0.0
-        numerator = np.float32(1.0) if flat else np.float32(low + rho * high)
-        offset = np.float32(1.0) if flat else np.float32(max(rho * high, 1e-30))
-        # What float32 can be wrong by: products and sums, and the rounding of a and b before 1/x.
-        slack = 2e-6 + 1.2e-7 * p + 5e-7 / offset
-        rows[q, :] = -1
-        distances[q, :] = np.inf
-        threshold = -np.inf
-        for block in range(len(blocks)):
-            _grade_block(
-                blocks[block], query32, active, is_categorical, weights32, numerator, offset, scores
-            )
-            for start in range(0, BLOCK, STRIPE):
-                if _stripe_best(scores, start) < threshold:
-                    continue
-                for b in range(start, start + STRIPE):
-                    donor = block * BLOCK + b
-                    if scores[b] < threshold or donor >= n or donor == own:
-                        continue
-                    distance = _grey_distance(
-                        query, holes, values[donor], missing[donor], is_categorical, weights,
-                        low, high, rho,
-                    )  # fmt: skip
-                    if distance < distances[q, k - 1]:
-                        _insert(donor, distance, rows[q], distances[q])
-                        threshold = 1.0 - distances[q, k - 1] - slack
-
-
-@_exact
-def _scan_heom(
-    queries, queries_missing, own_rows, values, missing, is_categorical, blocks, weights,
-    rows, distances,
-):  # fmt: skip
-    n, p = values.shape
-    k = rows.shape[1]
-    weights32 = weights.astype(np.float32)
+@exact
+def _read_query(grey, row, missing, own_row, pool, weights, rho):
+    """All that the scores of a row's donors depend on."""
+    p = len(row)
+    columns, n_head, rest = _columns_by_weight(missing, weights)
+    bits = np.zeros(p, dtype=np.uint64)
+    for j in columns:
+        if pool.is_categorical[j] and row[j] >= 0.0:
+            bits[j] = np.uint64(1) << np.uint64(row[j] % 64)
     total = weights.sum()
-    slack = (2e-6 + 1.2e-7 * p) * total
-    scores = np.empty(BLOCK, dtype=np.float32)
+    low, offset, slack = 0.0, 0.0, (2e-6 + 1.2e-7 * p) * total
+    least, top, bottom = np.float32(0.0), np.float32(1.0), np.float32(1.0)
+    if grey:
+        low, high = _extremes(
+            row, missing, pool.is_categorical, pool.sorted_columns, pool.sorted_counts, own_row >= 0
+        )
+        offset = rho * high
+        # Without any spread all numbers are equal, and top = bottom = 1 gives coefficient 1.
+        if offset > 0.0:
+            least = np.float32(low * (1.0 - 1e-6))  # float32 may have rounded it up
+            top = np.float32(low + offset)
+            bottom = np.float32(max(offset, 1e-30))
+            # The numbers are rounded to float32 before their difference is divided by.
+            slack += 5e-7 * total / bottom
+    return Query(
+        row, missing, own_row, row.astype(np.float32), bits, columns, n_head, rest, low, offset,
+        least, top, bottom, slack,
+    )  # fmt: skip
+
+
+@exact
+def _propose(
+    grey, leaf, scores, threshold, slack, own_row, row, row_missing, low, offset, order, values,
+    missing, is_categorical, weights, rows, distances,
+):  # fmt: skip
+    """Measure the donors of a leaf whose score may suffice; return the new threshold."""
+    total = weights.sum()
+    for b in range(min(LEAF, len(order) - leaf * LEAF)):
+        if scores[b] < threshold:
+            continue
+        donor = order[leaf * LEAF + b]
+        if donor == own_row:
+            continue
+        if grey:
+            distance = _grey_distance(
+                row, row_missing, values[donor], missing[donor], is_categorical, weights, low,
+                offset,
+            )  # fmt: skip
+        else:
+            distance = _heom_distance(
+                row, row_missing, values[donor], missing[donor], is_categorical, weights
+            )
+        _insert(donor, distance, rows, distances)
+        worst = distances[-1]
+        if worst < np.inf:
+            threshold = (1.0 - worst if grey else total - worst * worst) - slack
+    return threshold
+
+
+@exact
+def _scan(grey, query, pool, weights, weights32, prune, scores, block_bounds, leaf_bounds,
+          rows, distances):  # fmt: skip
+    """Score the donors of one query, promising blocks first; return how many leaves that were.
+
+    With ``prune``, groups are skipped by their bounds. Without, only the first block is chosen by
+    its bound, so that the threshold is high from the start, and all others follow in storage
+    order. The named tuples are taken apart here: passing them on would cost more than a leaf.
+    """
+    leaves, order, values, missing = pool.leaves, pool.rows, pool.values, pool.missing
+    is_categorical, boxes, leaf_boxes = pool.is_categorical, pool.block_boxes, pool.leaf_boxes
+    columns, singles, bits, slack = query.columns, query.singles, query.bits, query.slack
+    least, top, bottom, rest = query.least, query.top, query.bottom, query.rest
+    n_columns = len(columns)
+    n_head = query.n_head if prune else n_columns
+    n_blocks, n_picks = len(block_bounds), PICKS if prune else 1
+    threshold, visited = -1.0, 0
+    _bound_scores(
+        grey, boxes.low, boxes.high, boxes.codes, columns, singles, bits, is_categorical,
+        weights32, least, top, bottom, block_bounds,
+    )  # fmt: skip
+    for step in range(n_picks + n_blocks):
+        block = _place_of_largest(block_bounds, n_blocks) if step < n_picks else step - n_picks
+        if block_bounds[block] < (max(threshold - slack, 0.0) if prune else 0.0):
+            continue
+        block_bounds[block] = -1.0
+        if prune:
+            _bound_scores(
+                grey, leaf_boxes.low[block], leaf_boxes.high[block], leaf_boxes.codes[block],
+                columns, singles, bits, is_categorical, weights32, least, top, bottom, leaf_bounds,
+            )  # fmt: skip
+        n_here = min(LEAVES, len(leaves) - block * LEAVES)
+        for turn in range(n_here):
+            place = turn
+            if prune:
+                place = _place_of_largest(leaf_bounds, n_here)
+                if leaf_bounds[place] < max(threshold - slack, 0.0):
+                    break
+                leaf_bounds[place] = -1.0
+            visited += 1
+            leaf = block * LEAVES + place
+            scores[:] = np.float32(0.0)
+            _add_scores(
+                grey, columns, 0, n_head, leaves[leaf], singles, is_categorical, weights32, top,
+                bottom, scores,
+            )  # fmt: skip
+            if n_head < n_columns:
+                if not _any_reaches(scores, np.float32(threshold - slack - rest)):
+                    continue
+                _add_scores(
+                    grey, columns, n_head, n_columns, leaves[leaf], singles, is_categorical,
+                    weights32, top, bottom, scores,
+                )  # fmt: skip
+            if _any_reaches(scores, np.float32(threshold)):
+                threshold = _propose(
+                    grey, leaf, scores, threshold, slack, query.own_row, query.exact,
+                    query.missing, query.low, query.offset, order, values, missing,
+                    is_categorical, weights, rows, distances,
+                )  # fmt: skip
+    return visited
+
+
+@exact
+def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune, rows, distances):
+    """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
+
+    Returns the share of leaves that was visited.
+    """
+    weights32 = weights.astype(np.float32)
+    scores = np.empty(LEAF, dtype=np.float32)
+    block_bounds = np.empty(len(pool.leaf_boxes.low), dtype=np.float32)
+    leaf_bounds = np.empty(LEAVES, dtype=np.float32)
+    n_leaves = len(pool.leaves)
+    pruning, visited = prune and len(block_bounds) > 1, 0
     for q in range(len(queries)):
-        query, holes, own = queries[q], queries_missing[q], own_rows[q]
-        active = _active_columns(holes, weights)
-        query32 = query.astype(np.float32)
         rows[q, :] = -1
         distances[q, :] = np.inf
-        threshold = -np.inf
-        for block in range(len(blocks)):
-            _closeness_block(blocks[block], query32, active, is_categorical, weights32, scores)
-            for start in range(0, BLOCK, STRIPE):
-                if _stripe_best(scores, start) < threshold:
-                    continue
-                for b in range(start, start + STRIPE):
-                    donor = block * BLOCK + b
-                    if scores[b] < threshold or donor >= n or donor == own:
-                        continue
-                    distance = _heom_distance(
-                        query, holes, values[donor], missing[donor], is_categorical, weights
-                    )
-                    if distance < distances[q, k - 1]:
-                        _insert(donor, distance, rows[q], distances[q])
-                        worst = distances[q, k - 1]
-                        threshold = total - worst * worst - slack
+        query = _read_query(grey, queries[q], queries_missing[q], own_rows[q], pool, weights, rho)
+        visited += _scan(
+            grey, query, pool, weights, weights32, pruning, scores, block_bounds, leaf_bounds,
+            rows[q], distances[q],
+        )  # fmt: skip
+        if q == TRIAL:
+            pruning = pruning and visited <= WORTHWHILE * n_leaves * (q + 1)
+    return visited / (n_leaves * max(len(queries), 1))
 
 
 def grey_search(
@@ -256,12 +380,8 @@ def grey_search(
     k: int,
 ) -> tuple[Ints, Floats]:
     """The k donors of highest grey relational grade for each query, equations (32)–(35)."""
-    rows = np.empty((len(queries), k), dtype=np.intp)
-    distances = np.empty((len(queries), k))
-    _scan_grey(
-        queries, queries_missing, own_rows, pool.values, pool.missing, pool.is_categorical,
-        pool.blocks, pool.sorted_columns, pool.sorted_counts, weights, rho, rows, distances,
-    )  # fmt: skip
+    rows, distances = _room(len(queries), k)
+    _search(True, queries, queries_missing, own_rows, pool, weights, rho, True, rows, distances)
     return rows, distances
 
 
@@ -274,16 +394,16 @@ def heom_search(
     k: int,
 ) -> tuple[Ints, Floats]:
     """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
-    rows = np.empty((len(queries), k), dtype=np.intp)
-    distances = np.empty((len(queries), k))
-    _scan_heom(
-        queries, queries_missing, own_rows, pool.values, pool.missing, pool.is_categorical,
-        pool.blocks, weights, rows, distances,
-    )  # fmt: skip
+    rows, distances = _room(len(queries), k)
+    _search(False, queries, queries_missing, own_rows, pool, weights, 0.5, True, rows, distances)
     return rows, distances
 
 
-@_exact
+def _room(n_queries: int, k: int) -> tuple[Ints, Floats]:
+    return np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
+
+
+@exact
 def average_cells(values, slots, columns, donors, weights):
     """Σ_l w_l v_l for each cell: cell c belongs to the query in slot ``slots[c]``."""
     out = np.empty(len(slots))
@@ -296,7 +416,7 @@ def average_cells(values, slots, columns, donors, weights):
     return out
 
 
-@_exact
+@exact
 def vote_cells(values, slots, columns, donors, weights, n_levels):
     """The winning category of each cell; ties go to the category of the nearest donor."""
     out = np.empty(len(slots))

@@ -8,8 +8,13 @@ import numpy as np
 
 from greyfill.table import Bools, Floats, Ints
 
-ROUNDING = 1e-12
-"""A distance below this is rounding noise of an exact match and counts as zero."""
+GRID = 1e12
+"""Distances are rounded to 1/GRID, so that equal ones are equal and exact matches are 0."""
+
+
+def on_grid(distances: Floats) -> Floats:
+    """Take the noise of floating-point sums out of distances; none is negative."""
+    return np.maximum(np.floor(distances * GRID + 0.5) / GRID, 0.0)
 
 
 def heom_distances(
@@ -36,8 +41,7 @@ def heom_distances(
             part = np.minimum(np.abs(donors[:, j] - query[j]), 1.0)
         part = np.where(donors_missing[:, j], 1.0, part)
         squared += weight * (part * part)
-    distances = np.sqrt(squared)
-    return np.where(distances < ROUNDING, 0.0, distances)
+    return on_grid(np.sqrt(squared))
 
 
 def grey_extremes(
@@ -85,13 +89,12 @@ def grey_distances(
             continue
         if is_categorical[j]:
             coefficient = (donors[:, j] == query[j]).astype(float)
-        elif high == 0.0:
+        elif offset == 0.0:
             coefficient = np.ones(len(donors))
         else:
             coefficient = (low + offset) / (np.abs(donors[:, j] - query[j]) + offset)
         grade += weight * np.where(donors_missing[:, j], 0.0, coefficient)
-    distances = 1.0 - grade
-    return np.where(distances < ROUNDING, 0.0, distances)
+    return on_grid(1.0 - grade)
 
 
 def nearest(distances: Floats, k: int, own_row: int = -1) -> tuple[Ints, Floats]:

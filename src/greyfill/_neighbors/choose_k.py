@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from greyfill._kernels.pool import DonorPool
+from greyfill._kernels.pool import build_pool
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.linking import Links, link, search
+from greyfill._neighbors.linking import Links, informed, link, search
 from greyfill._neighbors.prepared import Prepared, available
 from greyfill.table import Bools, Floats, Ints
 
@@ -25,6 +25,9 @@ SAMPLE_ROWS = 5_000
 HIDDEN_CELLS = 1_000
 """How many known cells are hidden to choose k without labels."""
 
+HIDDEN_COLUMNS = 20
+"""In a table without holes, cells are hidden in at most this many columns."""
+
 
 def by_classification(prepared: Prepared, labels: Ints, random_state: int | None) -> Floats:
     """Misclassification rate of a k-nearest-neighbor classifier for k = 1, 2, …, in ten folds.
@@ -32,8 +35,8 @@ def by_classification(prepared: Prepared, labels: Ints, random_state: int | None
     The classifier uses the method's own distance and weights on the start-filled table. Rows
     without a label (−1) stay out; a large table is represented by a stratified sample.
     """
-    labelled = np.flatnonzero(labels >= 0)
-    rows = labelled[stratified_sample(labels[labelled], SAMPLE_ROWS, random_state)]
+    rows = _classifiable(prepared, labels)
+    rows = rows[stratified_sample(labels[rows], SAMPLE_ROWS, random_state)]
     folds = stratified_folds(labels[rows], min(N_FOLDS, len(rows)), random_state)
     k = min(MAX_K, len(rows) - int(np.bincount(folds).max()))
     neighbor_labels = np.empty((len(rows), k), dtype=np.intp)
@@ -44,11 +47,20 @@ def by_classification(prepared: Prepared, labels: Ints, random_state: int | None
     return classification_errors(neighbor_labels, labels[rows])
 
 
+def _classifiable(prepared: Prepared, labels: Ints) -> Ints:
+    """Rows with a label and an observed cell that counts; all labelled rows if there are none."""
+    matched = informed(prepared.visible(prepared.table.missing), prepared.overall_weights)
+    rows = np.flatnonzero((labels >= 0) & matched)
+    return rows if len(np.unique(labels[rows])) > 1 else np.flatnonzero(labels >= 0)
+
+
 def _search_fold(prepared: Prepared, rows: Ints, givers: Ints, k: int) -> Ints:
     missing = prepared.visible(prepared.table.missing)
-    pool = DonorPool.build(prepared.start[givers], missing[givers], prepared.table.is_categorical)
-    taking = prepared.taking(rows, givers, prepared.start[rows], missing[rows])
     weights = prepared.overall_weights
+    pool = build_pool(
+        prepared.start[givers], missing[givers], prepared.table.is_categorical, weights
+    )
+    taking = prepared.taking(rows, givers, prepared.start[rows], missing[rows])
     found, _ = search(prepared.recipe.distance, pool, taking, weights, k, prepared.n_jobs)
     return found
 
@@ -86,8 +98,12 @@ def stratified_folds(labels: Ints, n_folds: int, random_state: int | None) -> In
 
 def stratified_sample(labels: Ints, size: int, random_state: int | None) -> Ints:
     """Positions, in order, of a sample of at most ``size`` rows that keeps the class shares."""
-    n_parts = -(-len(labels) // size)
-    return np.flatnonzero(stratified_folds(labels, n_parts, random_state) == 0)
+    if len(labels) <= size:
+        return np.arange(len(labels))
+    order = np.random.default_rng(random_state).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    evenly = np.arange(size) * len(labels) // size
+    return np.sort(order[evenly])
 
 
 def by_hidden_cells(prepared: Prepared, pools: list[RowPool], random_state: int | None) -> Floats:
@@ -96,20 +112,29 @@ def by_hidden_cells(prepared: Prepared, pools: list[RowPool], random_state: int 
     Each of at most ``HIDDEN_CELLS`` observed cells is hidden in its row alone and filled from the
     row's donors as in the first pass.
     """
+    prepared = _with_targets(prepared)
     rows, columns = _sample_cells(prepared, random_state)
     links = [piece for pool in pools for piece in _hidden_links(prepared, pool, rows, columns)]
     k_max = max((piece.donors.shape[1] for piece in links), default=1)
     return np.array([_hidden_error(prepared, links, k) for k in range(1, k_max + 1)])
 
 
-def _sample_cells(prepared: Prepared, random_state: int | None) -> tuple[Ints, Ints]:
-    """Row and column of hidden cells, taken from the columns that have holes if there are any."""
-    observed = ~prepared.table.missing
+def _with_targets(prepared: Prepared) -> Prepared:
+    """The same with columns to hide cells in: those with holes, else some evenly chosen ones."""
     if len(prepared.targets):
-        wanted = np.zeros(observed.shape[1], dtype=bool)
-        wanted[prepared.targets] = True
-        observed = observed & wanted
-    cells = np.flatnonzero(observed)
+        return prepared
+    n_columns = prepared.table.n_columns
+    targets = np.arange(n_columns)[:: -(-n_columns // HIDDEN_COLUMNS)]
+    weights = prepared.recipe.weights.weigh(prepared.table, prepared.labels, targets)
+    return replace(prepared, targets=targets, weights=weights)
+
+
+def _sample_cells(prepared: Prepared, random_state: int | None) -> tuple[Ints, Ints]:
+    """Row and column of the cells to hide, all in target columns."""
+    observed = ~prepared.table.missing
+    wanted = np.zeros(observed.shape[1], dtype=bool)
+    wanted[prepared.targets] = True
+    cells = np.flatnonzero(observed & wanted)
     size = min(HIDDEN_CELLS, len(cells))
     chosen = np.random.default_rng(random_state).choice(cells, size, replace=False)
     rows, columns = np.divmod(np.sort(chosen), observed.shape[1])
@@ -123,15 +148,17 @@ def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) 
     table, recipe = prepared.table, prepared.recipe
     hidden = np.zeros((len(rows), table.n_columns), dtype=bool)
     hidden[np.arange(len(rows)), columns] = True
-    donors = DonorPool.build(
+    donors = build_pool(
         prepared.start[pool.givers],
         prepared.visible(table.missing[pool.givers]),
         table.is_categorical,
+        prepared.overall_weights,
     )
     links = []
     for weights, holes in prepared.weight_groups(hidden):
-        some = holes.any(axis=1)
-        missing: Bools = table.missing[rows[some]] | holes[some]
+        seen: Bools = prepared.visible(table.missing[rows]) | holes
+        some = holes.any(axis=1) & informed(seen, weights)
+        missing = seen[some]
         taking = prepared.taking(rows[some], pool.givers, prepared.start[rows[some]], missing)
         taking = replace(taking, missing=missing)  # a hidden cell is unknown in every reading
         k = available(taking, pool.givers, MAX_K)

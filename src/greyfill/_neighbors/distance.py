@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._kernels.pool import DonorPool
-from greyfill._kernels.reference import ROUNDING
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
 HOLES = ("mask", "filled")
+
+NOISE = 1e-11
+"""A difference of distances below this is rounding."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class Grey:
 
 def _rescale(terms: Floats, share: Floats) -> Floats:
     """Take the constant part of the query's holes, 1 − share, out of a sum of terms."""
-    rest = (terms - (1.0 - share[:, np.newaxis])) / share[:, np.newaxis]
-    return np.where(rest < ROUNDING, 0.0, rest)
+    rest = terms - (1.0 - share[:, np.newaxis])
+    return np.where(rest < NOISE, 0.0, rest / share[:, np.newaxis])
 
 
 def _check_holes(holes: str) -> None:

@@ -41,9 +41,8 @@ class CompleteRows:
     uses_labels: ClassVar[bool] = False
 
     def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
-        """One pool: the complete rows give."""
-        complete = ~missing.any(axis=1)
-        return [RowPool(np.flatnonzero(~complete), np.flatnonzero(complete))]
+        """One pool: the complete rows give to everybody."""
+        return [RowPool(np.arange(len(missing)), np.flatnonzero(~missing.any(axis=1)))]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from greyfill._kernels.pool import DonorPool
-from greyfill._neighbors.choose_k import best_k, by_classification, by_hidden_cells
+from greyfill._kernels.pool import DonorPool, build_pool
+from greyfill._neighbors.choose_k import (
+    SAMPLE_ROWS,
+    best_k,
+    by_classification,
+    by_hidden_cells,
+)
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.linking import Links, informed, link
 from greyfill._neighbors.prepared import Prepared, available
@@ -46,10 +51,12 @@ def run(
     neither give nor teach: they are filled afterwards like new rows.
     """
     taught = _taught_rows(recipe, labels, table.n_rows)
-    scaler = Scaler.learn(table.rows(taught))
+    evidence = _evidence(table, taught)
+    scaler = Scaler.learn(evidence)
+    centers = column_centers(scaler.scale(evidence))
     training = scaler.scale(table.rows(taught))
     known = labels[taught] if labels is not None else None
-    prepared, empty_cells = _prepare(recipe, training, known, settings.n_jobs)
+    prepared, empty_cells = _prepare(recipe, training, known, centers, settings.n_jobs)
     k, scores = _choose_k(prepared, settings)
     work = TrainingWork(prepared, k)
     trace = recipe.schedule.run(work, settings.report)
@@ -62,7 +69,7 @@ def run(
         pools=tuple(recipe.donors.pools(known, work.open_holes)),
         weights=prepared.weights,
         targets=prepared.targets,
-        centers=column_centers(training),
+        centers=centers,
         n_neighbors=k,
         unlabeled=settings.unlabeled,
         trace=trace,
@@ -83,11 +90,22 @@ def _taught_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:
     return taught
 
 
+def _evidence(table: Table, taught: Ints) -> Table:
+    """The table with other rows blanked out, save in columns that no taught row knows."""
+    if len(taught) == table.n_rows:
+        return table
+    silent = np.ones(table.n_rows, dtype=bool)
+    silent[taught] = False
+    known = ~table.missing[taught].all(axis=0)
+    return Table(table.values, table.missing | (silent[:, np.newaxis] & known), table.columns)
+
+
 def _prepare(
-    recipe: Recipe, training: Table, labels: Ints | None, n_jobs: int | None
+    recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, n_jobs: int | None
 ) -> tuple[Prepared, int]:
-    """Start fill and column weights."""
+    """Start fill and column weights; a column that no training row knows starts at its center."""
     start, empty_cells = recipe.start.fill(training, labels)
+    start = np.where(training.missing.all(axis=0), centers, start)
     targets = np.flatnonzero(training.missing.any(axis=0))
     weights = recipe.weights.weigh(training, labels, targets)
     return Prepared(recipe, training, start, labels, weights, targets, n_jobs), empty_cells
@@ -104,10 +122,13 @@ def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, fl
         classes = set() if labels is None else set(labels.tolist()) - {-1}
         if wanted == "cv" and labels is None:
             raise InvalidParameterError(
-                "n_neighbors='cv' chooses k by classifying y, but y is None; "
-                "pass y, or set n_neighbors to a number or 'masked'"
+                "n_neighbors='cv' chooses k by classifying y, but there are no classes: y is None, "
+                "continuous, or unused because labels='none'; set n_neighbors to a number or "
+                "'masked'"
             )
         if wanted != "masked" and labels is not None and len(classes) > 1:
+            if len(labels) > SAMPLE_ROWS:
+                settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
             errors = by_classification(prepared, labels, settings.random_state)
         else:
             pools = prepared.recipe.donors.pools(labels, prepared.table.missing)
@@ -141,8 +162,12 @@ class TrainingWork:
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""
-        for pool in self._pools:
-            self._apply(list(self._link(pool, np.intersect1d(takers, pool.takers))))
+        links = [
+            piece
+            for pool in self._pools
+            for piece in self._link(pool, np.intersect1d(takers, pool.takers))
+        ]
+        self._apply(links)
         self.open_holes[takers] = False
 
     def _link(self, pool: RowPool, takers: Ints) -> Iterator[Links]:
@@ -154,8 +179,11 @@ class TrainingWork:
             self.fallbacks["class_too_small"] += int(self.missing[takers].sum())
         givers = self._givers(pool)
         holes = self.prepared.visible(self.open_holes)
-        donors = DonorPool.build(
-            self.values[givers], holes[givers], self.prepared.table.is_categorical
+        donors = build_pool(
+            self.values[givers],
+            holes[givers],
+            self.prepared.table.is_categorical,
+            self.prepared.overall_weights,
         )
         for weights, cells in self.prepared.weight_groups(self.missing[takers]):
             piece = self._link_group(donors, givers, takers, cells, weights)

@@ -1,7 +1,7 @@
 """Six parts under one name, and what the use of labels makes of them."""
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.donors import AllRows, RowPool
@@ -14,6 +14,7 @@ from greyfill.table import Bools, Floats, Ints, Table
 LABEL_USES = ("donors", "weights", "none")
 
 
+@runtime_checkable
 class Distance(Protocol):
     """Finds the nearest donors."""
 
@@ -36,6 +37,7 @@ class Distance(Protocol):
         """The same distances over the observed columns, which carry ``share`` of the weight."""
 
 
+@runtime_checkable
 class Weights(Protocol):
     """Weighs the columns."""
 
@@ -51,6 +53,7 @@ class Weights(Protocol):
         """One row of weights for all target columns, or one for each."""
 
 
+@runtime_checkable
 class Donors(Protocol):
     """Chooses who may give to whom."""
 
@@ -62,6 +65,7 @@ class Donors(Protocol):
         """Disjoint groups of takers, each with its givers."""
 
 
+@runtime_checkable
 class Start(Protocol):
     """Fills the holes before the loop."""
 
@@ -73,6 +77,7 @@ class Start(Protocol):
         """Values without holes, and how many cells fell back to all classes."""
 
 
+@runtime_checkable
 class Fill(Protocol):
     """Weighs the donors of a cell."""
 
@@ -80,6 +85,7 @@ class Fill(Protocol):
         """Weights for numbers (rows sum to 1) and for votes."""
 
 
+@runtime_checkable
 class Schedule(Protocol):
     """Orders the passes."""
 
@@ -95,6 +101,16 @@ class Schedule(Protocol):
         """Fill every hole."""
 
 
+PARTS: dict[str, tuple[type, str]] = {
+    "distance": (Distance, "Grey() or Heom()"),
+    "weights": (Weights, "ClassInformation() or EqualWeights()"),
+    "donors": (Donors, "SameClass() or AllRows()"),
+    "fill": (Fill, "WeightedFill() or PlainFill()"),
+    "start": (Start, "ClassStart() or GlobalStart()"),
+    "schedule": (Schedule, "UntilStable() or Once()"),
+}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A neighbor method: one part of each sort."""
@@ -105,6 +121,12 @@ class Recipe:
     fill: Fill
     start: Start
     schedule: Schedule
+
+    def __post_init__(self) -> None:
+        for name, (sort, known) in PARTS.items():
+            part: Any = getattr(self, name)
+            if isinstance(part, type) or not isinstance(part, sort):
+                raise InvalidParameterError(f"{name} must be a part such as {known}, not {part!r}")
 
     @property
     def uses_labels(self) -> bool:

@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class Trace:
 
 Report = Callable[[str], None]
 
+NOISE = 1e-12
+"""A change below this is rounding, whatever ``tol`` says."""
+
 
 @dataclass(frozen=True)
 class Once:
@@ -51,28 +55,34 @@ class Once:
 class UntilStable:
     """Passes over all holes until no cell moves by ``tol`` or more, equation (15).
 
-    A pass reads only the values of the pass before it, so the order of rows does not matter. A
-    changed category counts as a change of 1. The loop also ends at ``max_iter`` passes, or when a
-    state comes back (categories can cycle); then ``converged_`` is False.
+    A pass reads only the values of the pass before it, so the order of rows does not matter apart
+    from ties between donors. A changed category counts as a change of 1. The loop also ends at
+    ``max_iter`` passes, or when a state comes back (categories can cycle); then ``converged_`` is
+    False.
     """
 
     tol: float = 1e-4
     max_iter: int = 100
 
     def __post_init__(self) -> None:
-        if self.max_iter < 1:
-            raise InvalidParameterError(f"max_iter must be at least 1, not {self.max_iter!r}")
-        if not self.tol >= 0.0:
-            raise InvalidParameterError(f"tol must not be negative: {self.tol!r}")
+        max_iter: Any = self.max_iter  # may come from a user
+        tol: Any = self.tol
+        if not isinstance(max_iter, Integral) or int(max_iter) < 1:
+            raise InvalidParameterError(
+                f"max_iter must be an integer and at least 1, not {max_iter!r}"
+            )
+        if not isinstance(tol, Real) or not float(tol) >= 0.0:
+            raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
 
     def run(self, work: Work, report: Report) -> Trace:
         """Fill every hole until the table stays as it is."""
         history: list[float] = []
-        seen = _States(resolution=max(self.tol, 1e-12))
+        seen = _States()
+        enough = max(self.tol, NOISE)
         for _ in range(self.max_iter):
             history.append(work.one_pass())
             report(f"pass {len(history)}: largest change {history[-1]:.2g}")
-            if history[-1] < self.tol or history[-1] == 0.0:
+            if history[-1] < enough:
                 return Trace(tuple(history), converged=True)
             if seen.repeats(work.values[work.missing]):
                 break
@@ -84,7 +94,7 @@ class Sequential:
     """Rows with fewer holes first; a filled row joins the donors (Kim et al. 2004).
 
     Rows with equally many holes are filled together from the same donors, so the order of rows
-    does not matter.
+    does not matter apart from ties between donors.
     """
 
     tol: ClassVar[float] = 0.0
@@ -101,14 +111,13 @@ class Sequential:
 
 @dataclass
 class _States:
-    """Remembers a digest of every state of the holes, rounded to the stop rule's resolution."""
+    """Remembers a digest of every state of the holes, with rounding noise taken out."""
 
-    resolution: float
     seen: set[bytes] = field(default_factory=set)
 
     def repeats(self, cells: Floats) -> bool:
         """Tell whether this state was met before."""
-        rounded = np.round(cells / self.resolution) + 0.0  # no negative zeros
+        rounded = np.round(cells, 9) + 0.0  # no negative zeros
         state = hashlib.blake2b(rounded.tobytes(), digest_size=16).digest()
         if state in self.seen:
             return True

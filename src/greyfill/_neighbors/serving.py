@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._kernels.pool import DonorPool
+from greyfill._kernels.pool import DonorPool, build_pool
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.filling import WeightedFill
 from greyfill._neighbors.linking import Links, Taking, informed, link, search
@@ -43,10 +43,11 @@ class Fitted:
     k_scores: dict[int, float]
     fallbacks: dict[str, int]
     _layouts: dict[int, DonorPool] = field(default_factory=dict, repr=False)
+    _late_weights: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be laid out again."""
-        return {**self.__dict__, "_layouts": {}}
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_layouts": {}, "_late_weights": {}}
 
     @property
     def everyone(self) -> Ints:
@@ -57,8 +58,11 @@ class Fitted:
         """The donors of a class (−1: all of them), laid out for the scan, once."""
         if label not in self._layouts:
             holes = visible(self.recipe, self.donors.missing)
-            self._layouts[label] = DonorPool.build(
-                self.donors.values[givers], holes[givers], self.donors.is_categorical
+            self._layouts[label] = build_pool(
+                self.donors.values[givers],
+                holes[givers],
+                self.donors.is_categorical,
+                overall_weights(self.weights),
             )
         return self._layouts[label]
 
@@ -69,8 +73,10 @@ class Fitted:
         known = np.flatnonzero(self.targets == target)
         if len(known):
             return np.asarray(self.weights[known[0]])
-        alone = self.recipe.weights.weigh(self.donors, self.labels, np.array([target]))
-        return np.asarray(alone[0])
+        if target not in self._late_weights:
+            alone = self.recipe.weights.weigh(self.donors, self.labels, np.array([target]))
+            self._late_weights[target] = np.asarray(alone[0])
+        return self._late_weights[target]
 
 
 def serve(fitted: Fitted, table: Table, n_jobs: int | None) -> Floats:
@@ -79,21 +85,29 @@ def serve(fitted: Fitted, table: Table, n_jobs: int | None) -> Floats:
     values = np.where(table.missing, fitted.centers, scaled.values)
     rows = np.flatnonzero(table.missing.any(axis=1))
     if len(rows):
-        values[rows] = _fill_rows(fitted, values[rows], table.missing[rows], n_jobs)
+        part = table.rows(rows)
+        values[rows] = _fill_rows(fitted, values[rows], part.missing, part.unseen, n_jobs)
     return np.where(table.missing, fitted.scaler.unscale(values), table.values)
 
 
-def _fill_rows(fitted: Fitted, values: Floats, missing: Bools, n_jobs: int | None) -> Floats:
-    """Fill incomplete rows; where fills count as values, again until each row is stable."""
+def _fill_rows(
+    fitted: Fitted, values: Floats, missing: Bools, unseen: Bools, n_jobs: int | None
+) -> Floats:
+    """Fill incomplete rows; where fills count as values, again until each row is stable.
+
+    An unseen category tells no donor from another, so the search treats it like a hole.
+    """
     if all(len(pool.givers) == 0 for pool in fitted.pools):
         return values
-    posterior = _posterior(fitted, values, missing, n_jobs)
+    posterior = _posterior(fitted, values, missing | unseen, n_jobs)
     schedule = fitted.recipe.schedule
     moving = fitted.recipe.distance.holes == "filled"
     active = np.arange(len(values))
     values = values.copy()
     for _ in range(schedule.max_iter if moving else 1):
-        new = _one_pass(fitted, values[active], missing[active], posterior[active], n_jobs)
+        new = _one_pass(
+            fitted, values[active], missing[active], unseen[active], posterior[active], n_jobs
+        )
         change = np.abs(new - values[active]).max(axis=1, initial=0.0)
         values[active] = new
         active = active[change >= max(schedule.tol, 1e-15)]
@@ -103,16 +117,21 @@ def _fill_rows(fitted: Fitted, values: Floats, missing: Bools, n_jobs: int | Non
 
 
 def _one_pass(
-    fitted: Fitted, values: Floats, missing: Bools, posterior: Floats, n_jobs: int | None
+    fitted: Fitted,
+    values: Floats,
+    missing: Bools,
+    unseen: Bools,
+    posterior: Floats,
+    n_jobs: int | None,
 ) -> Floats:
     out = values.copy()
+    hidden = visible(fitted.recipe, missing) | unseen
     n_levels = max((c.n_levels for c in fitted.donors.columns), default=0)
     for weights, holes in _weight_groups(fitted, missing):
-        seen = visible(fitted.recipe, missing)
-        rows = np.flatnonzero(holes.any(axis=1) & informed(seen, weights))
+        rows = np.flatnonzero(holes.any(axis=1) & informed(hidden, weights))
         if len(rows) == 0:
             continue
-        taking = Taking(rows, values[rows], seen[rows], np.full(len(rows), -1, dtype=np.intp))
+        taking = Taking(rows, values[rows], hidden[rows], np.full(len(rows), -1, dtype=np.intp))
         links = _mixed_links(fitted, taking, holes[rows], weights, posterior[rows], n_jobs)
         cells = links.rows[links.slots], links.columns
         out[cells] = links.values(fitted.donors.values, fitted.donors.is_categorical, n_levels)

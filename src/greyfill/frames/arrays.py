@@ -44,4 +44,6 @@ def read_column(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
         return read_objects(column.astype(object), name, sentinels)
     missing = np.isnan(column) if kind in "fMm" else np.zeros(len(column), dtype=bool)
     values = np.asarray(microseconds(column)) if kind in "Mm" else column
-    return without_sentinels(Cells(with_blanks(values, missing), missing, FAMILIES[kind]), sentinels)
+    return without_sentinels(
+        Cells(with_blanks(values, missing), missing, FAMILIES[kind]), sentinels
+    )

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from greyfill.frames.cells import Array
-from greyfill.frames.schema import Family
 from greyfill.table import Bools, Ints
 
 
@@ -15,14 +14,21 @@ def plain(series: Any) -> Array | None:
     return None
 
 
+def matrix(frame: Any) -> Array | None:
+    """Never: arrow keeps each column for itself."""
+    return None
+
+
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     """Positions of the cells in the dictionary, the dictionary, and whether it is ordered."""
+    if not pa.types.is_dictionary(series.type):
+        series = series.dictionary_encode()
     array = _one_chunk(series)
     codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return codes.astype(np.intp), tuple(array.dictionary.to_pylist()), bool(array.type.ordered)
 
 
-def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
+def patch(series: Any, missing: Bools, values: Array) -> Any:
     """The same column, with values in the holes."""
     if pa.types.is_dictionary(series.type):
         return _patch_dictionary(_one_chunk(series), missing, values)
@@ -30,8 +36,8 @@ def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
     return pa.chunked_array([_taken(_one_chunk(series), fills, missing)])
 
 
-def build(values: Array, family: Family) -> Any:
-    """A new column of a family."""
+def build(values: Array) -> Any:
+    """A new column."""
     return pa.chunked_array([pa.array(values)])
 
 
@@ -72,6 +78,8 @@ def _column(values: Array, arrow_type: Any) -> Any:
     """An array of a type from numpy; moments are ticks of their own unit, in UTC."""
     if pa.types.is_timestamp(arrow_type) or pa.types.is_duration(arrow_type):
         return pa.array(values.view(np.int64)).cast(arrow_type)
+    if pa.types.is_decimal(arrow_type):
+        return pa.array(values).cast(arrow_type)
     return pa.array(values, type=arrow_type)
 
 

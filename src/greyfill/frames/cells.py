@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from itertools import repeat
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.schema import COUNTABLE, Family, meaning
-from greyfill.table import Bools, Floats
+from greyfill.table import Bools, Column, Floats
 
 Array = NDArray[Any]
+_NUMBERS = (int, float, np.number, Decimal, Fraction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,8 @@ class Cells:
     """One column: ``values`` hold 0 or None in the holes.
 
     Dates, durations and times are float64 microseconds. A category holds the positions of its
-    cells in ``declared``, the levels of its dtype. ``boxed`` cells are Python objects.
+    cells in ``declared``, the levels of its dtype; so does text of a typed column, among its
+    distinct values. ``boxed`` cells are Python objects.
     """
 
     values: Array
@@ -49,8 +52,9 @@ class Cells:
 
     def uniques(self) -> tuple[Any, ...]:
         """The distinct observed values, sorted."""
-        observed = self.values[~self.missing].tolist()
-        return sorted_levels(dict.fromkeys(observed))
+        if self.declared is not None:
+            return sorted_levels(self.declared)
+        return sorted_levels(dict.fromkeys(self.values[~self.missing].tolist()))
 
     def codes(self, lookup: dict[Any, int]) -> Floats:
         """The code of each cell, −1 for a value that the lookup does not know."""
@@ -106,7 +110,7 @@ def equal_to_any(values: Array, sentinels: tuple[Any, ...]) -> Bools:
 
 def number_sentinels(sentinels: tuple[Any, ...]) -> tuple[Any, ...]:
     """The sentinels that a column of numbers may hold; True is not 1 here."""
-    return tuple(s for s in sentinels if isinstance(s, Number) and type(s) is not bool)
+    return tuple(s for s in sentinels if isinstance(s, _NUMBERS) and not isinstance(s, bool))
 
 
 def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
@@ -128,12 +132,12 @@ def microseconds(moments: Any) -> Any:
     return moments.astype(f"{letter}8[us]").astype(np.int64).astype(np.float64)
 
 
-def check_finite(values: Floats, names: tuple[str, ...]) -> None:
+def check_finite(values: Floats, columns: tuple[Column, ...]) -> None:
     """Refuse infinite numbers and say where the first one stands."""
     if np.isfinite(values).all():
         return
     row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
     raise InvalidDataError(
-        f"Input X contains infinity: column {names[column]!r} is infinite in row {row}. "
+        f"Input X contains infinity: column {columns[column].name!r} is infinite in row {row}. "
         "Replace it by a finite number, or by a missing value to have it imputed."
     )

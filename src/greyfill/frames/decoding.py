@@ -10,7 +10,14 @@ from greyfill.frames.cells import Array
 from greyfill.frames.converting import convert
 from greyfill.frames.dialects import Dialect, dialect_of
 from greyfill.frames.schema import MEANING, Family, Field, Origin
-from greyfill.frames.storing import BOXED_DTYPES, as_objects, storable, values_of, whole_numbers
+from greyfill.frames.storing import (
+    BOXED_DTYPES,
+    as_objects,
+    real_numbers,
+    storable,
+    values_of,
+    whole_numbers,
+)
 from greyfill.table import Bools, Floats, Kind
 
 
@@ -75,13 +82,26 @@ def _filled_column(
     field, family, missing = origin.schema.fields[j], origin.families[j], origin.missing[:, j]
     native = series.to_native()
     if origin.boxed[j]:
-        values = as_objects(values_of(filled[missing], field, family, ()), field.family)
+        values = as_objects(values_of(filled[missing], field, family, ()), _box(field, family))
     elif missing.all() and not _can_hold(family, field):
-        return dialect.build(*_new_column(filled, field))
+        return dialect.build(_new_values(filled, field))
     else:
-        declared = dialect.categories(native)[1] if family is Family.CATEGORY else ()
+        declared = () if field.levels else _declared(native, family, origin, dialect)
         values = storable(values_of(filled[missing], field, family, declared), family, series.dtype)
-    return dialect.patch(native, missing, values, family)
+    return dialect.patch(native, missing, values)
+
+
+def _declared(native: Any, family: Family, origin: Origin, dialect: Dialect) -> tuple[Any, ...]:
+    """The levels that the dtype declares and that are not sentinels."""
+    if family is not Family.CATEGORY:
+        return ()
+    levels = dialect.categories(native)[1]
+    return tuple(level for level in levels if level not in origin.schema.missing_values)
+
+
+def _box(field: Field, family: Family) -> Family:
+    """The family of new objects: that of `fit`, unless it saw none."""
+    return family if field.family is Family.EMPTY else field.family
 
 
 def _can_hold(family: Family, field: Field) -> bool:
@@ -95,10 +115,10 @@ def _can_hold(family: Family, field: Field) -> bool:
     return MEANING[family] == field.meaning
 
 
-def _new_column(filled: Floats, field: Field) -> tuple[Array, Family]:
+def _new_values(filled: Floats, field: Field) -> Array:
     family = Family.FLOAT if field.family is Family.EMPTY else field.family
     values = values_of(filled, field, family, ())
-    return storable(values, family, BOXED_DTYPES.get(family)), family
+    return storable(values, family, BOXED_DTYPES.get(family))
 
 
 def _filled_array(filled: Floats, origin: Origin) -> Array:
@@ -111,7 +131,7 @@ def _filled_array(filled: Floats, origin: Origin) -> Array:
         field, family, holes = origin.schema.fields[j], origin.families[j], missing[:, j]
         values = values_of(filled[holes, j], field, family, ())
         if origin.boxed[j]:
-            values = as_objects(values, field.family)
+            values = as_objects(values, _box(field, family))
         elif holes.all() and not _can_hold(family, field):
             result, values = result.astype(object), as_objects(values, field.family)
         else:
@@ -123,16 +143,17 @@ def _filled_array(filled: Floats, origin: Origin) -> Array:
 
 def _filled_matrix(filled: Floats, matrix: Array, missing: Bools) -> Array:
     result = matrix.copy(order="K")
-    if matrix.dtype.kind == "f":
-        np.copyto(result, filled, where=missing, casting="same_kind")
-    elif missing.any():
-        result[missing] = whole_numbers(filled[missing], matrix.dtype)
+    if missing.any():
+        narrowed = real_numbers if matrix.dtype.kind == "f" else whole_numbers
+        result[missing] = narrowed(filled[missing], matrix.dtype)
     return result
 
 
 def _array_values(values: Array, family: Family, dtype: np.dtype[Any]) -> Array:
     if family is Family.INTEGER:
         return whole_numbers(values, dtype)
+    if family is Family.FLOAT:
+        return real_numbers(values.astype(np.float64), dtype)
     return storable(values, family, BOXED_DTYPES.get(family)).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""The three libraries that columns are written back to, behind one set of functions."""
+"""The three libraries that columns come from and go back to, behind one set of functions."""
 
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -7,24 +7,26 @@ import narwhals as nw
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.cells import Array
-from greyfill.frames.schema import Family
 from greyfill.table import Bools, Ints
 
 
 class Dialect(Protocol):
-    """What a library must know to get its own columns back."""
+    """What narwhals cannot do for a library: read the holes fast, and write them in place."""
 
     def plain(self, series: Any) -> Array | None:
         """The cells as numpy has them, if numpy knows them all; the short way past narwhals."""
 
+    def matrix(self, frame: Any) -> Array | None:
+        """All cells as one array of numbers, if all columns are numbers of one dtype."""
+
     def categories(self, series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
         """Positions of the cells among the levels (−1 for holes), the levels, their order."""
 
-    def patch(self, series: Any, missing: Bools, values: Array, family: Family) -> Any:
+    def patch(self, series: Any, missing: Bools, values: Array) -> Any:
         """The same column, with values in the holes."""
 
-    def build(self, values: Array, family: Family) -> Any:
-        """A new column of a family."""
+    def build(self, values: Array) -> Any:
+        """A new column."""
 
     def replace(self, frame: Any, columns: dict[int, Any]) -> Any:
         """The same frame with some columns exchanged, by position."""
@@ -54,7 +56,7 @@ def dialect_of(narwhals_object: Any) -> Dialect:
             f"Tables of {implementation} are not supported. "
             "Convert them to pandas, polars or pyarrow, for example with X.to_pandas()."
         )
-    return load(MODULES[implementation])
+    return _load(MODULES[implementation])
 
 
 def dialect_named(library: str) -> Dialect:
@@ -63,9 +65,8 @@ def dialect_named(library: str) -> Dialect:
     >>> dialect_named("polars").__name__
     'greyfill.frames.polars_dialect'
     """
-    return load(MODULES[nw.Implementation.from_string(library)])
+    return _load(MODULES[nw.Implementation.from_string(library)])
 
 
-def load(module: str) -> Dialect:
-    """Import one dialect."""
+def _load(module: str) -> Dialect:
     return cast(Dialect, import_module(f"greyfill.frames.{module}"))

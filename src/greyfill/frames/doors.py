@@ -22,9 +22,13 @@ def open_table(X: Any) -> Array | Frame:
     if type(X) is np.ndarray:
         return _checked_array(X)
     _refuse_sparse(X)
-    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidDataError(f"Column names must be unique. {error}") from None
     if isinstance(frame, nw.DataFrame):
-        return _checked_frame(frame)
+        _refuse_no_cells(frame.shape)
+        return frame
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
             f"A lazy frame ({type(X).__module__}.{type(X).__name__}) has no rows yet. "
@@ -32,6 +36,11 @@ def open_table(X: Any) -> Array | Frame:
         )
     if isinstance(frame, nw.Series):
         raise InvalidDataError(ONE_DIMENSION.format(X))
+    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__dataframe__"):
+        raise InvalidDataError(
+            f"{type(X).__module__}.{type(X).__name__} is not supported. "
+            "Convert it to a table of pandas, polars or pyarrow."
+        )
     return _checked_array(_as_array(X))
 
 
@@ -44,9 +53,7 @@ def _as_array(X: Any) -> Array:
         is_plain = isinstance(X, np.ndarray) or array.dtype.kind in "fiubc"
         return array if is_plain else np.array(X, dtype=object)
     except ValueError as error:
-        raise InvalidDataError(
-            f"Expected 2D array, got rows of unequal length: {error}"
-        ) from None
+        raise InvalidDataError(f"Expected 2D array, got rows of unequal length: {error}") from None
 
 
 def _checked_array(array: Array) -> Array:
@@ -62,15 +69,6 @@ def _checked_array(array: Array) -> Array:
         raise InvalidDataError(f"Found array with dim {array.ndim}. Expected 2 dimensions.")
     _refuse_no_cells(array.shape)
     return array
-
-
-def _checked_frame(frame: Frame) -> Frame:
-    _refuse_no_cells(frame.shape)
-    names = frame.columns
-    if len(set(names)) < len(names):
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        raise InvalidDataError(f"Column names must be unique, but {', '.join(twice)} occurs twice.")
-    return frame
 
 
 def _refuse_no_cells(shape: tuple[int, ...]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.arrays import FAMILIES, read_column, read_matrix
 from greyfill.frames.cells import Array, Cells, check_finite
+from greyfill.frames.dialects import dialect_of
 from greyfill.frames.doors import Frame, open_table
 from greyfill.frames.learning import learn
 from greyfill.frames.objects import null_cells
@@ -54,13 +55,15 @@ def encode(
     """
     table = open_table(X)
     sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
-    if isinstance(table, np.ndarray) and table.dtype.kind in "fiu":
-        by_dtype = _is_auto(categorical_features) and not ordinal_features
-        if by_dtype if schema is None else schema.all_numbers:
-            return _encode_matrix(table, schema or _schema_of_matrix(table, sentinels))
-    columns, names = _read(table, sentinels)
+    by_dtype = _is_auto(categorical_features) and ordinal_features is None
+    if by_dtype if schema is None else schema.all_numbers:
+        matrix = _as_matrix(table)
+        if matrix is not None:
+            schema = schema or _schema_of_matrix(matrix, _names(table), sentinels)
+            return _encode_matrix(table, matrix, schema)
+    columns = _read(table, _names(table), sentinels)
     if schema is None:
-        schema = learn(columns, names, categorical_features, ordinal_features, sentinels)
+        schema = learn(columns, _names(table), categorical_features, ordinal_features, sentinels)
     return _encode_columns(table, columns, schema)
 
 
@@ -84,33 +87,41 @@ def _is_auto(categorical_features: Any) -> bool:
     )
 
 
-def _encode_matrix(matrix: Array, schema: Schema) -> tuple[Table, Origin]:
+def _as_matrix(table: Array | Frame) -> Array | None:
+    """The whole table as one array of numbers, if it is one."""
+    if isinstance(table, nw.DataFrame):
+        return dialect_of(table).matrix(table.to_native())
+    return table if table.dtype.kind in "fiu" else None
+
+
+def _encode_matrix(table: Array | Frame, matrix: Array, schema: Schema) -> tuple[Table, Origin]:
     values, missing = read_matrix(matrix, schema.missing_values)
-    if not np.isfinite(values).all():
-        check_finite(values, schema.names)
+    check_finite(values, schema.columns)
     families = (FAMILIES[matrix.dtype.kind],) * matrix.shape[1]
-    origin = Origin(schema, matrix, missing, families, (False,) * matrix.shape[1])
+    origin = Origin(schema, _native(table), missing, families, (False,) * matrix.shape[1])
     return Table(values, missing, schema.columns), origin
 
 
-def _schema_of_matrix(matrix: Array, sentinels: tuple[Any, ...]) -> Schema:
+def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
     family = FAMILIES[matrix.dtype.kind]
-    names = _array_names(matrix)
     return Schema(tuple(Field(name, Kind.NUMERIC, family) for name in names), sentinels)
 
 
-def _array_names(array: Array) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(array.shape[1]))
-
-
-def _read(table: Array | Frame, sentinels: tuple[Any, ...]) -> tuple[list[Cells], tuple[str, ...]]:
-    """All columns as cells, and their names as text."""
+def _names(table: Array | Frame) -> tuple[str, ...]:
     if isinstance(table, nw.DataFrame):
-        names = tuple(str(name) for name in table.columns)
+        return tuple(str(name) for name in table.columns)
+    return tuple(f"x{j}" for j in range(table.shape[1]))
+
+
+def _native(table: Array | Frame) -> Any:
+    return table.to_native() if isinstance(table, nw.DataFrame) else table
+
+
+def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
+    if isinstance(table, nw.DataFrame):
         columns = zip(table.iter_columns(), names, strict=True)
-        return [read_series(series, name, sentinels) for series, name in columns], names
-    names = _array_names(table)
-    return [read_column(table[:, j], name, sentinels) for j, name in enumerate(names)], names
+        return [read_series(series, name, sentinels) for series, name in columns]
+    return [read_column(table[:, j], name, sentinels) for j, name in enumerate(names)]
 
 
 def _encode_columns(
@@ -122,12 +133,11 @@ def _encode_columns(
         values[:, j] = _numbers(cells, field)
         missing[:, j] = cells.missing
     values[missing] = 0.0
-    check_finite(values, schema.names)
-    container = table.to_native() if isinstance(table, nw.DataFrame) else table
+    check_finite(values, schema.columns)
     families = tuple(cells.family for cells in columns)
     boxed = tuple(cells.boxed for cells in columns)
     return Table(values, missing, schema.columns), Origin(
-        schema, container, missing, families, boxed
+        schema, _native(table), missing, families, boxed
     )
 
 

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.frames.cells import Array, sorted_levels
-from greyfill.frames.objects import null_cells
+from greyfill.frames.arrays import read_column
+from greyfill.frames.cells import Array, Cells, sorted_levels
+from greyfill.frames.schema import Family
+from greyfill.frames.series import read_series
+from greyfill.frames.storing import MOMENTS
 from greyfill.table import Bools, Ints
 
 
@@ -20,16 +23,16 @@ def labels_to_array(y: Any) -> tuple[Array, Bools]:
     >>> missing
     array([False,  True, False])
     """
-    labels = _one_column(y)
-    if labels.dtype.kind in "fMm":
-        missing = np.isnan(labels)
-    elif labels.dtype.kind in "OT":
-        missing = null_cells(labels)
-    else:
-        missing = np.zeros(len(labels), dtype=bool)
-    if labels.dtype.kind == "f":
-        _refuse_infinity(labels)
-    return labels, missing
+    column = _one_column(y)
+    cells = _cells(column)
+    if cells.family is Family.FLOAT:
+        _refuse_infinity(cells.values)
+    if cells.declared is not None:
+        levels = np.fromiter(cells.declared, dtype=object, count=len(cells.declared))
+        values = levels[cells.values] if len(levels) else np.full(len(cells.values), None)
+        return values, cells.missing
+    is_moment = cells.family in MOMENTS and not cells.boxed
+    return np.asarray(column) if is_moment else cells.values, cells.missing
 
 
 def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
@@ -47,32 +50,38 @@ def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     return codes, classes
 
 
-def _one_column(y: Any) -> Array:
-    """The labels as a 1-D array; a single column passes with scikit-learn's warning."""
-    native = nw.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(native, nw.Series):
-        return np.asarray(native.to_numpy())
-    if isinstance(native, nw.DataFrame):
-        columns = [series.to_numpy() for series in native.iter_columns()]
-        return _raveled(np.column_stack(columns))
+def _cells(column: Any) -> Cells:
+    if isinstance(column, nw.Series):
+        return read_series(column, "y", ())
+    return read_column(column, "y", ())
+
+
+def _one_column(y: Any) -> Any:
+    """The labels as a series or a 1-D array; a single column passes with a warning."""
+    table = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(table, nw.Series):
+        return table
+    if isinstance(table, nw.DataFrame):
+        _warn_of_column(table.shape)
+        return table[:, 0]
     array = np.asarray(y)
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
         array = np.array(y, dtype=object)  # numpy would turn numbers beside texts into texts
-    return array if array.ndim == 1 else _raveled(array)
+    if array.ndim != 1:
+        _warn_of_column(array.shape)
+    return array.ravel()
 
 
-def _raveled(array: Array) -> Array:
-    if array.ndim != 2 or array.shape[1] != 1:
-        raise InvalidDataError(
-            f"y should be a 1d array, got an array of shape {array.shape} instead."
-        )
+def _warn_of_column(shape: tuple[int, ...]) -> None:
+    """Let a single column pass with the warning of scikit-learn."""
+    if len(shape) != 2 or shape[1] != 1:
+        raise InvalidDataError(f"y should be a 1d array, got an array of shape {shape} instead.")
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected. Please change the shape "
         "of y to (n_samples, ), for example using ravel().",
         DataConversionWarning,
         stacklevel=2,
     )
-    return array.ravel()
 
 
 def _refuse_infinity(labels: Array) -> None:

@@ -48,11 +48,10 @@ def _levels(
         return ()
     if order is not None:
         return order
-    if cells.declared is not None:
-        return tuple(level for level in cells.declared if level not in sentinels)
     if cells.family is Family.BOOLEAN:
         return (False, True)
-    return cells.uniques()
+    levels = cells.declared if cells.family is Family.CATEGORY else cells.uniques()
+    return tuple(level for level in levels or () if level not in sentinels)
 
 
 def _refuse_both(both: Any, names: tuple[str, ...]) -> None:

@@ -14,7 +14,6 @@ from greyfill.frames.cells import Array, Cells, equal_to_any, microseconds, with
 from greyfill.frames.schema import Family
 from greyfill.table import Bools
 
-NESTED = (list, dict, set, bytearray, np.ndarray)
 BOOLEANS = (bool, np.bool_)
 
 
@@ -45,11 +44,11 @@ def _differs_from_itself(cell: Any) -> bool:
 
 def _refuse_nested(observed: Array, name: str) -> None:
     types = set(map(type, observed.tolist()))
-    nested = [t.__name__ for t in types if issubclass(t, NESTED)]
+    nested = [t.__name__ for t in types if t.__hash__ is None]
     if nested:
         raise InvalidDataError(
-            f"Column {name!r} holds a {nested[0]} in each cell. Only single values can be "
-            "imputed: spread it over several columns, or drop it."
+            f"Column {name!r} holds cells of type {nested[0]}. Only single values can be "
+            "imputed: spread the column over several, or drop it."
         )
     if any(issubclass(t, Complex) and not issubclass(t, Real) for t in types):
         raise InvalidDataError(

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 
 from greyfill.frames.cells import Array, sorted_levels
-from greyfill.frames.schema import Family
 from greyfill.table import Bools, Ints
 
 
@@ -15,6 +14,13 @@ def plain(series: Any) -> Array | None:
     if series.dtype == pl.Object or (series.dtype.is_float() and series.null_count() == 0):
         return np.asarray(series.to_numpy())
     return None
+
+
+def matrix(frame: Any) -> Array | None:
+    """All cells as one array, if all columns are floats of one dtype; nulls become NaN."""
+    dtypes = set(frame.dtypes)
+    is_matrix = len(dtypes) == 1 and dtypes.pop().is_float()
+    return np.asarray(frame.to_numpy()) if is_matrix else None
 
 
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
@@ -30,14 +36,14 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     return codes.astype(np.intp), tuple(series.dtype.categories.to_list()), False
 
 
-def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
+def patch(series: Any, missing: Bools, values: Array) -> Any:
     """The same column, with values in the holes."""
     if series.dtype == pl.Object:
         cells = series.to_numpy().copy()
         cells[missing] = values
         return pl.Series(series.name, cells.tolist(), dtype=pl.Object)
     if series.dtype == pl.Categorical:
-        return patch(series.cast(pl.String), missing, values, family).cast(series.dtype)
+        return patch(series.cast(pl.String), missing, values).cast(series.dtype)
     if series.dtype == pl.Enum:
         series = series.cast(_with_levels(series.dtype, values))
     fills = _column(values, series.dtype)
@@ -45,8 +51,8 @@ def patch(series: Any, missing: Bools, values: Array, family: Family) -> Any:
     return series.zip_with(pl.Series(~missing), fills.gather(places))
 
 
-def build(values: Array, family: Family) -> Any:
-    """A new column of a family."""
+def build(values: Array) -> Any:
+    """A new column."""
     return _column(values, None)
 
 

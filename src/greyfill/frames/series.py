@@ -21,9 +21,11 @@ def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
     if array is not None:
         return read_column(array, name, sentinels)
     family = family_of(series.dtype, name)
-    if family is Family.CATEGORY:
-        return without_sentinels(_read_category(series), sentinels)
+    if family in (Family.CATEGORY, Family.TEXT):
+        return without_sentinels(_read_levels(series, family), sentinels)
     missing = series.is_null().to_numpy().astype(bool)
+    if family is Family.EMPTY and not missing.all():
+        raise _unusable(series.dtype, name)
     values = _READERS[family](series)
     if family is Family.FLOAT:
         missing |= np.isnan(values)
@@ -35,16 +37,20 @@ def family_of(dtype: Any, name: str) -> Family:
     for family, belongs in _FAMILIES.items():
         if belongs(dtype):
             return family
-    raise InvalidDataError(
+    raise _unusable(dtype, name)
+
+
+def _unusable(dtype: Any, name: str) -> InvalidDataError:
+    return InvalidDataError(
         f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
         "texts, categories and dates can: convert the column, or drop it."
     )
 
 
-def _read_category(series: Series) -> Cells:
+def _read_levels(series: Series, family: Family) -> Cells:
     codes, declared, ordered = dialect_of(series).categories(series.to_native())
     missing = codes < 0
-    return Cells(np.where(missing, 0, codes), missing, Family.CATEGORY, declared, ordered)
+    return Cells(np.where(missing, 0, codes), missing, family, declared, ordered)
 
 
 def _integers(series: Series) -> Array:
@@ -75,10 +81,6 @@ def _times(series: Series) -> Array:
     return np.asarray(((hours * 60 + minutes) * 60 + seconds) * 1e6 + np.rint(nanos / 1e3))
 
 
-def _texts(series: Series) -> Array:
-    return np.asarray(series.cast(nw.String).to_numpy(), dtype=object)
-
-
 def _nothing(series: Series) -> Array:
     return np.zeros(len(series))
 
@@ -102,7 +104,6 @@ _READERS: dict[Family, Callable[[Series], Array]] = {
     Family.INTEGER: _integers,
     Family.DECIMAL: _floats,
     Family.BOOLEAN: _booleans,
-    Family.TEXT: _texts,
     Family.DATE: _moments,
     Family.DATETIME: _moments,
     Family.DURATION: _spans,

@@ -1,5 +1,6 @@
 """The values of the holes, in the form in which a column stores its cells."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,8 +13,9 @@ from greyfill.frames.schema import Family, Field
 from greyfill.table import Floats, Kind
 
 MISSING_TEXT = "missing_value"
+MOMENTS = frozenset({Family.DATE, Family.DATETIME, Family.DURATION})
 OBJECTS = frozenset({Family.TEXT, Family.CATEGORY, Family.MIXED})
-MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 36e8, "D": 864e8}
+MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "D": 864e8}
 
 
 def values_of(filled: Floats, field: Field, family: Family, declared: tuple[Any, ...]) -> Array:
@@ -37,20 +39,15 @@ def boxed_array(items: Any) -> Array:
 
 
 def storable(values: Array, family: Family, dtype: Any) -> Array:
-    """The values as a typed column of this family and narwhals dtype stores them."""
+    """The values as a typed column of this family and narwhals dtype stores them.
+
+    Decimals are left as floats: only their library knows their scale.
+    """
     if family in OBJECTS:
         return values
-    if family is Family.BOOLEAN:
-        return np.rint(values.astype(np.float64)).astype(bool)
     if family is Family.INTEGER:
         return whole_numbers(values, integer_dtype(dtype))
-    if family is Family.DECIMAL:
-        return decimals(values, dtype.scale)
-    if family is Family.TIME:
-        return times_of_day(values)
-    if family in (Family.DATE, Family.DATETIME, Family.DURATION):
-        return moments(values, family, getattr(dtype, "time_unit", "D"))
-    return values.astype(np.float64)
+    return _STORERS.get(family, floats)(values.astype(np.float64), dtype)
 
 
 BOXED_DTYPES: dict[Family, Any] = {
@@ -63,7 +60,8 @@ BOXED_DTYPES: dict[Family, Any] = {
 def as_objects(values: Array, family: Family) -> Array:
     """The values as Python objects, for a column that holds such."""
     if family is Family.DECIMAL:
-        return decimals(values, None)
+        numbers = (Decimal(repr(value)) for value in values.astype(np.float64).tolist())
+        return np.fromiter(numbers, dtype=object, count=len(values))
     return storable(values, family, BOXED_DTYPES.get(family)).astype(object)
 
 
@@ -81,34 +79,55 @@ def whole_numbers(values: Array, dtype: np.dtype[Any]) -> Array:
     return np.clip(np.rint(values), info.min, most).astype(dtype)
 
 
+def real_numbers(values: Floats, dtype: np.dtype[Any]) -> Array:
+    """Numbers in a float dtype, clipped into its range: no hole is filled with infinity.
+
+    >>> real_numbers(np.array([0.5, 1e99]), np.dtype("float16")).tolist()
+    [0.5, 65504.0]
+    """
+    if dtype.itemsize >= 8:
+        return values.astype(dtype)
+    info = np.finfo(dtype)
+    return np.clip(values, float(info.min), float(info.max)).astype(dtype)
+
+
 def integer_dtype(dtype: Any) -> np.dtype[Any]:
     """The numpy dtype of a narwhals integer; 128 bits are served by 64."""
     return np.dtype(str(dtype).lower().replace("128", "64"))
 
 
-def decimals(values: Array, scale: int | None) -> Array:
-    """Numbers as decimals, rounded to a scale if there is one."""
-    numbers = (Decimal(repr(value)) for value in values.astype(np.float64).tolist())
-    if scale is not None:
-        unit = Decimal(1).scaleb(-scale)
-        numbers = (number.quantize(unit) for number in numbers)
-    return np.fromiter(numbers, dtype=object, count=len(values))
+def floats(values: Floats, dtype: Any) -> Array:
+    """Numbers in the range of a narwhals float."""
+    return real_numbers(values, np.dtype(np.float32)) if dtype == nw.Float32 else values
 
 
-def times_of_day(values: Array) -> Array:
+def truths(values: Floats, dtype: Any) -> Array:
+    """Numbers as booleans."""
+    return np.rint(values).astype(bool)
+
+
+def times_of_day(values: Floats, dtype: Any) -> Array:
     """Microseconds since midnight as times."""
     midnight = datetime(1970, 1, 1)
-    whole = np.clip(np.rint(values.astype(np.float64)), 0, MICROSECONDS["D"] - 1)
+    whole = np.clip(np.rint(values), 0, MICROSECONDS["D"] - 1)
     times = ((midnight + timedelta(microseconds=us)).time() for us in whole.tolist())
     return np.fromiter(times, dtype=object, count=len(values))
 
 
-def moments(values: Array, family: Family, unit: str) -> Array:
-    """Microseconds as dates or durations of numpy, rounded to a unit.
+def moments(values: Floats, dtype: Any) -> Array:
+    """Microseconds as dates or durations of numpy, rounded to the unit of a narwhals dtype.
 
-    >>> moments(np.array([1_600_000.0]), Family.DURATION, "s")
-    array([2], dtype='timedelta64[s]')
+    >>> moments(np.array([1_600_000.0]), nw.Duration("ms"))
+    array([1600], dtype='timedelta64[ms]')
     """
-    letter = "m" if family is Family.DURATION else "M"
-    ticks = whole_numbers(values.astype(np.float64) / MICROSECONDS[unit], np.dtype(np.int64))
+    unit = getattr(dtype, "time_unit", "D")
+    letter = "m" if dtype == nw.Duration else "M"
+    ticks = whole_numbers(values / MICROSECONDS[unit], np.dtype(np.int64))
     return ticks.view(f"{letter}8[{unit}]")
+
+
+_STORERS: dict[Family, Callable[[Floats, Any], Array]] = {
+    Family.BOOLEAN: truths,
+    Family.TIME: times_of_day,
+    **dict.fromkeys(MOMENTS, moments),
+}

@@ -39,6 +39,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         """Learn from a table and return its values without holes."""
 
+    def _fit_nothing(self) -> None:
+        """Set the fitted attributes of a table without any observed value."""
+
     @abstractmethod
     def _fill_table(self, table: Table) -> Floats:
         """The values of new rows without holes."""
@@ -92,8 +95,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         check_is_fitted(self)
         names = np.asarray(self._input_names(input_features), dtype=object)
         shown = names if self.keep_empty_features else names[self._kept]
-        flags = [f"missingindicator_{name}" for name in names[self._flagged]]
-        return np.array([*shown, *flags], dtype=object)
+        return np.array([*shown, *self._flag_names(names)], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose the container of the output.
@@ -133,9 +135,12 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._schema = origin.schema
         self._kept = self._find_kept(table)
         self._flagged = table.missing.any(axis=0) & bool(self.add_indicator)
+        self._refuse_taken_names([column.name for column in table.columns])
         filled = table.values.copy()
         if self._kept.any():
             filled[:, self._kept] = self._fit_table(table.select(self._kept), labels)
+        else:
+            self._fit_nothing()
         counts = table.missing.sum(axis=0) * (self._kept | self.keep_empty_features)
         self.imputed_counts_ = {
             column.name: int(count) for column, count in zip(table.columns, counts, strict=True)
@@ -177,6 +182,19 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
                 stacklevel=4,
             )
         return np.asarray(~empty)
+
+    def _flag_names(self, names: Any) -> list[str]:
+        """The names of the indicator columns."""
+        return [f"missingindicator_{name}" for name in np.asarray(names)[self._flagged]]
+
+    def _refuse_taken_names(self, names: list[str]) -> None:
+        """Refuse to overwrite a column of the table by an indicator."""
+        taken = sorted(set(self._flag_names(names)) & set(names))
+        if taken:
+            raise InvalidDataError(
+                f"add_indicator would add a column {taken[0]!r}, but the table already has one. "
+                "Rename that column, or drop it."
+            )
 
     def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
         """The container that came in, with only the holes rewritten."""

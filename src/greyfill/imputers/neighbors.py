@@ -51,7 +51,7 @@ class NeighborFamily(BaseImputer):
         Keep columns without any observed value, filled with zero or a neutral level.
     n_jobs : int, optional
         Threads that search for donors; None means one, −1 all cores.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the folds or hidden cells by which k is chosen.
     verbose : int, default=0
         With 1, each pass is reported on stderr.
@@ -89,7 +89,7 @@ class NeighborFamily(BaseImputer):
         add_indicator: bool = False,
         keep_empty_features: bool = False,
         n_jobs: int | None = None,
-        random_state: int | None = 0,
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -135,6 +135,13 @@ class NeighborFamily(BaseImputer):
             self.feature_weights_ = self.feature_weights_[0]
         return values
 
+    def _fit_nothing(self) -> None:
+        n_neighbors = self._settings().n_neighbors
+        self.n_neighbors_ = 1 if isinstance(n_neighbors, str) else int(n_neighbors)
+        self.k_scores_, self.fallback_counts_, self.history_ = {}, {}, []
+        self.n_iter_, self.converged_ = 1, True
+        self.feature_weights_ = np.zeros(len(self._kept))
+
     def _fill_table(self, table: Table) -> Floats:
         return serve(self._fitted, table, self.n_jobs)
 
@@ -154,7 +161,20 @@ class NeighborFamily(BaseImputer):
             raise InvalidParameterError(
                 f"unlabeled must be one of {UNLABELED_RULES}, not {self.unlabeled!r}"
             )
-        return Settings(n_neighbors, self.unlabeled, self.n_jobs, self.random_state, self._report)
+        return Settings(n_neighbors, self.unlabeled, self.n_jobs, self._seed(), self._report)
+
+    def _seed(self) -> int | None:
+        """An integer, or None for another choice in each call."""
+        given = self.random_state
+        if isinstance(given, np.random.RandomState):
+            return int(given.randint(2**31 - 1))
+        if given is None:
+            return None
+        if isinstance(given, Integral) and int(given) >= 0:
+            return int(given)
+        raise InvalidParameterError(
+            f"random_state must be None, a non-negative integer or a RandomState: {given!r}"
+        )
 
 
 class CGKNNImputer(NeighborFamily):
@@ -334,7 +354,7 @@ class NeighborImputer(NeighborFamily):
         add_indicator: bool = False,
         keep_empty_features: bool = False,
         n_jobs: int | None = None,
-        random_state: int | None = 0,
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         super().__init__(

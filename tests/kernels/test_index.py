@@ -1,0 +1,112 @@
+"""The pruned search finds what the reference finds, and it does prune."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from greyfill._kernels import compiled, reference
+from greyfill._kernels.index import kd_order
+from greyfill._kernels.pool import BLOCK, FAR, DonorPool, build_pool
+from greyfill.table import Bools, Floats
+
+
+def many_rows(seed: int, n: int, levels: int, grid: int) -> tuple[Floats, Bools, Bools]:
+    """Six numbers on a grid and two categories, with holes; coarse grids make ties."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(0, grid + 1, (n, 6)) / grid
+    codes = rng.integers(0, levels, (n, 2)).astype(float)
+    values = np.column_stack([numbers, codes])
+    missing = rng.random(values.shape) < 0.15
+    is_categorical = np.array([False] * 6 + [True] * 2)
+    return np.where(missing, 0.0, values), missing, is_categorical
+
+
+def run_search(
+    pool: DonorPool, weights: Floats, k: int, rho: float | None, queries: int, prune: bool = True
+) -> tuple[Floats, Floats, float]:
+    rows, distances = np.empty((queries, k), np.intp), np.empty((queries, k))
+    visited = compiled._search(
+        rho is not None, pool.values[:queries], pool.missing[:queries], np.arange(queries), pool,
+        weights, rho or 0.5, prune, rows, distances,
+    )  # fmt: skip
+    return rows, distances, visited
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 10**6),
+    levels=st.sampled_from([2, 5, 200]),
+    grid=st.sampled_from([3, 10**6]),
+    skew=st.sampled_from([0.0, 1.0, 4.0]),
+    k=st.integers(1, 30),
+)
+def test_pruned_search_equals_reference(
+    rho: float | None, seed: int, levels: int, grid: int, skew: float, k: int
+) -> None:
+    values, missing, is_categorical = many_rows(seed, 3 * BLOCK + 11, levels, grid)
+    raw = np.random.default_rng(seed).random(8) ** skew
+    weights = raw / raw.sum()
+    pool = build_pool(values, missing, is_categorical, weights)
+    queries = 25  # more than the trial, so that both ways of scanning are met
+    rows, distances, _ = run_search(pool, weights, k, rho, queries)
+    for q in range(queries):
+        row = (values[q], missing[q], values, missing, is_categorical, weights)
+        slow = (
+            reference.heom_distances(*row)
+            if rho is None
+            else reference.grey_distances(*row, rho, q)
+        )
+        slow_rows, slow_distances = reference.nearest(slow, k, q)
+        assert distances[q].tolist() == slow_distances.tolist()
+        assert rows[q].tolist() == slow_rows.tolist()
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+def test_boxes_skip_most_donors_under_skewed_weights(rho: float | None) -> None:
+    values, missing, is_categorical = many_rows(0, 40 * BLOCK, 4, 10**6)
+    weights = np.array([0.6, 0.3, 0.02, 0.02, 0.02, 0.02, 0.01, 0.01])
+    pool = build_pool(values, missing, is_categorical, weights)
+    _, _, visited = run_search(pool, weights, 10, rho, 64)
+    assert visited < 0.2
+
+
+def test_hopeless_pruning_is_given_up() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.random((20 * BLOCK, 20))
+    whole, weights = np.zeros(values.shape, bool), np.full(20, 0.05)
+    pool = build_pool(values, whole, np.zeros(20, bool), weights)
+    pruned = run_search(pool, weights, 5, 0.5, 40)
+    plain = run_search(pool, weights, 5, 0.5, 40, prune=False)
+    assert pruned[2] > 0.9
+    assert pruned[0].tolist() == plain[0].tolist()
+    assert pruned[1].tolist() == plain[1].tolist()
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 3 * BLOCK))
+@settings(max_examples=20)
+def test_order_holds_every_donor_once(seed: int, n: int) -> None:
+    values, missing, is_categorical = many_rows(seed, n, 3, 2)
+    cells = np.where(missing, FAR, values).astype(np.float32)
+    order = kd_order(cells, is_categorical, np.full(8, 0.125))
+    assert sorted(order.tolist()) == list(range(n))
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_boxes_hold_their_donors(seed: int) -> None:
+    values, missing, is_categorical = many_rows(seed, BLOCK + 100, 90, 50)
+    pool = build_pool(values, missing, is_categorical, np.full(8, 0.125))
+    for place, donor in enumerate(pool.rows):
+        block, leaf = place // BLOCK, place % BLOCK // 64
+        for j in np.flatnonzero(~missing[donor]):
+            cell = np.float32(values[donor, j])
+            if is_categorical[j]:
+                bit = np.uint64(1) << np.uint64(int(cell) % 64)
+                assert pool.leaf_boxes.codes[block, j, leaf] & bit
+                assert pool.block_boxes.codes[j, block] & bit
+            else:
+                assert pool.leaf_boxes.low[block, j, leaf] <= cell
+                assert cell <= pool.leaf_boxes.high[block, j, leaf]
+                assert pool.block_boxes.low[j, block] <= cell <= pool.block_boxes.high[j, block]
