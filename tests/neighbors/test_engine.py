@@ -209,3 +209,27 @@ def test_filled_holes_search_again_in_every_pass() -> None:
     by_mask, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
     assert np.isfinite(by_fill).all()
     assert not np.allclose(by_fill, by_mask)
+
+
+def test_a_cap_on_donors_keeps_a_sample_of_each_class() -> None:
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1], [300, 60])
+    values = rng.normal(labels[:, np.newaxis], 1.0, (360, 3))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    table = numeric_table(values)
+    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=40))
+    assert np.bincount(fitted.labels).tolist() == [40, 40]
+    assert fitted.donors.n_rows == 80
+    assert [len(pool.givers) for pool in fitted.pools] == [40, 40]
+    assert np.isfinite(filled).all()
+    again, _ = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=40))
+    assert filled.tolist() == again.tolist()
+    new = serve(fitted, table, None)
+    assert np.isfinite(new).all()
+
+
+def test_a_cap_that_keeps_everybody_changes_nothing() -> None:
+    table, labels = random_table(11)
+    free, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
+    capped, _ = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=1_000))
+    assert free.tolist() == capped.tolist()

@@ -1,6 +1,6 @@
 """Which rows may give: the donors part of a recipe."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +20,10 @@ class RowPool:
     givers: Ints
     label: int = -1
     fallback: bool = False
+
+    def among(self, rows: Ints) -> "RowPool":
+        """The same pool with its givers numbered by their place in ``rows``; nobody takes."""
+        return replace(self, takers=rows[:0], givers=np.searchsorted(rows, self.givers))
 
 
 @dataclass(frozen=True)

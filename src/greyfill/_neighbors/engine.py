@@ -15,7 +15,7 @@ from greyfill._neighbors.choose_k import (
 )
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.linking import Links, informed, link
-from greyfill._neighbors.prepared import Prepared, available
+from greyfill._neighbors.prepared import Prepared, available, capped
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report
@@ -39,6 +39,7 @@ class Settings:
     unlabeled: str = "soft"
     n_jobs: int | None = None
     random_state: int | None = 0
+    max_donors: int | None = None
     report: Report = field(default=_quiet)
 
 
@@ -56,17 +57,18 @@ def run(
     centers = column_centers(scaler.scale(evidence))
     training = scaler.scale(table.rows(taught))
     known = labels[taught] if labels is not None else None
-    prepared, empty_cells = _prepare(recipe, training, known, centers, settings.n_jobs)
+    prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
     k, scores = _choose_k(prepared, settings)
     work = TrainingWork(prepared, k)
     trace = recipe.schedule.run(work, settings.report)
     work.fallbacks["class_without_value"] += empty_cells
+    kept = np.flatnonzero(prepared.may_give)
     fitted = Fitted(
         recipe=recipe,
         scaler=scaler,
-        donors=Table(work.values, work.open_holes, table.columns),
-        labels=known,
-        pools=tuple(recipe.donors.pools(known, work.open_holes)),
+        donors=Table(work.values, work.open_holes, table.columns).rows(kept),
+        labels=None if known is None else known[kept],
+        pools=tuple(pool.among(kept) for pool in prepared.pools(work.open_holes)),
         weights=prepared.weights,
         targets=prepared.targets,
         centers=centers,
@@ -101,14 +103,18 @@ def _evidence(table: Table, taught: Ints) -> Table:
 
 
 def _prepare(
-    recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, n_jobs: int | None
+    recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, settings: Settings
 ) -> tuple[Prepared, int]:
     """Start fill and column weights; a column that no training row knows starts at its center."""
     start, empty_cells = recipe.start.fill(training, labels)
     start = np.where(training.missing.all(axis=0), centers, start)
     targets = np.flatnonzero(training.missing.any(axis=0))
     weights = recipe.weights.weigh(training, labels, targets)
-    return Prepared(recipe, training, start, labels, weights, targets, n_jobs), empty_cells
+    may_give = capped(labels, training.n_rows, settings.max_donors, settings.random_state)
+    prepared = Prepared(
+        recipe, training, start, labels, weights, targets, may_give, settings.n_jobs
+    )
+    return prepared, empty_cells
 
 
 def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, float]]:
@@ -131,7 +137,7 @@ def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, fl
                 settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
             errors = by_classification(prepared, labels, settings.random_state)
         else:
-            pools = prepared.recipe.donors.pools(labels, prepared.table.missing)
+            pools = prepared.pools(prepared.table.missing)
             errors = by_hidden_cells(prepared, pools, settings.random_state)
         scores = {k: float(error) for k, error in enumerate(errors, start=1)}
         return best_k(scores), scores
@@ -151,7 +157,7 @@ class TrainingWork:
         self.open_holes = self.missing.copy()
         self.fallbacks: Counter[str] = Counter()
         self._links: list[Links] = []
-        self._pools = prepared.recipe.donors.pools(prepared.labels, self.missing)
+        self._pools = prepared.pools(self.missing)
 
     def one_pass(self) -> float:
         """Fill every hole from the current values; return the largest change."""
@@ -193,7 +199,7 @@ class TrainingWork:
     def _givers(self, pool: RowPool) -> Ints:
         """The pool's givers, and its takers that have been filled for good."""
         joined = pool.takers[~self.open_holes[pool.takers].any(axis=1)]
-        return np.union1d(pool.givers, joined)
+        return np.union1d(pool.givers, joined[self.prepared.may_give[joined]])
 
     def _link_group(
         self, donors: DonorPool, givers: Ints, takers: Ints, cells: Bools, weights: Floats

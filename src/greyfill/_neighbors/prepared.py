@@ -1,9 +1,10 @@
 """What the engine knows before the loop starts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.linking import Taking
 from greyfill._neighbors.recipe import Recipe
 from greyfill.table import Bools, Floats, Ints, Table
@@ -14,6 +15,7 @@ class Prepared:
     """A recipe, the scaled training table with its start fill, labels and column weights.
 
     ``weights`` has one row for all target columns, or one row for each column in ``targets``.
+    ``may_give`` tells which rows a cap on donors leaves; usually all.
     """
 
     recipe: Recipe
@@ -22,6 +24,7 @@ class Prepared:
     labels: Ints | None
     weights: Floats
     targets: Ints
+    may_give: Bools
     n_jobs: int | None = None
 
     @property
@@ -33,6 +36,11 @@ class Prepared:
     def overall_weights(self) -> Floats:
         """One row of weights for questions about whole rows, such as their class."""
         return overall_weights(self.weights)
+
+    def pools(self, missing: Bools) -> list[RowPool]:
+        """Who gives to whom, under the cap on donors."""
+        pools = self.recipe.donors.pools(self.labels, missing)
+        return [replace(pool, givers=pool.givers[self.may_give[pool.givers]]) for pool in pools]
 
     def weight_groups(self, holes: Bools) -> list[tuple[Floats, Bools]]:
         """Weights, and the holes that are filled with them: all at once, or column by column."""
@@ -54,6 +62,23 @@ class Prepared:
         inside = givers[places] == rows if len(givers) else np.zeros(len(rows), dtype=bool)
         own_rows = np.where(inside, places, -1).astype(np.intp)
         return Taking(rows, values, self.visible(missing), own_rows)
+
+
+def capped(labels: Ints | None, n_rows: int, most: int | None, random_state: int | None) -> Bools:
+    """Which rows may give: all, or a seeded sample of at most ``most`` rows of each class.
+
+    >>> int(capped(np.array([0, 0, 0, 1, 1]), 5, most=2, random_state=0).sum())
+    4
+    """
+    if most is None:
+        return np.ones(n_rows, dtype=bool)
+    classes = np.zeros(n_rows, dtype=np.intp) if labels is None else labels
+    order = np.random.default_rng(random_state).permutation(n_rows)
+    order = order[np.argsort(classes[order], kind="stable")]
+    firsts = np.searchsorted(classes[order], classes[order])
+    may_give = np.zeros(n_rows, dtype=bool)
+    may_give[order[np.arange(n_rows) - firsts < most]] = True
+    return may_give
 
 
 def visible(recipe: Recipe, missing: Bools) -> Bools:

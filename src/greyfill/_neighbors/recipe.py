@@ -122,11 +122,13 @@ class Recipe:
     start: Start
     schedule: Schedule
 
-    def __post_init__(self) -> None:
+    def checked(self) -> "Recipe":
+        """Refuse what is no part of its sort; for parts that come from a user."""
         for name, (sort, known) in PARTS.items():
             part: Any = getattr(self, name)
             if isinstance(part, type) or not isinstance(part, sort):
                 raise InvalidParameterError(f"{name} must be a part such as {known}, not {part!r}")
+        return self
 
     @property
     def uses_labels(self) -> bool:

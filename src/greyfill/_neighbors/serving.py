@@ -161,8 +161,11 @@ def _posterior(fitted: Fitted, values: Floats, missing: Bools, n_jobs: int | Non
         return np.ones((len(values), 1))
     assert fitted.labels is not None
     labels, weights = fitted.labels, overall_weights(fitted.weights)
-    out = np.tile([np.mean(labels == pool.label) for pool in pools], (len(values), 1))
-    rows = np.flatnonzero(informed(missing, weights))
+    out = np.zeros((len(values), len(pools)))
+    matched = informed(missing, weights)
+    if not matched.all():
+        out[~matched] = [np.mean(labels == pool.label) for pool in pools]
+    rows = np.flatnonzero(matched)
     if len(rows) == 0:
         return out
     taking = Taking(rows, values[rows], missing[rows], np.full(len(rows), -1, dtype=np.intp))

@@ -49,6 +49,9 @@ class NeighborFamily(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    max_donors : int, optional
+        Let only a seeded sample of so many rows of each class give: an approximation for tables
+        that are too large for all. None means every row.
     n_jobs : int, optional
         Threads that search for donors; None means one, −1 all cores.
     random_state : int, RandomState or None, default=0
@@ -88,6 +91,7 @@ class NeighborFamily(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        max_donors: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -102,6 +106,7 @@ class NeighborFamily(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.max_donors = max_donors
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -161,7 +166,18 @@ class NeighborFamily(BaseImputer):
             raise InvalidParameterError(
                 f"unlabeled must be one of {UNLABELED_RULES}, not {self.unlabeled!r}"
             )
-        return Settings(n_neighbors, self.unlabeled, self.n_jobs, self._seed(), self._report)
+        if self.max_donors is not None and self.max_donors < 1:
+            raise InvalidParameterError(
+                f"max_donors must be at least 1, or None for all rows: {self.max_donors!r}"
+            )
+        return Settings(
+            n_neighbors=n_neighbors,
+            unlabeled=self.unlabeled,
+            n_jobs=self.n_jobs,
+            random_state=self._seed(),
+            max_donors=self.max_donors,
+            report=self._report,
+        )
 
     def _seed(self) -> int | None:
         """An integer, or None for another choice in each call."""
@@ -353,6 +369,7 @@ class NeighborImputer(NeighborFamily):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        max_donors: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -368,6 +385,7 @@ class NeighborImputer(NeighborFamily):
             missing_values=missing_values,
             add_indicator=add_indicator,
             keep_empty_features=keep_empty_features,
+            max_donors=max_donors,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -387,4 +405,4 @@ class NeighborImputer(NeighborFamily):
             fill=self.fill or WeightedFill(),
             start=self.start or ClassStart(),
             schedule=self.schedule or self._until_stable(),
-        )
+        ).checked()

@@ -1,0 +1,174 @@
+"""Run contestants on made-up tables, each run in its own process, and keep seconds and memory.
+
+A run is ``python harness.py NAME SCENARIO-AS-JSON``: it makes the table, warms up on 300 rows (so
+that compilation and imports are not counted), measures one ``fit_transform`` and prints JSON.
+"""
+
+import importlib.util
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A table: ``relevant`` of its columns shift with the class, so weights are skewed to them."""
+
+    rows: int = 20_000
+    columns: int = 20
+    rate: float = 0.1
+    relevant: int = 4
+    mixed: bool = False
+
+    def make(self) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(0)
+        y = np.arange(self.rows) % 2
+        X = rng.normal(size=(self.rows, self.columns))
+        X[:, : self.relevant] += y[:, np.newaxis]
+        if self.mixed:  # a third of the columns become categories of four levels
+            for j in range(0, self.columns, 3):
+                X[:, j] = np.digitize(X[:, j], [-0.7, 0.0, 0.7])
+        X[rng.random(X.shape) < self.rate] = np.nan
+        return X, y
+
+    @property
+    def categories(self) -> list[int]:
+        return list(range(0, self.columns, 3)) if self.mixed else []
+
+
+def _ours(name: str, **options: Any) -> Callable[[Scenario], Any]:
+    def make(scenario: Scenario) -> Any:
+        import greyfill
+
+        categorical = scenario.categories or "auto"
+        return getattr(greyfill, name)(categorical_features=categorical, **options)
+
+    return make
+
+
+def _sklearn(name: str, **options: Any) -> Callable[[Scenario], Any]:
+    def make(scenario: Scenario) -> Any:
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+
+        return getattr(importlib.import_module("sklearn.impute"), name)(**options)
+
+    return make
+
+
+class Miceforest:
+    """One data set, five iterations, as its documentation does."""
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        import miceforest
+        import pandas as pd
+
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+        kernel = miceforest.ImputationKernel(frame, num_datasets=1, random_state=0)
+        kernel.mice(5)
+        return kernel.complete_data(0).to_numpy()
+
+
+CONTESTANTS: dict[str, Callable[[Scenario], Any]] = {
+    "sklearn KNNImputer": _sklearn("KNNImputer", n_neighbors=10),
+    "sklearn IterativeImputer": _sklearn("IterativeImputer", random_state=0),
+    "miceforest": lambda scenario: Miceforest(),
+    "CGKNN": _ours("CGKNNImputer", n_neighbors=10, n_jobs=2),
+    "CGKNN, k by cv": _ours("CGKNNImputer", n_neighbors="cv", n_jobs=2),
+    "CGKNN, 2000 donors a class": _ours(
+        "CGKNNImputer", n_neighbors=10, max_donors=2_000, n_jobs=2
+    ),
+    "FWGKNN": _ours("FWGKNNImputer", n_neighbors=10, n_jobs=2),
+    "GKNN": _ours("GKNNImputer", n_neighbors=10, n_jobs=2),
+    "GBNN": _ours("GBNNImputer", n_neighbors=10, n_jobs=2),
+    "MI-KNN": _ours("MIKNNImputer", n_neighbors=10, n_jobs=2),
+    "IKNN": _ours("IKNNImputer", n_neighbors=10, n_jobs=2),
+    "SKNN": _ours("SKNNImputer", n_neighbors=10, n_jobs=2),
+    "KNNI": _ours("KNNIImputer", n_neighbors=10, n_jobs=2),
+    "MissForest": _ours("MissForestImputer", n_jobs=2),
+    "MICE": _ours("MICEImputer", n_jobs=2),
+}
+NEEDS = {"miceforest": "miceforest"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds and MiB of every repeat, or why there are none."""
+
+    seconds: tuple[float, ...] = ()
+    mib: tuple[float, ...] = ()
+    error: str = ""
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds) if self.seconds else float("nan")
+
+    @property
+    def memory(self) -> float:
+        return statistics.median(self.mib) if self.mib else float("nan")
+
+
+def race(
+    names: list[str], scenario: Scenario, repeats: int = 3, limit: float = 300.0
+) -> dict[str, Measured]:
+    """Measure contestants in turns, so that a slow spell of the machine hits everyone."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    errors: dict[str, str] = {}
+    for _ in range(repeats):
+        for name in names:
+            if name in errors:
+                continue
+            result = _run(name, scenario, limit)
+            if "error" in result:
+                errors[name] = result["error"]
+            else:
+                found[name].append(result)
+    return {
+        name: Measured(
+            tuple(r["seconds"] for r in runs), tuple(r["mib"] for r in runs), errors.get(name, "")
+        )
+        for name, runs in found.items()
+    }
+
+
+def _run(name: str, scenario: Scenario, limit: float) -> dict[str, Any]:
+    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+        return {"error": "not installed"}
+    command = [sys.executable, __file__, name, json.dumps(asdict(scenario))]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"error": f"over {limit:.0f} s"}
+    if done.returncode:
+        return {"error": (done.stderr.strip().splitlines() or ["died"])[-1][:80]}
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def child(name: str, scenario: Scenario) -> None:
+    import warnings
+
+    warnings.simplefilter("ignore")
+    imputer = CONTESTANTS[name](scenario)
+    X, y = Scenario(**{**asdict(scenario), "rows": 300}).make()
+    imputer.fit_transform(X, y)
+    X, y = scenario.make()
+    before, start = peak_mib(), time.perf_counter()
+    filled = imputer.fit_transform(X, y)
+    seconds = time.perf_counter() - start
+    assert not np.isnan(filled).any()
+    print(json.dumps({"seconds": seconds, "mib": peak_mib() - before, "peak": peak_mib()}))
+
+
+if __name__ == "__main__":
+    child(sys.argv[1], Scenario(**json.loads(sys.argv[2])))
