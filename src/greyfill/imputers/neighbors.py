@@ -28,7 +28,8 @@ class NeighborFamily(BaseImputer):
     n_neighbors : int, "auto", "cv" or "masked", default="auto"
         How many donors fill a hole. "cv": the k that classifies y best in ten folds, as in the
         paper. "masked": the k that best restores known cells which are hidden for the purpose.
-        "auto": "cv" when y has classes, else "masked". A pool with fewer rows gives what it has.
+        "auto": "cv" when y has classes and labels="donors", else "masked". A pool with fewer rows
+        gives what it has.
     labels : "donors", "weights" or "none", default="donors"
         What labels may do. "donors": all that the method does with them (donors and start fill
         within the class, column weights). "weights": they only weigh the columns. "none": nothing.
@@ -120,7 +121,10 @@ class NeighborFamily(BaseImputer):
 
     @property
     def _needs_labels(self) -> bool:
-        return self._recipe().restrict_labels(self.labels).uses_labels
+        try:
+            return self._recipe().restrict_labels(self.labels).uses_labels
+        except InvalidParameterError:  # fit will say what is wrong; a repr must not
+            return False
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         recipe = self._recipe().restrict_labels(self.labels)
@@ -170,6 +174,8 @@ class NeighborFamily(BaseImputer):
             raise InvalidParameterError(
                 f"max_donors must be at least 1, or None for all rows: {self.max_donors!r}"
             )
+        if n_neighbors == "auto" and self.labels != "donors":
+            n_neighbors = "masked"
         return Settings(
             n_neighbors=n_neighbors,
             unlabeled=self.unlabeled,
