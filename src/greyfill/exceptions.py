@@ -1,8 +1,10 @@
 """The errors and warnings of greyfill.
 
 GreyfillError
+├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
-└── InvalidParameterError (ValueError)  a parameter has a value that no method understands
+├── InvalidParameterError (ValueError)  a parameter has a value that no method understands
+└── PersistenceError (ValueError)       an imputer cannot be saved, or a file is not a saved one
 
 GreyfillWarning (UserWarning)
 └── EmptyColumnWarning                  a column without any observed value
@@ -13,12 +15,20 @@ class GreyfillError(Exception):
     """Base of every error that greyfill raises on purpose."""
 
 
+class FileProblemError(GreyfillError, OSError):
+    """A file cannot be opened, read, written or replaced."""
+
+
 class InvalidDataError(GreyfillError, ValueError):
     """The table, the labels or one column cannot be used as given."""
 
 
 class InvalidParameterError(GreyfillError, ValueError):
     """A parameter has a value that no method understands."""
+
+
+class PersistenceError(GreyfillError, ValueError):
+    """An imputer cannot be saved, or a file is not one that greyfill saved."""
 
 
 class GreyfillWarning(UserWarning):

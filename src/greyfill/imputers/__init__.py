@@ -1,5 +1,6 @@
 """The imputers, in scikit-learn's conventions."""
 
+from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.neighbors import (
     CGKNNImputer,
     FWGKNNImputer,
@@ -19,7 +20,9 @@ __all__ = [
     "GKNNImputer",
     "IKNNImputer",
     "KNNIImputer",
+    "MICEImputer",
     "MIKNNImputer",
+    "MissForestImputer",
     "NeighborImputer",
     "SKNNImputer",
 ]

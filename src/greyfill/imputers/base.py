@@ -3,6 +3,7 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -111,6 +112,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             # scikit-learn's clone copies an attribute of this name.
             self._sklearn_output_config = {"transform": transform}
         return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted imputer to a file that ``greyfill.load`` reads without running code."""
+        from greyfill.persistence import save
+
+        check_is_fitted(self)
+        save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that holes and categories are welcome."""

@@ -1,0 +1,102 @@
+"""Make holes in a table of any library."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from greyfill import frames
+from greyfill.evaluation.blanking import blank
+from greyfill.exceptions import InvalidParameterError
+from greyfill.missingness import mar, mcar, nmar
+from greyfill.table import Bools, Table
+
+Mechanism = Literal["mcar", "mar", "nmar"]
+MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mar", "nmar")
+
+
+def ampute(
+    X: Any,
+    *,
+    rate: float = 0.2,
+    mechanism: Mechanism = "mcar",
+    columns: Sequence[str | int] | None = None,
+    predictors: Sequence[str | int] | None = None,
+    strength: float = 1.0,
+    exact: bool = True,
+    keep_one: bool = True,
+    random_state: int | np.random.Generator | None = None,
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+) -> tuple[Any, Bools]:
+    """Hide cells of a table, and tell which.
+
+    Parameters
+    ----------
+    X
+        A numpy array, a list of rows, or a frame of pandas, polars or pyarrow. It is not changed.
+    rate
+        Share of the observed cells of each chosen column to hide, in [0, 1).
+    mechanism
+        "mcar": at random (4). "mar": by cells that stay observed (5). "nmar": by the cell's own
+        value (6).
+    columns
+        Names or positions of the columns that get holes; all by default.
+    predictors
+        For "mar": names or positions of the columns that decide and get no holes.
+    strength
+        For "mar" and "nmar": how strongly the values decide; 0 is "mcar".
+    exact
+        Hide exactly round(rate · observed cells) in each column, else that many in expectation.
+    keep_one
+        Leave each row and each column at least one observed cell.
+    random_state
+        Seed or generator.
+    categorical_features, ordinal_features, missing_values
+        As in the imputers. Cells that are missing already are never chosen.
+
+    Returns
+    -------
+    X_with_holes
+        The same library. Dtypes stay, except where they have no hole: integers of numpy and of
+        pandas' numpy columns become float64, their booleans objects; text arrays of numpy too.
+    mask
+        Array of bool, true for the cells that were hidden: those with a known truth.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [20, 30, 40, 50], "sex": ["f", "m", None, "m"]})
+    >>> holes, mask = ampute(frame, rate=0.25, columns=["age"], random_state=0)
+    >>> holes["age"].null_count(), mask.sum(axis=0)
+    (1, array([1, 0]))
+    """
+    table, _ = frames.encode(
+        X,
+        categorical_features=categorical_features,
+        ordinal_features=ordinal_features,
+        missing_values=missing_values,
+    )
+    options: dict[str, Any] = {"exact": exact, "keep_one": keep_one, "random_state": random_state}
+    mask = draw_mask(table, mechanism, rate, columns, predictors, strength, **options)
+    return blank(X, mask), mask
+
+
+def draw_mask(
+    table: Table,
+    mechanism: str,
+    rate: float,
+    columns: Sequence[str | int] | None = None,
+    predictors: Sequence[str | int] | None = None,
+    strength: float = 1.0,
+    **options: Any,
+) -> Bools:
+    """Choose the cells to hide by the named mechanism."""
+    if mechanism not in MECHANISMS:
+        raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}, not {mechanism!r}")
+    if predictors is not None and mechanism != "mar":
+        raise InvalidParameterError(f"predictors have no meaning for mechanism={mechanism!r}")
+    if mechanism == "mcar":
+        return mcar(table, rate, columns, **options)
+    if mechanism == "mar":
+        return mar(table, rate, columns, predictors, strength=strength, **options)
+    return nmar(table, rate, columns, strength=strength, **options)

@@ -1,0 +1,180 @@
+"""One trial of a comparison: hide cells, fill them, judge the fill. A failure is a result too."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from greyfill.evaluation.ampute import draw_mask
+from greyfill.evaluation.classifiers import CLASSIFIERS
+from greyfill.evaluation.filling import fit_fill, prepare
+from greyfill.evaluation.folds import Fold, Score, classify, honest_folds, paper_folds
+from greyfill.evaluation.measuring import Cost, measured, warm_up
+from greyfill.metrics import distribution_distances, imputation_errors
+from greyfill.missingness import hide
+from greyfill.table import Bools, Floats, Ints, Table
+
+ERRORS = ("nrmse", "rmse", "wrong_share", "nrmse_all_cells", "wasserstein")
+COSTS = ("seconds", "memory_mib")
+PROTOCOLS = ("honest", "paper")
+NATIVE = "native"
+LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table with its name, and class codes (−1: no label) if there are any."""
+
+    name: str
+    table: Table
+    labels: Ints | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Holes of a mechanism, rate and seed, filled by a method; ``key`` tells it from all others.
+
+    ``wanted`` are the names of the metrics that are still to be had.
+    """
+
+    mechanism: str
+    rate: float
+    method: str
+    seed: int
+    n_splits: int
+    key: str
+    wanted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A metric of a trial: its value, or the error that prevented it, or neither if it has none."""
+
+    metric: str
+    value: float | None = None
+    error: str | None = None
+
+
+def score_names(classifier: str, protocol: str) -> tuple[str, str]:
+    """The metrics of a classifier under a protocol.
+
+    >>> score_names("naive_bayes", "honest")
+    ('accuracy_naive_bayes_honest', 'f1_naive_bayes_honest')
+    """
+    return f"accuracy_{classifier}_{protocol}", f"f1_{classifier}_{protocol}"
+
+
+def metric_names(
+    method: Any, classifiers: tuple[str, ...], protocols: tuple[str, ...]
+) -> tuple[str, ...]:
+    """All metrics of a method; one that fills nothing has no errors of cells."""
+    fills_nothing = isinstance(method, str) and method == NATIVE
+    cells = COSTS if fills_nothing else ERRORS + COSTS
+    scores = [score_names(c, p) for p in protocols for c in classifiers]
+    return cells + tuple(name for pair in scores for name in pair)
+
+
+def execute(data: Data, trial: Trial, method: Any) -> list[Outcome]:
+    """Hide, fill and judge; a step that fails gives its error to each metric that needs it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warm_up()
+        hidden = _try(_hide, data, trial)
+        figures: dict[str, Any] = {}
+        if any(name in ERRORS + COSTS or name.endswith("_paper") for name in trial.wanted):
+            filled = _try(_fill, data, trial, method, hidden)
+            figures |= _spread(_try(_judge_cells, data, trial, hidden, filled), ERRORS + COSTS)
+            figures |= _scores(data, trial, "paper", _paper, filled)
+        figures |= _scores(data, trial, "honest", _honest, method, hidden)
+    return [_outcome(name, figures.get(name)) for name in trial.wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class _Hidden:
+    table: Table
+    mask: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    cells: Floats
+    cost: Cost
+
+
+def _hide(data: Data, trial: Trial) -> _Hidden:
+    mask = draw_mask(data.table, trial.mechanism, trial.rate, random_state=trial.seed)
+    return _Hidden(hide(data.table, mask), mask)
+
+
+def _fill(data: Data, trial: Trial, method: Any, hidden: _Hidden) -> _Filled:
+    """Fill the whole table with all labels; only this is measured."""
+    with measured() as cost:
+        cells = fit_fill(prepare(method, hidden.table, trial.seed), hidden.table, data.labels)
+    return _Filled(cells, cost)
+
+
+def _judge_cells(data: Data, trial: Trial, hidden: _Hidden, filled: _Filled) -> dict[str, float]:
+    costs = {"seconds": filled.cost.seconds, "memory_mib": filled.cost.memory_mib}
+    if not set(ERRORS) & set(trial.wanted):
+        return costs
+    cells = filled.cells[:, : data.table.n_columns]
+    errors = imputation_errors(data.table, cells, hidden.mask)
+    distances = distribution_distances(data.table, cells, hidden.mask)
+    wasserstein = {"wasserstein": float(np.mean(list(distances.values())))}
+    return costs | wasserstein | {name: getattr(errors, name) for name in ERRORS[:-1]}
+
+
+def _scores(
+    data: Data, trial: Trial, protocol: str, make_folds: Callable[..., list[Fold]], *inputs: Any
+) -> dict[str, Any]:
+    """Accuracy and macro-F1 of each wanted classifier on the folds of a protocol."""
+    wanted = [c for c in CLASSIFIERS if set(score_names(c, protocol)) & set(trial.wanted)]
+    folds = _try(make_folds, data, trial, *inputs) if wanted else None
+    figures: dict[str, Any] = {}
+    for classifier in wanted:
+        score = _try(classify, folds, data.table.columns, data.labels, classifier)
+        names = score_names(classifier, protocol)
+        figures |= _spread(_try(_both, score, names), names)
+    return figures
+
+
+def _paper(data: Data, trial: Trial, filled: _Filled) -> list[Fold]:
+    return paper_folds(filled.cells, _known(data), trial.n_splits, trial.seed)
+
+
+def _honest(data: Data, trial: Trial, method: Any, hidden: _Hidden) -> list[Fold]:
+    return honest_folds(hidden.table, _known(data), method, trial.n_splits, trial.seed)
+
+
+def _known(data: Data) -> Ints:
+    assert data.labels is not None
+    return data.labels
+
+
+def _both(score: Score, names: tuple[str, str]) -> dict[str, float]:
+    return dict(zip(names, (score.accuracy, score.macro_f1), strict=True))
+
+
+def _try(step: Callable[..., Any], *inputs: Any) -> Any:
+    """The result of a step, or its exception; a step with a failed input fails alike."""
+    for given in inputs:
+        if isinstance(given, Exception):
+            return given
+    try:
+        return step(*inputs)
+    except Exception as error:
+        return error
+
+
+def _spread(result: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Figures by name; an exception for each name."""
+    return dict.fromkeys(names, result) if isinstance(result, Exception) else dict(result)
+
+
+def _outcome(name: str, result: Any) -> Outcome:
+    if isinstance(result, Exception):
+        text = " ".join(f"{type(result).__name__}: {result}".split())
+        return Outcome(name, error=text[:LONGEST_ERROR])
+    return Outcome(name, None if result is None or np.isnan(result) else float(result))

@@ -1,0 +1,136 @@
+"""The one door in and the one door out: read a file, write it back filled."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.atomic import check_output, put
+from greyfill.files.csv_text import CsvOptions, CsvText, read_csv
+from greyfill.files.formats import Format, Layout, layout_of, sniff_format
+from greyfill.files.loading import compressed, load, shown
+from greyfill.files.typed import NOTES, read_typed, write_typed
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file that was read: its frame, with nulls for missing cells, and what it looked like.
+
+    ``notes`` are sentences for the user about choices that were made while reading.
+    """
+
+    name: str
+    format: Format
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    csv: CsvText | None = field(default=None, repr=False)
+
+    def write(
+        self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
+    ) -> None:
+        """Write the file with its holes filled, in the format that the new name tells.
+
+        A CSV file that becomes a CSV file keeps every byte but those of imputed cells: delimiter,
+        quotes, line ends and encoding included, whatever the new name. Imputed numbers get as
+        many decimals as the column has. Any other format holds the filled frame.
+
+        Parameters
+        ----------
+        filled
+            The frame with the same rows. Only cells that were missing are looked at when a CSV
+            file becomes a CSV file; a null leaves the cell as it was.
+        out
+            A path, compressed if it ends in .gz or .zst, or ``"-"`` for standard output. A name
+            without extension gets the format of the input, uncompressed.
+        force
+            Replace an existing file, the input included.
+        """
+        check_output(out, source=self.name, force=force)
+        layout = layout_of(os.fspath(out))
+        chunks = self._chunks(filled, layout.format or self.format)
+        put(out, compressed(chunks, layout.compression), force=force)
+
+    def _chunks(self, filled: pl.DataFrame, format: Format) -> Iterator[bytes]:
+        if filled.height != self.frame.height:
+            raise InvalidDataError(
+                f"The filled table has {filled.height} rows, {shown(self.name)} has "
+                f"{self.frame.height}."
+            )
+        if format is Format.CSV and self.csv is not None:
+            return self.csv.filled(filled)
+        return write_typed(filled, format)
+
+
+def _layout(name: str, format: Format | None) -> Layout:
+    return layout_of(name) if format is None else Layout(format, None)
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    na_values: Sequence[str] = (),
+    text_columns: Sequence[str] = (),
+    numeric_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    format: Format | None = None,
+) -> Source:
+    r"""Read a table with holes.
+
+    A cell of a CSV file is missing if it is empty, blank, ``""``, or one of ``na_values``; nothing
+    else is, so a ticker NA stays a ticker. Types are told from all cells of a column: whole and
+    decimal numbers, true/false, ISO dates with or without a time (UTC if all end in Z), else text.
+    Whole numbers with leading zeros or more than 18 digits are text.
+
+    Parameters
+    ----------
+    path
+        A path, or ``"-"`` for standard input, whose format is told by its first bytes.
+    na_values
+        Words that mean missing. One that is a number also means that number: -999 is -999.0.
+    text_columns, numeric_columns
+        Columns whose type is given and not told from their cells. Only for CSV.
+    delimiter, decimal, encoding
+        As found by looking at a CSV file, unless given.
+    format
+        The format, whatever the name says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "funds.csv"
+    >>> size = path.write_bytes(b'cusip,ticker,price\r\n031162100,NA,1.50\r\n00206R102,T,\r\n')
+    >>> source = read(path)
+    >>> source.frame
+    shape: (2, 3)
+    ┌───────────┬────────┬───────┐
+    │ cusip     ┆ ticker ┆ price │
+    │ ---       ┆ ---    ┆ ---   │
+    │ str       ┆ str    ┆ f64   │
+    ╞═══════════╪════════╪═══════╡
+    │ 031162100 ┆ NA     ┆ 1.5   │
+    │ 00206R102 ┆ T      ┆ null  │
+    └───────────┴────────┴───────┘
+    >>> source.write(source.frame.fill_null(2.0), path, force=True)
+    >>> path.read_bytes()
+    b'cusip,ticker,price\r\n031162100,NA,1.50\r\n00206R102,T,2.00\r\n'
+    >>> folder.cleanup()
+    """
+    name = os.fspath(path)
+    layout = _layout(name, format)
+    raw = load(name, layout.compression)
+    found = layout.format or sniff_format(raw)
+    words = tuple(na_values)
+    if found is Format.CSV:
+        options = CsvOptions(
+            words, tuple(text_columns), tuple(numeric_columns), delimiter, decimal, encoding
+        )
+        csv = read_csv(raw, shown(name), options)
+        return Source(name, found, csv.frame, csv.notes, csv)
+    frame = read_typed(raw, found, shown(name), words)
+    return Source(name, found, frame, (NOTES[found],) if found in NOTES else ())

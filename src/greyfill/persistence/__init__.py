@@ -1,0 +1,48 @@
+"""Save a fitted imputer to a file, and load it without running any code from the file.
+
+    imputer ── codec ──> JSON tree + arrays ── archive ──> one zip file with a manifest
+
+A file can only name types from a fixed list of our own; everything else in it is numbers, texts
+and arrays. Models of scikit-learn inside an imputer are stored by skops, which follows the same
+rule. Pickle works too, for joblib's sake, but a pickle can run anything when it is loaded: never
+load one that you did not write yourself.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from greyfill.persistence.archive import MAX_BYTES, read_archive, write_archive
+from greyfill.persistence.codec import decode_tree, encode_tree
+
+__all__ = ["load", "save"]
+
+
+def save(imputer: Any, path: str | Path) -> None:
+    """Write a fitted imputer to ``path``; an older file there is replaced at once or not at all.
+
+    >>> import numpy as np, tempfile, pathlib
+    >>> from greyfill import KNNIImputer, load
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [5.0, 6.0]])
+    >>> imputer = KNNIImputer(n_neighbors=1).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.greyfill"
+    ...     imputer.save(path)
+    ...     load(path).transform(X)[1].tolist()
+    [1.1, 2.0]
+    """
+    tree, members = encode_tree(imputer)
+    write_archive(Path(path), type(imputer).__name__, tree, members)
+
+
+def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read a fitted imputer that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    max_bytes : int, default=8 GiB
+        A file that unpacks to more than this is refused.
+    """
+    tree, members = read_archive(Path(path), max_bytes)
+    return decode_tree(tree, members, Path(path))

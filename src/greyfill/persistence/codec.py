@@ -1,0 +1,186 @@
+"""A fitted imputer as a tree of plain data, and back."""
+
+import dataclasses
+import io
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import skops.io
+from sklearn.base import BaseEstimator
+
+from greyfill.exceptions import InvalidDataError, PersistenceError
+from greyfill.persistence.registry import IMPUTERS, RECORDS
+
+Members = dict[str, bytes]
+
+TEXTS: dict[str, tuple[type[Any], Any, Any]] = {
+    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "date": (date, date.isoformat, date.fromisoformat),
+    "time": (time, time.isoformat, time.fromisoformat),
+    "timedelta": (timedelta, lambda t: repr(t / timedelta(microseconds=1)),
+                  lambda t: timedelta(microseconds=float(t))),
+    "decimal": (Decimal, str, Decimal),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+    "float": (float, repr, float),
+}  # fmt: skip
+"""Values that are stored as text: type, how to write, how to read. Datetime comes before date."""
+
+
+def encode_tree(imputer: Any) -> tuple[Any, Members]:
+    """The imputer as JSON-able data, and its arrays and models as named bytes."""
+    writer = _Writer()
+    return writer.node(imputer), writer.members
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.members: Members = {}
+
+    def node(self, item: Any) -> Any:
+        """One value as a node of the tree."""
+        if item is None or (isinstance(item, bool | str) and not isinstance(item, Enum)):
+            return item
+        if type(item) is int or (type(item) is float and np.isfinite(item)):
+            return item
+        if isinstance(item, list):
+            return [self.node(part) for part in item]
+        return self._tagged(item)
+
+    def _tagged(self, item: Any) -> dict[str, Any]:
+        name = type(item).__name__
+        if isinstance(item, Enum) and RECORDS.get(name) is type(item):
+            return {"$enum": name, "value": item.value}
+        if dataclasses.is_dataclass(item) and RECORDS.get(name) is type(item):
+            return {"$record": name, "fields": self._fields(item)}
+        if IMPUTERS.get(name) is type(item):
+            return {"$imputer": name, **self._imputer(item)}
+        if isinstance(item, tuple):
+            return {"$tuple": [self.node(part) for part in item]}
+        if isinstance(item, dict):
+            return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
+        return self._leaf(item)
+
+    def _leaf(self, item: Any) -> dict[str, Any]:
+        if isinstance(item, np.ndarray) and item.dtype != object:
+            return {"$array": self._member("npy", _array_bytes(item))}
+        if isinstance(item, np.ndarray):
+            cells = [self.node(cell) for cell in item.ravel()]
+            return {"$objects": cells, "shape": list(item.shape)}
+        if isinstance(item, np.generic):
+            return {"$scalar": self._member("npy", _array_bytes(np.asarray(item)))}
+        if isinstance(item, BaseEstimator):
+            return {"$model": self._member("skops", skops.io.dumps(item))}
+        for tag, (kind, write, _) in TEXTS.items():
+            if isinstance(item, kind):
+                return {"$text": tag, "value": write(item)}
+        raise PersistenceError(
+            f"cannot save a {type(item).__module__}.{type(item).__qualname__}: "
+            "parts of your own and unusual values are not among the types that a file may name"
+        )
+
+    def _fields(self, item: Any) -> dict[str, Any]:
+        """The fields of a record; private ones can be computed again."""
+        names = [f.name for f in dataclasses.fields(item) if not f.name.startswith("_")]
+        return {name: self.node(getattr(item, name)) for name in names}
+
+    def _imputer(self, item: Any) -> dict[str, Any]:
+        parameters = item.get_params(deep=False)
+        state = {key: value for key, value in vars(item).items() if key not in parameters}
+        return {
+            "parameters": {key: self.node(value) for key, value in parameters.items()},
+            "state": {key: self.node(value) for key, value in state.items()},
+        }
+
+    def _member(self, suffix: str, content: bytes) -> str:
+        name = f"{len(self.members)}.{suffix}"
+        self.members[name] = content
+        return name
+
+
+def _array_bytes(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def decode_tree(tree: Any, members: Members, path: Path) -> Any:
+    """The imputer of a tree; whatever does not fit is an error that names the file."""
+    try:
+        return _Reader(members).node(tree)
+    except PersistenceError as error:
+        raise PersistenceError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidDataError) as error:
+        raise PersistenceError(f"{path}: the content does not fit together ({error})") from error
+
+
+class _Reader:
+    def __init__(self, members: Members) -> None:
+        self.members = members
+
+    def node(self, node: Any) -> Any:
+        """The value of one node."""
+        if isinstance(node, list):
+            return [self.node(part) for part in node]
+        if not isinstance(node, dict):
+            return node
+        tag = next(iter(node), "")
+        reader = getattr(self, f"_read_{tag.removeprefix('$')}", None)
+        if not tag.startswith("$") or reader is None:
+            raise PersistenceError(f"unknown node {tag!r}")
+        return reader(node, node[tag])
+
+    def _read_enum(self, node: Any, name: str) -> Any:
+        return _known(RECORDS, name)(node["value"])
+
+    def _read_record(self, node: Any, name: str) -> Any:
+        fields = {key: self.node(value) for key, value in node["fields"].items()}
+        return _known(RECORDS, name)(**fields)
+
+    def _read_imputer(self, node: Any, name: str) -> Any:
+        parameters = {key: self.node(value) for key, value in node["parameters"].items()}
+        imputer = _known(IMPUTERS, name)(**parameters)
+        for key, value in node["state"].items():
+            if key.startswith("__") or hasattr(type(imputer), key):
+                raise PersistenceError(f"{name} has no attribute {key!r} to restore")
+            setattr(imputer, key, self.node(value))
+        return imputer
+
+    def _read_tuple(self, node: Any, parts: Any) -> Any:
+        return tuple(self.node(part) for part in parts)
+
+    def _read_dict(self, node: Any, pairs: Any) -> Any:
+        return {self.node(key): self.node(value) for key, value in pairs}
+
+    def _read_array(self, node: Any, name: str) -> Any:
+        return np.load(io.BytesIO(self._bytes(name)), allow_pickle=False)
+
+    def _read_scalar(self, node: Any, name: str) -> Any:
+        return self._read_array(node, name)[()]
+
+    def _read_objects(self, node: Any, cells: Any) -> Any:
+        array = np.empty(len(cells), dtype=object)
+        array[:] = [self.node(cell) for cell in cells]
+        return array.reshape(node["shape"])
+
+    def _read_model(self, node: Any, name: str) -> Any:
+        return skops.io.loads(self._bytes(name), trusted=[])
+
+    def _read_text(self, node: Any, tag: str) -> Any:
+        if tag not in TEXTS:
+            raise PersistenceError(f"unknown kind of value {tag!r}")
+        return TEXTS[tag][2](node["value"])
+
+    def _bytes(self, name: str) -> bytes:
+        if name not in self.members:
+            raise PersistenceError(f"the part {name!r} is missing")
+        return self.members[name]
+
+
+def _known(types: dict[str, type[Any]], name: str) -> type[Any]:
+    if name not in types:
+        raise PersistenceError(f"the file names a type that greyfill does not know: {name!r}")
+    return types[name]

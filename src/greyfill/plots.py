@@ -1,0 +1,23 @@
+"""Plots of what an imputer did, on matplotlib axes.
+
+Each function takes a report (or its summary) or, where the imputer alone knows enough, a fitted
+imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyplot is not touched.
+
+==================  ===========================================================
+``missing_map``     where the holes are
+``relevance``       how much each column tells about the class, or its weight
+``k_curve``         the error of every k that was tried
+``convergence``     the change in every pass
+``distributions``   observed against imputed values of a column
+==================  ===========================================================
+
+>>> import numpy as np
+>>> from greyfill import KNNIImputer, plots
+>>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 4.0]])
+>>> plots.relevance(KNNIImputer(n_neighbors=2).fit(X)).get_xlabel()
+'weight λ in the distance'
+"""
+
+from greyfill.report.drawing import convergence, distributions, k_curve, missing_map, relevance
+
+__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance"]

@@ -1,0 +1,88 @@
+"""The report as an object: its numbers, its page, a file."""
+
+import html
+import os
+import shutil
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from greyfill.exceptions import InvalidParameterError
+from greyfill.report.render import render
+from greyfill.report.summarize import Summary, summarize
+
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+FRAME_HEIGHT = 720
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was imputed; in a notebook it shows itself.
+
+    >>> from greyfill.datasets import load
+    >>> from greyfill import GKNNImputer
+    >>> iris = load("iris")
+    >>> imputer = GKNNImputer(n_neighbors=3)
+    >>> report = make_report(imputer, iris.X, imputer.fit_transform(iris.X, iris.y), iris.y)
+    >>> report
+    <Report of GKNNImputer: 0 holes in 150 × 4 cells>
+    """
+
+    summary: Summary = field(repr=False)
+
+    def render(self, format: str = "html") -> str:
+        """The report as ``"html"``, ``"markdown"`` or ``"json"``."""
+        return render(self.summary, format)
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> Path:
+        """Write the report to a file; an interrupted write leaves the old file as it was.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        format
+            ``"html"``, ``"markdown"`` or ``"json"``; by default as the ending of the path says.
+        """
+        target = Path(path)
+        if format is None and target.suffix.lower() not in FORMATS:
+            raise InvalidParameterError(
+                f"{target.name!r} does not tell the format: end it in .html, .md or .json, or "
+                "pass format="
+            )
+        text = self.render(format or FORMATS[target.suffix.lower()])
+        _write(Path(os.path.realpath(target)), text)
+        return target
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that neither touches the notebook's style."""
+        page = html.escape(self.render("html"), quote=True)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="Imputation report" '
+            f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        table = self.summary["table"]
+        return (
+            f"<Report of {self.summary['method']}: {table['missing']:,} holes in "
+            f"{table['rows']:,} × {table['columns']:,} cells>"
+        )
+
+
+def make_report(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Report:
+    """Describe what an imputer did to a table; the parameters are those of `summarize`."""
+    return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows))
+
+
+def _write(target: Path, text: str) -> None:
+    """Write beside the target and rename."""
+    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.part")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        if target.exists():
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,142 @@
+"""What the fitted imputer itself can tell: weights, the choice of k, passes, settings."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from greyfill.report.text import clean, plural, tidy
+from greyfill.table import Floats
+
+MOST_TARGETS = 50
+PACKAGES = ("greyfill", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "matplotlib")
+FALLBACKS = {
+    "class_too_small": "had too few donors in their class, so donors came from all classes",
+    "class_without_value": "have no observed value of their column in their class, so they "
+    "started from all classes",
+    "row_without_match": "lie in rows that share no telling value with any donor, so they kept "
+    "their start value (mean or mode)",
+    "no_donor": "found no donor at all, so they kept their start value (mean or mode)",
+}
+
+
+def column_names(imputer: Any) -> list[str]:
+    """The names of the columns that ``fit`` saw."""
+    known = getattr(imputer, "feature_names_in_", None)
+    names = [f"x{j}" for j in range(imputer.n_features_in_)] if known is None else list(known)
+    return [clean(name) for name in names]
+
+
+def relevance(imputer: Any, names: list[str], bits: Floats | None = None) -> dict[str, Any]:
+    """The weight λ of each column in the distance, and its information about the class in bits.
+
+    Where each target column has weights of its own, λ is their mean, and the three weightiest
+    columns of each target are listed too.
+    """
+    weights = getattr(imputer, "feature_weights_", None)
+    rows = None if weights is None else np.atleast_2d(np.asarray(weights, dtype=np.float64))
+    overall = None if rows is None or len(rows) == 0 else rows.mean(axis=0)
+    targets = getattr(imputer, "weighted_columns_", None)
+    listed = [] if rows is None or targets is None else list(zip(targets, rows, strict=True))
+    return {
+        "columns": [
+            {
+                "name": name,
+                "weight": None if overall is None else tidy(overall[j]),
+                "bits": None if bits is None else tidy(bits[j]),
+            }
+            for j, name in enumerate(names)
+        ],
+        "equal": overall is not None and targets is None and bool(np.ptp(overall) < 1e-12),
+        "targets": [
+            {"name": names[target], "top": _heaviest(row, names)}
+            for target, row in listed[:MOST_TARGETS]
+        ],
+    }
+
+
+def _heaviest(weights: Floats, names: list[str], most: int = 3) -> list[dict[str, Any]]:
+    order = np.argsort(-weights, kind="stable")[:most]
+    return [{"name": names[j], "weight": tidy(weights[j])} for j in order if weights[j] > 0]
+
+
+def k_curve(imputer: Any) -> dict[str, Any]:
+    """The k in use, and the error of every k that was tried."""
+    scores: dict[int, float] = getattr(imputer, "k_scores_", {})
+    return {
+        "chosen": getattr(imputer, "n_neighbors_", None),
+        "asked": _plain(getattr(imputer, "n_neighbors", None)),
+        "scores": [{"k": int(k), "error": tidy(error)} for k, error in scores.items()],
+    }
+
+
+def convergence(imputer: Any) -> dict[str, Any]:
+    """Passes, and one or more series with a number for each pass."""
+    history = getattr(imputer, "history_", [])
+    tol, converged = getattr(imputer, "tol", None), getattr(imputer, "converged_", None)
+    return {
+        "passes": getattr(imputer, "n_iter_", None),
+        "converged": None if converged is None else bool(converged),
+        "tol": tidy(tol) if tol is not None else None,
+        "kind": "drift" if isinstance(history, dict) else "change",
+        "series": _series(history),
+    }
+
+
+def _series(history: Any) -> list[dict[str, Any]]:
+    if isinstance(history, dict):
+        return [_drift(clean(name), traces) for name, traces in list(history.items())[:8]]
+    if history and isinstance(history[0], dict):
+        series = [(name, [p[name] for p in history]) for name in history[0]]
+    else:
+        series = [("largest change", list(history))] if history else []
+    cleaned = ((name, [tidy(v) for v in values]) for name, values in series)
+    return [
+        {"name": name, "values": values}
+        for name, values in cleaned
+        if any(v is not None for v in values)
+    ]
+
+
+def _drift(name: str, traces: dict[str, Floats]) -> dict[str, Any]:
+    """The mean of a column's imputed values in each pass, in deviations from the last pass."""
+    means = np.asarray(traces["mean"]).mean(axis=0)
+    scale = float(np.nanmean(traces["sd"])) or 1.0
+    return {"name": name, "values": [tidy(v) for v in (means - means[-1]) / scale]}
+
+
+def fallbacks(imputer: Any) -> list[dict[str, Any]]:
+    """The cells of the training table that could not be filled by the rule, in words."""
+    counts: dict[str, int] = getattr(imputer, "fallback_counts_", {})
+    return [
+        {"rule": clean(rule), "cells": int(n), "text": _say(rule, int(n))}
+        for rule, n in counts.items()
+        if n
+    ]
+
+
+def _say(rule: str, n: int) -> str:
+    return f"{plural(n, 'cell')} {FALLBACKS.get(rule, f'fell back: {clean(rule)}')}."
+
+
+def settings(imputer: Any) -> dict[str, Any]:
+    """The parameters of the imputer."""
+    return {name: _plain(value) for name, value in imputer.get_params(deep=False).items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return clean(value) if isinstance(value, str) else value
+    return tidy(value) if isinstance(value, float) else clean(repr(value))
+
+
+def versions() -> dict[str, str]:
+    """The versions of what did the work."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

@@ -1,0 +1,154 @@
+"""The page: one html file that needs nothing else and loads nothing."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from jinja2.loaders import PackageLoader
+from markupsafe import Markup
+
+from greyfill.report import text
+from greyfill.report.columns import OTHER
+from greyfill.report.drawing import convergence, k_curve, missing_map, relevance
+from greyfill.report.drawing.distributions import column_figure
+from greyfill.report.drawing.svg import page_style, to_svg
+from greyfill.report.summarize import Summary
+
+MOST_CHARTS = 24
+MOST_BY_CLASS = 60
+MOST_EMBEDDED = 300_000
+FILTERS = {
+    "count": text.count,
+    "share": text.share,
+    "number": text.number,
+    "plural": text.plural,
+    "shorten": text.shorten,
+}
+
+
+def to_html(summary: Summary) -> str:
+    """Render the page; every name and value of the table is escaped."""
+    script = _script()
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            s=summary,
+            filled=_most_filled(summary),
+            figures=_figures(summary),
+            most_by_class=MOST_BY_CLASS,
+            script=Markup(script),
+            script_hash=_digest(script),
+            embedded=_embedded(summary),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("greyfill.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    environment.globals.update(tell=tell, value_in=text.value_in, spread_in=text.spread_in)
+    return environment
+
+
+def tell(side: dict[str, Any], column: dict[str, Any]) -> str:
+    """The observed or the imputed cells of a column in a few words.
+
+    >>> tell({"count": 2, "mean": 1.5, "sd": 0.5}, {"kind": "numeric", "unit": "number"})
+    '1.5 ± 0.5'
+    >>> tell({"count": 4, "histogram": [1, 3]}, {"kind": "categorical", "bins": ["no", "yes"]})
+    'yes (75.0 %)'
+    """
+    if side["count"] == 0:
+        return "–"
+    if column["kind"] == "numeric":
+        mean, sd = text.value_in(side["mean"], column["unit"]), side["sd"]
+        return mean if sd is None else f"{mean} ± {text.spread_in(sd, column['unit'])}"
+    named = [
+        n if label != OTHER else -1
+        for n, label in zip(side["histogram"], column["bins"], strict=True)
+    ]
+    most = max(range(len(named)), key=named.__getitem__)
+    label = text.isolated(text.shorten(column["bins"][most], 24))
+    return f"{label} ({text.share(side['histogram'][most] / side['count'])})"
+
+
+def _most_filled(summary: Summary) -> list[dict[str, Any]]:
+    """The columns with imputed cells, most first."""
+    filled = [column for column in summary["columns"] if column["filled"]]
+    return sorted(filled, key=lambda column: -int(column["filled"]))
+
+
+def _figures(summary: Summary) -> dict[str, Any]:
+    """All plots as svg; None where there is nothing to see."""
+    told = summary["relevance"]["columns"]
+    has_bits = any(c["bits"] is not None for c in told)
+    has_weights = any(c["weight"] is not None for c in told) and not summary["relevance"]["equal"]
+    with page_style():
+        plots: dict[str, Any] = {
+            "map": missing_map(summary) if summary["table"]["missing"] else None,
+            "bits": relevance(summary, what="bits") if has_bits else None,
+            "weights": relevance(summary, what="weight") if has_weights else None,
+            "k": k_curve(summary) if summary["k"]["scores"] else None,
+            "passes": convergence(summary) if summary["convergence"]["series"] else None,
+        }
+        drawn = {
+            name: Markup(to_svg(plot, TITLES[name], name))
+            for name, plot in plots.items()
+            if plot is not None
+        }
+        charts = [
+            (
+                c["name"],
+                Markup(to_svg(column_figure(c), f"{TITLES['values']} {c['name']}", f"d{n}")),
+            )
+            for n, c in enumerate(_drawn(summary))
+        ]
+    return dict.fromkeys(plots) | drawn | {"charts": charts}
+
+
+def _drawn(summary: Summary) -> list[dict[str, Any]]:
+    """The columns whose values are drawn."""
+    return [c for c in _most_filled(summary) if not c["identifier"]][:MOST_CHARTS]
+
+
+TITLES = {
+    "values": "Observed and imputed values of",
+    "map": "Map of the holes: columns down, rows across",
+    "bits": "Bars: information of each column about the class",
+    "weights": "Bars: weight of each column in the distance",
+    "k": "Curve: error of every number of donors that was tried",
+    "passes": "Curve: change in every pass",
+}
+
+
+@cache
+def _script() -> str:
+    return (files("greyfill.report") / "templates" / "page.js").read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _embedded(summary: Summary) -> Markup | None:
+    """The numbers for machines, unable to end their element; None where they are too many."""
+    numbers = {name: part for name, part in summary.items() if name != "map"}
+    line = json.dumps(numbers, allow_nan=False, separators=(",", ":"))
+    if len(line) > MOST_EMBEDDED:
+        return None
+    for character in "<>&":
+        line = line.replace(character, f"\\u{ord(character):04x}")
+    return Markup(line)

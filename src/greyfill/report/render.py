@@ -1,0 +1,37 @@
+"""A summary as a page, as Markdown, or as JSON."""
+
+import json
+from collections.abc import Callable
+
+from greyfill.exceptions import InvalidParameterError
+from greyfill.report.markdown import to_markdown
+from greyfill.report.page import to_html
+from greyfill.report.summarize import Summary
+
+
+def to_json(summary: Summary) -> str:
+    """The summary as one line of JSON."""
+    return json.dumps(summary, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+RENDERERS: dict[str, Callable[[Summary], str]] = {
+    "html": to_html,
+    "markdown": to_markdown,
+    "json": to_json,
+}
+
+
+def render(summary: Summary, format: str = "html") -> str:
+    """Render a summary as one self-contained text.
+
+    Parameters
+    ----------
+    summary
+        What `summarize` returned, also after a way through JSON.
+    format
+        ``"html"``: one page with its style, script and plots inside; ``"markdown"``: the tables;
+        ``"json"``: all numbers.
+    """
+    if format not in RENDERERS:
+        raise InvalidParameterError(f"format must be one of {tuple(RENDERERS)}, not {format!r}")
+    return RENDERERS[format](summary)

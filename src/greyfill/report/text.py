@@ -1,0 +1,142 @@
+"""Words and numbers as a person reads them, and names made safe to print."""
+
+import math
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+MOST_CHARACTERS = 200
+BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean(value: object, most: int = MOST_CHARACTERS) -> str:
+    r"""A name or value as one line of printable text of bounded length.
+
+    Control characters become spaces, what no file can hold becomes a replacement character, and
+    the marks that reorder a line go; everything else stays, to be escaped by the renderer.
+
+    >>> clean("a\nb\x00"), clean(""), clean("abcdef", most=4), clean("\ud800")
+    ('a b', '(empty)', 'abc…', '�')
+    """
+    text = str(value)[: 4 * most]
+    line = "".join(_printable(character) for character in text)
+    return shorten(" ".join(line.split()) or "(empty)", most)
+
+
+def _printable(character: str) -> str:
+    if character in BIDI_CONTROLS:
+        return ""
+    category = unicodedata.category(character)
+    if category == "Cs" or ord(character) & 0xFFFE == 0xFFFE:
+        return "\ufffd"
+    return " " if category in ("Cc", "Zl", "Zp") else character
+
+
+def shorten(text: str, most: int) -> str:
+    """At most so many characters.
+
+    >>> shorten("temperature", 6)
+    'tempe…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def tidy(value: float) -> float | None:
+    """Six digits of a number, or None where there is none.
+
+    >>> tidy(2 / 3), tidy(float("nan"))
+    (0.666667, None)
+    """
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def count(number: int) -> str:
+    """A whole number with separators: ``count(12345)`` is ``'12,345'``."""
+    return f"{number:,}"
+
+
+def share(part: float | None) -> str:
+    """A share as percent.
+
+    >>> share(0.123), share(0.0), share(0.0001), share(1.0), share(None)
+    ('12.3 %', '0 %', '<0.1 %', '100 %', '–')
+    """
+    if part is None:
+        return "–"
+    if 0.0 < part < 0.001:
+        return "<0.1 %"
+    if 0.999 < part < 1.0:
+        return ">99.9 %"
+    return f"{100 * part:.1f} %" if part not in (0.0, 1.0) else f"{100 * part:.0f} %"
+
+
+def number(value: float | None) -> str:
+    """A number with four digits.
+
+    >>> number(3.14159), number(1234567.0), number(1e-9), number(None)
+    ('3.142', '1,234,567', '1e-09', '–')
+    """
+    if value is None:
+        return "–"
+    if 1e4 <= abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def value_in(value: float | None, unit: str) -> str:
+    """A number of a column in the column's own unit; moments are seconds.
+
+    >>> value_in(86_400.0, "date"), value_in(3_661.0, "time"), value_in(2.5, "number")
+    ('1970-01-02', '01:01:01', '2.5')
+    """
+    if value is None or unit == "number":
+        return number(value)
+    if unit == "duration":
+        return span(value)
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value)
+    except OverflowError:
+        return number(value)
+    return moment.strftime({"date": "%Y-%m-%d", "time": "%H:%M:%S"}.get(unit, "%Y-%m-%d %H:%M"))
+
+
+def spread_in(value: float | None, unit: str) -> str:
+    """A standard deviation in the column's own unit."""
+    return number(value) if value is None or unit == "number" else span(value)
+
+
+def span(seconds: float) -> str:
+    """A length of time in its largest fitting unit.
+
+    >>> span(7_200.0), span(-86_400.0 * 3)
+    ('2 h', '-3 d')
+    """
+    for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
+        if abs(seconds) >= size:
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds)} s"
+
+
+def isolated(text: str) -> str:
+    """Text that cannot turn the line around it, where it is written from right to left."""
+    turns = any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text)
+    return f"\u2068{text}\u2069" if turns else text
+
+
+def listed(names: list[str], most: int = 5) -> str:
+    """Some names in quotes, and how many more there are.
+
+    >>> listed(["a", "b", "c"], most=2)
+    '“a”, “b” and 1 more'
+    """
+    shown = ", ".join(f"“{isolated(shorten(name, 60))}”" for name in names[:most])
+    rest = len(names) - most
+    return f"{shown} and {count(rest)} more" if rest > 0 else shown
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "cell"), plural(2, "cell"), plural(0, "class", "classes")
+    ('1 cell', '2 cells', '0 classes')
+    """
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,279 @@
+"""The comparison as a whole: what it holds, what it survives, what it does not do twice."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import KNNImputer
+
+from greyfill import datasets
+from greyfill.evaluation import Comparison, compare
+from greyfill.evaluation.measuring import measured
+from greyfill.evaluation.store import Store
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+
+CELLS = {"nrmse", "rmse", "wrong_share", "nrmse_all_cells", "wasserstein"}
+COSTS = {"seconds", "memory_mib"}
+SCORES = {
+    f"{score}_naive_bayes_{protocol}"
+    for score in ("accuracy", "f1")
+    for protocol in ("honest", "paper")
+}
+
+
+class Counting(TransformerMixin, BaseEstimator):
+    """Fills with 0, counts its fits, and breaks off at one of them."""
+
+    fits = 0
+    stop_at: int | None = None
+
+    def fit(self, X: Any, y: Any = None) -> "Counting":
+        type(self).fits += 1
+        if type(self).fits == self.stop_at:
+            raise KeyboardInterrupt
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.nan_to_num(X)
+
+
+class Failing(TransformerMixin, BaseEstimator):
+    """Never works."""
+
+    def fit(self, X: Any, y: Any = None) -> "Failing":
+        raise RuntimeError("no <luck>\ntoday")
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+@pytest.fixture(autouse=True)
+def _reset() -> None:
+    Counting.fits, Counting.stop_at = 0, None
+
+
+def two_classes(n: int = 60) -> tuple[pl.DataFrame, pl.Series]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    return (
+        pl.DataFrame(
+            {
+                "a": rng.normal(size=n) + 2 * y,
+                "b": rng.normal(size=n) + y,
+                "c": np.where(rng.random(n) < 0.3 + 0.4 * y, "yes", "no"),
+                "d": [None if i % 9 == 0 else i for i in range(n)],
+            }
+        ),
+        pl.Series("y", y),
+    )
+
+
+def small(*args: Any, **kwargs: Any) -> Comparison:
+    X, y = two_classes()
+    settings = {"methods": ["mean", "class_mean"], "rates": [0.2], "repeats": 2, "n_splits": 3}
+    return compare(X, y, **{**settings, **kwargs})
+
+
+def test_results_are_one_row_for_each_case_and_metric() -> None:
+    result = small(rates=[0.1, 0.2], mechanism=["mcar", "nmar"], name="toy")
+    results = result.results
+    assert results.columns == [
+        "data", "mechanism", "rate", "method", "seed", "metric", "value", "error",
+    ]  # fmt: skip
+    assert set(results["metric"]) == CELLS | COSTS | SCORES
+    assert results.height == 2 * 2 * 2 * 2 * len(CELLS | COSTS | SCORES)
+    assert results.select(pl.exclude("value", "error")).is_duplicated().sum() == 0
+    assert results["data"].unique().to_list() == ["toy"]
+    assert results["error"].null_count() == results.height
+    assert results["value"].is_not_null().all()
+
+
+def test_is_seeded_and_the_same_in_parallel() -> None:
+    same = pl.col("metric").is_in(list(COSTS)).not_()
+    methods = ["hot_deck", "knni", "mean"]
+    first = small(methods=methods).results.filter(same)
+    assert first.equals(small(methods=methods, n_jobs=2).results.filter(same))
+    assert not first.equals(small(methods=methods, random_state=5).results.filter(same))
+
+
+def test_every_method_gets_the_same_holes() -> None:
+    twins = small(methods={"one": "mean", "two": "mean"}).results
+    values = twins.filter(pl.col("metric") == "nrmse").pivot("method", index="seed", values="value")
+    assert values["one"].equals(values["two"], null_equal=True, check_names=False)
+
+
+def test_a_failing_method_is_a_row_with_its_error() -> None:
+    result = small(methods=["mean", Failing()])
+    failed = result.results.filter(pl.col("method") == "Failing")
+    assert failed["value"].null_count() == failed.height == 2 * len(CELLS | COSTS | SCORES)
+    assert set(failed["error"]) == {"RuntimeError: no <luck> today"}
+    assert result.results.filter(pl.col("method") == "mean")["value"].null_count() == 0
+    assert result.errors.rows() == [("Failing", "RuntimeError: no <luck> today", 2)]
+    assert result.ranks("nrmse").left_out == ("Failing",)
+    assert "Failing failed: RuntimeError: no <luck> today" in repr(result)
+    assert "no &lt;luck&gt; today" in result._repr_html_()
+
+
+def test_a_failing_part_leaves_the_others() -> None:
+    result = small(
+        methods={"as it is": "native"}, classifiers=["naive_bayes", "logistic_regression"]
+    )
+    by_metric = dict(result.results.group_by("metric").agg(pl.col("error").count()).iter_rows())
+    assert set(by_metric) & CELLS == set()
+    assert by_metric["accuracy_naive_bayes_honest"] == 0
+    assert by_metric["accuracy_logistic_regression_honest"] == 2
+    assert by_metric["f1_logistic_regression_paper"] == 2
+
+
+def test_without_labels() -> None:
+    X, _ = two_classes()
+    result = compare(X, methods=["mean", "class_mean"], rates=[0.2], repeats=1)
+    assert set(result.metrics) == CELLS | COSTS
+    assert result.errors["method"].to_list() == ["class_mean"]
+    assert "requires y" in result.errors["error"][0]
+
+
+def test_interrupted_runs_go_on_where_they_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "results.parquet"
+    run = {"methods": [Counting()], "repeats": 4, "protocols": ["paper"], "cache": path}
+    Counting.stop_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        small(**run)
+    assert Counting.fits == 3
+    assert pl.read_parquet(path)["seed"].unique().sort().to_list() == [0, 1]
+    Counting.fits, Counting.stop_at = 0, None
+    whole = small(**run)
+    assert Counting.fits == 2
+    assert whole.results["seed"].unique().sort().to_list() == [0, 1, 2, 3]
+    assert small(**run).results.equals(whole.results)
+    assert Counting.fits == 2
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_cache_runs_only_what_is_new(tmp_path: Path) -> None:
+    run = {"methods": [Counting()], "repeats": 1, "protocols": ["paper"], "cache": tmp_path}
+    small(**run)
+    assert Counting.fits == 1
+    small(**{**run, "repeats": 2})
+    assert Counting.fits == 2
+    small(**{**run, "protocols": ["paper", "honest"]})
+    assert Counting.fits == 2 + 3
+    small(**{**run, "rates": [0.3]})
+    assert Counting.fits == 2 + 3 + 1
+    small(**{**run, "categorical_features": ["d"]})
+    assert Counting.fits == 2 + 3 + 1 + 1
+    small(**run)
+    assert Counting.fits == 2 + 3 + 1 + 1
+    assert (tmp_path / "compare.parquet").exists()
+
+
+def test_failures_are_tried_again(tmp_path: Path) -> None:
+    run = {"methods": {"x": Failing()}, "repeats": 1, "cache": tmp_path / "c.parquet"}
+    assert small(**run).results["error"].null_count() == 0
+    rows = pl.read_parquet(tmp_path / "c.parquet")
+    store = Store(tmp_path / "c.parquet")
+    assert not store.has(rows["key"][0], "nrmse")
+
+
+def test_a_cache_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "text.parquet").write_text("no")
+    with pytest.raises(InvalidDataError, match="not a Parquet file"):
+        small(cache=tmp_path / "text.parquet")
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(InvalidDataError, match="other columns"):
+        small(cache=tmp_path / "other.parquet")
+
+
+def test_summary_ranks_and_pairs_by_hand() -> None:
+    rows = [
+        {"data": "t", "mechanism": "mcar", "rate": 0.1, "method": m, "seed": s, "metric": k,
+         "value": v, "error": None}
+        for k, table in {
+            "nrmse": {"good": [0.1, 0.2, 0.3], "bad": [0.4, 0.5, 0.9], "odd": [0.5, 0.1, 0.6]},
+            "accuracy_naive_bayes_honest": {"good": [0.9] * 3, "bad": [0.5] * 3, "odd": [0.7] * 3},
+        }.items()
+        for m, values in table.items()
+        for s, v in enumerate(values)
+    ]  # fmt: skip
+    result = Comparison(pl.DataFrame(rows, schema_overrides={"error": pl.String}))
+    bad = result.summary().filter((pl.col("method") == "bad") & (pl.col("metric") == "nrmse"))
+    assert bad["mean"].item() == pytest.approx(0.6)
+    assert bad["sd"].item() == pytest.approx(np.std([0.4, 0.5, 0.9], ddof=1))
+    assert bad.select("n", "failed").row(0) == (3, 0)
+    ranks = result.ranks("nrmse")
+    assert ranks.table.select("method", "mean_rank").rows() == [
+        ("good", pytest.approx(4 / 3)),
+        ("odd", pytest.approx(2.0)),
+        ("bad", pytest.approx(8 / 3)),
+    ]
+    assert ranks.statistic == pytest.approx(12 * 3 / (3 * 4) * ((2 / 3) ** 2 * 2))
+    assert result.ranks("accuracy_naive_bayes_honest").table["method"][0] == "good"
+    pairs = result.pairwise("nrmse")
+    assert pairs.select("first", "second").rows() == [
+        ("good", "bad"), ("good", "odd"), ("bad", "odd"),
+    ]  # fmt: skip
+    assert pairs["difference"][0] == pytest.approx(-0.4)
+    assert pairs["p_value"][0] == 0.25
+    assert pairs["p_holm"][0] == 0.75
+    assert "good" in repr(ranks)
+    with pytest.raises(InvalidParameterError, match="there are nrmse, accuracy"):
+        result.ranks("mae")
+
+
+def test_reads_at_a_glance() -> None:
+    text = repr(small())
+    assert text.splitlines()[0] == "2 methods × 1 cases × 2 seeds; mean ± sd"
+    assert text.splitlines()[1].split("  ")[0] == "method"
+    assert text.splitlines()[2].startswith("class_mean")
+    assert "nrmse 20%" in text
+    assert "±" in text
+
+
+def test_bundled_data_and_foreign_transformers() -> None:
+    result = compare(
+        datasets.load("iris"),
+        methods=["mean", KNNImputer(), KNNImputer(n_neighbors=1)],
+        rates=[0.1],
+        repeats=1,
+        classifiers=None,
+    )
+    assert result.results["data"].unique().to_list() == ["iris"]
+    methods = result.results["method"].unique(maintain_order=True).to_list()
+    assert methods == ["mean", "KNNImputer", "KNNImputer_2"]
+    assert result.ranks().table["method"][0] == "KNNImputer"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"methods": ["median"]},
+        {"methods": "mean"},
+        {"methods": [KNNImputer]},
+        {"methods": []},
+        {"rates": [0.0]},
+        {"mechanism": "mnar"},
+        {"protocols": ["leaky"]},
+        {"classifiers": ["svm"]},
+        {"repeats": 0},
+    ],
+)
+def test_refuses_before_it_runs(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameterError):
+        small(**wrong)
+
+
+def test_refuses_numbers_as_classes() -> None:
+    X, _ = two_classes()
+    with pytest.raises(InvalidDataError, match="no classes"):
+        compare(X, np.linspace(0, 1, 60))
+
+
+def test_measures_time_and_memory() -> None:
+    with measured() as cost:
+        block = np.ones(10_000_000)
+    assert block.sum() == 10_000_000
+    assert 0 < cost.seconds < 60
+    assert np.isnan(cost.memory_mib) or cost.memory_mib > 60

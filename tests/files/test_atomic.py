@@ -1,0 +1,201 @@
+"""At any moment the old file or the new one is there, and nothing else."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from greyfill import files
+from greyfill.exceptions import FileProblemError
+from greyfill.files import atomic, drafts
+
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def draft(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both kinds of drafts."""
+    if request.param == "named":
+        monkeypatch.setattr(drafts, "_UNNAMED", 0)
+    return request.param
+
+
+def test_new_files_have_usual_permissions(draft: str, tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        files.put(tmp_path / "new.csv", [b"a", b"b"])
+    finally:
+        os.umask(old)
+    assert (tmp_path / "new.csv").read_bytes() == b"ab"
+    assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["new.csv"]
+
+
+def test_replaced_files_keep_permissions(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"old")
+    path.chmod(0o604)
+    with pytest.raises(FileProblemError, match=r"old\.csv: it exists already.*--force"):
+        files.put(path, [b"new"])
+    assert path.read_bytes() == b"old"
+    files.put(path, [b"new"], force=True)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    assert os.listdir(tmp_path) == ["old.csv"]
+
+
+def failing(error: BaseException) -> Iterator[bytes]:
+    yield b"part"
+    raise error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), ValueError("no")])
+@pytest.mark.parametrize("exists", [True, False])
+def test_interrupts_leave_the_old_file(
+    draft: str, error: BaseException, exists: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    if exists:
+        path.write_bytes(b"old")
+    with pytest.raises(type(error)):
+        files.put(path, failing(error), force=True)
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == ([b"old"] if exists else [])
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "disk is full"), (errno.EIO, "")])
+def test_a_failing_disk(
+    draft: str, call: str, number: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(FileProblemError, match=rf"Cannot write .*t\.csv: .*{words}") as caught:
+        files.put(path, [b"new"], force=True)
+    assert caught.value.errno == number
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+
+    def chunks() -> Iterator[bytes]:
+        yield b"ours"
+        path.write_bytes(b"theirs")
+
+    with pytest.raises(FileProblemError, match="exists already"):
+        files.put(path, chunks())
+    assert path.read_bytes() == b"theirs"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_a_link_stays_and_its_file_is_replaced(draft: str, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "t.csv", tmp_path / "link.csv"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with pytest.raises(FileProblemError, match="exists already"):
+        files.put(link, [b"new"])
+    files.put(link, [b"new"], force=True)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert os.listdir(tmp_path / "there") == ["t.csv"]
+
+
+def test_input_as_output_needs_force(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,\n2,5\n")
+    source = files.read(path)
+    filled = source.frame.fill_null(7)
+    (tmp_path / "same.csv").symlink_to(path)
+    for name in (path, tmp_path / "same.csv"):
+        with pytest.raises(FileProblemError, match="it is the input"):
+            source.write(filled, name)
+    source.write(filled, path, force=True)
+    assert path.read_bytes() == b"a,b\n1,7\n2,5\n"
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileProblemError, match="it is a folder"):
+        files.put(tmp_path, [b"x"], force=True)
+    with pytest.raises(FileProblemError, match=r"out\.csv: there is no folder .*none"):
+        files.put(tmp_path / "none" / "out.csv", [b"x"])
+
+
+@pytest.mark.skipif(IS_ROOT, reason="root may write everywhere")
+def test_folders_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(FileProblemError, match="no permission to write"):
+            files.put(tmp_path / "t.csv", [b"x"])
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_permission_denied_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: str, mode: int) -> drafts.Draft:
+        raise PermissionError(errno.EACCES, "denied", folder)
+
+    monkeypatch.setattr(atomic, "open_draft", refuse)
+    with pytest.raises(FileProblemError, match=r"Cannot write .*t\.csv: permission denied"):
+        files.put(tmp_path / "t.csv", [b"x"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_and_devices_are_written_directly(tmp_path: Path) -> None:
+    files.put("/dev/null", [b"x"])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    files.put(pipe, [b"a", b"b"])
+    reader.join()
+    assert read == [b"ab"]
+
+
+WRITER = """
+import sys
+from greyfill.files import drafts, put
+if sys.argv[2] == "named":
+    drafts._UNNAMED = 0
+def chunks():
+    for _ in range(8):
+        yield b"x" * (1 << 20)
+    print("half", flush=True)
+    sys.stdin.read()
+put(sys.argv[1], chunks(), force=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["unnamed", "named"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_killed_in_mid_write(kind: str, how: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"old")
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), kind],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"half\n"
+        process.send_signal(how)
+        process.wait(timeout=60)
+    assert process.returncode != 0
+    assert path.read_bytes() == b"old"
+    left = [name for name in os.listdir(tmp_path) if name != "t.csv"]
+    if kind == "named" and how == signal.SIGKILL:
+        assert all(name.startswith(".greyfill-") for name in left)  # what no program can prevent
+    elif drafts._UNNAMED or kind == "named":
+        assert not left

@@ -1,0 +1,97 @@
+"""Errors name the file, the line and the column, and say what to do."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from greyfill import files
+from greyfill.exceptions import (
+    FileProblemError,
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", r"t\.csv is empty"),
+        (b"\n\r\n\n", r"t\.csv is empty"),
+        (b"a,b\n", r"t\.csv has column names but no rows"),
+        (
+            b"a,b,a\n1,2,3\n",
+            r"t\.csv, line 1: the column name 'a' appears 2 times \(columns 1, 3\)",
+        ),
+        (b"a,b\n1,2\n3\n", r"t\.csv, line 3: expected 2 cells as in the header, found 1"),
+        (b'a,b\n"1\n",2\n\n3,4,5\n', r"t\.csv, line 5: expected 2 cells as in the header, found 3"),
+        (b'a,b\n1,2\n3,"4\n5,6\n', r"t\.csv, line 3: a quote opens here and nothing closes it"),
+        (b"a,b\n1,NA\n2,3\n3,4\n", r"t\.csv, line 2, column 'b': .*'NA'.*--na-values 'NA'"),
+        (
+            "a,b\n1,é\n2,ü\n".encode() + b"3,\xff\n",
+            r"t\.csv, line 4: byte 0xff at offset 16 is not valid utf-8",
+        ),
+        (b"\xef\xbb\xbfa\n\xff\n", r"t\.csv, line 2: byte 0xff at offset 5 is not valid utf-8"),
+        (b"a,b\n1,2\n\0,4\n", r"t\.csv has a zero byte in line 3"),
+    ],
+)
+def test_unusable_csv(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(data)
+    with pytest.raises(InvalidDataError, match=message):
+        files.read(path)
+
+
+def test_encodings_that_were_given(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("a,b\n1,é\n".encode("latin-1"))
+    with pytest.raises(InvalidDataError, match=r"line 2: byte 0xe9 at offset 6 is not valid ascii"):
+        files.read(path, encoding="ascii")
+    with pytest.raises(InvalidParameterError, match="encoding 'klingon' is unknown"):
+        files.read(path, encoding="klingon")
+    with pytest.raises(InvalidParameterError, match="encoding 'rot13' is unknown"):
+        files.read(path, encoding="rot13")
+    assert files.read(path, encoding="latin-1").frame["b"].to_list() == ["é"]
+    assert "cp1252" in files.read(path).notes[0]
+    path.write_bytes("a,b\n1,é\n".encode("utf-16"))
+    assert files.read(path, encoding="utf-16").frame["b"].to_list() == ["é"]
+    path.write_bytes("a,b\n1,é\n".encode("utf-16-le"))
+    assert files.read(path).frame["b"].to_list() == ["é"]
+    path.write_bytes("a,b\n1,日本\n".encode("shift-jis"))
+    assert files.read(path, encoding="shift-jis").frame["b"].to_list() == ["日本"]
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "a", "é"])
+def test_unusable_delimiters(delimiter: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InvalidParameterError, match="delimiter must be one character"):
+        files.read(tmp_path / "t.csv", delimiter=delimiter)
+
+
+def test_unknown_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InvalidParameterError, match=r"no column 'z'\. It has 'a', 'b'"):
+        files.read(tmp_path / "t.csv", text_columns=["a", "z"])
+    with pytest.raises(InvalidParameterError, match=r"decimal mark must be"):
+        files.read(tmp_path / "t.csv", decimal="'")
+
+
+def test_filled_tables_of_another_shape(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
+    source = files.read(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match=r"2 rows, .*t\.csv has 1"):
+        source.write(pl.DataFrame({"a": [1, 2], "b": [1, 2]}), tmp_path / "out.csv")
+    with pytest.raises(InvalidDataError, match="columns that the file has not: 'c'"):
+        source.write(pl.DataFrame({"a": [1], "c": [2]}), tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileProblemError, match=r"Cannot read .*none\.csv: there is no such file"):
+        files.read(tmp_path / "none.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(FileProblemError, match=r"folder\.csv: it is a folder"):
+        files.read(tmp_path / "folder.csv")
+    assert issubclass(FileProblemError, GreyfillError)
+    assert issubclass(FileProblemError, OSError)

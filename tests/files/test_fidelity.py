@@ -1,0 +1,128 @@
+"""Every byte of a CSV file but those of imputed cells stays as it was."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from files.csv_tables import Example, examples, first_values
+from hypothesis import given, settings
+
+from greyfill import files
+from greyfill.files import reference
+from greyfill.files.csv_text import CsvOptions, read_csv
+
+TABLES = [
+    "bank-marketing", "credit-approval", "german-credit", "glass", "hepatitis", "horse-colic",
+    "iris", "mammographic", "penguins", "soybean", "voting",
+]  # fmt: skip
+
+
+def round_trip(data: bytes, fill: pl.DataFrame | None = None, **options: object) -> bytes:
+    text = read_csv(data, "table.csv", CsvOptions(**options))
+    return b"".join(text.filled(first_values(text.frame) if fill is None else fill))
+
+
+@settings(max_examples=max(300, settings.default.max_examples))
+@given(example=examples())
+def test_generated_files(example: Example) -> None:
+    options = CsvOptions(
+        ("?",), text_columns=example.text_columns, delimiter=example.delimiter, decimal="."
+    )
+    text = read_csv(example.data, "table.csv", options)
+    assert text.frame.height == example.n_rows
+    assert sum(text.frame.null_count().row(0)) == example.n_holes
+    assert b"".join(text.filled(text.frame)) == example.data
+    assert b"".join(text.filled(first_values(text.frame))) == example.expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(
+            b"id,ticker,price,change,day\n031162100,NA,1.50,+3,2024-02-29\n7,T,,,\n",
+            b"id,ticker,price,change,day\n031162100,NA,1.50,+3,2024-02-29\n7,T,1.50,3,2024-02-29\n",
+            id="identifiers, tickers, decimals, signs, dates",
+        ),
+        pytest.param(b"a,b\r\n1,x\r\n,\r\n", b"a,b\r\n1,x\r\n1,x\r\n", id="CRLF"),
+        pytest.param(b"a,b\r1,x\r,\r", b"a,b\r1,x\r1,x\r", id="CR"),
+        pytest.param(b"a,b\n1,x\r\n,\n", b"a,b\n1,x\r\n1,x\n", id="mixed line ends"),
+        pytest.param(b"a,b\n1,x\n,", b"a,b\n1,x\n1,x", id="no last line end"),
+        pytest.param(
+            b"\xef\xbb\xbfa,b\n1,x\n,y\n", b"\xef\xbb\xbfa,b\n1,x\n1,y\n", id="byte order mark"
+        ),
+        pytest.param(
+            "a,b\n1,na\xefve\n2,\n".encode("latin-1"),
+            "a,b\n1,na\xefve\n2,na\xefve\n".encode("latin-1"),
+            id="Latin-1",
+        ),
+        pytest.param(
+            "\ufeffa\tb\n1\t€\n\t\n".encode("utf-16-be"),
+            "\ufeffa\tb\n1\t€\n1\t€\n".encode("utf-16-be"),
+            id="UTF-16",
+        ),
+        pytest.param(b"a;b\n1,50;x\n;y\n2,5;", b"a;b\n1,50;x\n1,50;y\n2,5;x", id="decimal comma"),
+        pytest.param(
+            b'a,b\n"x, ""y""\nz",1\n,2\n"",3\n',
+            b'a,b\n"x, ""y""\nz",1\n"x, ""y""\nz",2\n"x, ""y""\nz",3\n',
+            id="quoted delimiters, quotes and line ends",
+        ),
+        pytest.param(b'a,b\nx,1\n"",\n', b'a,b\nx,1\n"x",1\n', id="a hole in quotes keeps them"),
+        pytest.param(b'"a","b"\n"1","2"\n"",\n', b'"a","b"\n"1","2"\n"1",2\n', id="all quoted"),
+        pytest.param(b"a,b\n\n1,2\n\n , \n\n", b"a,b\n\n1,2\n\n1,2\n\n", id="blank lines, blanks"),
+        pytest.param(b"\na\n1\n\n3\n", b"\na\n1\n1\n3\n", id="one column: an empty line is a hole"),
+        pytest.param(b"a|b\nTRUE|x\nTRUE|y\n|z\n", b"a|b\nTRUE|x\nTRUE|y\nTRUE|z\n", id="truth"),
+        pytest.param(b",a\n0,1\n1,\n", b",a\n0,1\n1,1\n", id="a column without a name"),
+        pytest.param(b"a,b\n1,\n2,\n", b"a,b\n1,\n2,\n", id="a column without a value"),
+        pytest.param(
+            b"t,u\n2024-02-29 10:00,2024-02-29T10:00:00.5Z\n,\n",
+            b"t,u\n2024-02-29 10:00,2024-02-29T10:00:00.5Z\n"
+            b"2024-02-29 10:00,2024-02-29T10:00:00.5Z\n",
+            id="moments",
+        ),
+    ],
+)
+def test_golden(data: bytes, expected: bytes) -> None:
+    assert round_trip(data) == expected
+
+
+def test_a_null_leaves_the_hole_and_changed_observed_cells_do_not_matter() -> None:
+    text = read_csv(b"a,b\n1,?\n,x\n", "t.csv", CsvOptions(na_values=("?",)))
+    filled = pl.DataFrame({"a": [99, 2], "b": [None, "changed"]})
+    assert b"".join(text.filled(filled)) == b"a,b\n1,?\n2,x\n"
+
+
+def test_sentinels_are_words_and_numbers() -> None:
+    text = read_csv(b"a,b\n-999,NA\n-999.00,x\n1.5,NA\n", "t.csv", CsvOptions(("-999", "NA")))
+    assert text.frame.to_dict(as_series=False) == {"a": [None, None, 1.5], "b": [None, "x", None]}
+
+
+def raw_cells(data: bytes) -> list[list[bytes]]:
+    return reference.tokenize(data, b",", b"\n")
+
+
+@pytest.mark.skipif("GREYFILL_DATA" not in os.environ, reason="GREYFILL_DATA names no folder")
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_the_paper(name: str, tmp_path: Path) -> None:
+    path = Path(os.environ["GREYFILL_DATA"]) / f"{name}.csv"
+    source = files.read(path)
+    out = tmp_path / path.name
+    source.write(first_values(source.frame), out)
+    before, after = raw_cells(path.read_bytes()), raw_cells(out.read_bytes())
+    assert [len(row) for row in before] == [len(row) for row in after]
+    pairs = [p for b, a in zip(before, after, strict=True) for p in zip(b, a, strict=True)]
+    assert all(old == new for old, new in pairs if old)
+    n_holes = sum(not old for old, _ in pairs)
+    assert n_holes == sum(source.frame.null_count().row(0))
+    source.write(source.frame, out, force=True)
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_streams_of_any_size(tmp_path: Path) -> None:
+    rows = b"".join(b"%d,%d.25,word%d\n" % (i, i, i % 7) for i in range(60_000))
+    data = b"a,b,c\n" + rows.replace(b"word3", b"")
+    path = tmp_path / "large.csv"
+    path.write_bytes(data)
+    source = files.read(path)
+    source.write(source.frame.fill_null("word3"), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == b"a,b,c\n" + rows

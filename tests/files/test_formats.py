@@ -1,0 +1,197 @@
+"""Every format, compressed or not, from files and from standard input."""
+
+import gzip
+import io
+import sys
+import types
+from datetime import date, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+from files.csv_tables import first_values
+from polars.testing import assert_frame_equal
+
+from greyfill import files
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.files import loading, typed
+from greyfill.files.formats import layout_of
+
+CSV = b"name;size\r\n\xc3\xa9,1;1,50\r\n;\r\n"
+FILLED = b"name;size\r\n\xc3\xa9,1;1,50\r\n\xc3\xa9,1;1,50\r\n"
+FRAME = pl.DataFrame(
+    {
+        "whole": [1, None, -(2**53) - 1],
+        "number": [0.1 + 0.2, None, 1e-300],
+        "text": ["031162100", "NA", None],
+        "truth": [True, None, False],
+        "day": [date(2024, 2, 29), None, date(1999, 1, 1)],
+    }
+)
+NATIVE = FRAME.with_columns(
+    pl.Series("small", [1, None, 3], dtype=pl.Int8),
+    pl.Series("single", [0.1, None, 2.0], dtype=pl.Float32),
+    pl.Series("level", ["low", None, "high"], dtype=pl.Enum(["low", "high"])),
+    pl.Series("moment", [datetime(2024, 2, 29, 1, 2, 3, 4), None, None], dtype=pl.Datetime("ns")),
+)
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> Path:
+    path.write_bytes(b"".join(typed.write_typed(frame, layout_of(path.name).format)))
+    return path
+
+
+@pytest.mark.parametrize("extension", ["parquet", "pq", "arrow", "feather", "ipc"])
+def test_typed_formats_keep_values_and_dtypes(extension: str, tmp_path: Path) -> None:
+    path = write_frame(NATIVE, tmp_path / f"table.{extension}")
+    source = files.read(path)
+    assert_frame_equal(source.frame, NATIVE)
+    filled = first_values(source.frame)
+    source.write(filled, tmp_path / f"out.{extension}")
+    assert_frame_equal(files.read(tmp_path / f"out.{extension}").frame, filled)
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "ndjson", "jsonl.gz"])
+def test_json_lines(extension: str, tmp_path: Path) -> None:
+    frame = FRAME.drop("day")
+    path = tmp_path / f"table.{extension}"
+    files.Source("-", files.Format.JSON_LINES, frame).write(frame, path)
+    source = files.read(path)
+    assert_frame_equal(source.frame, frame)
+    source.write(first_values(frame), path, force=True)
+    assert_frame_equal(files.read(path).frame, first_values(frame))
+
+
+def test_excel(tmp_path: Path) -> None:
+    pytest.importorskip("fastexcel")
+    pytest.importorskip("xlsxwriter")
+    frame = FRAME.with_columns(
+        whole=pl.Series([1, None, 3]), number=pl.Series([0.25, None, 1e-300]),
+        text=pl.Series(["031162100", "=1+1", "http://x.y"]),
+    )  # fmt: skip
+    path = write_frame(frame, tmp_path / "table.xlsx")
+    source = files.read(path)
+    assert_frame_equal(source.frame, frame)
+    assert "first sheet" in source.notes[0]
+    source.write(first_values(frame), path, force=True)
+    assert_frame_equal(files.read(path).frame, first_values(frame))
+
+
+def test_excel_without_its_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(typed, "find_spec", lambda name: None)
+    path = tmp_path / "table.xlsx"
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(FileProblemError, match=r"greyfill\[excel\]"):
+        files.read(path)
+    with pytest.raises(FileProblemError, match=r"greyfill\[excel\]"):
+        files.Source("-", files.Format.CSV, FRAME).write(FRAME, tmp_path / "out.xlsx")
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_na_values_in_typed_formats(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1, -999, 3], "b": ["x", "?", "y"], "c": [-999.0, 2.5, None]})
+    source = files.read(write_frame(frame, tmp_path / "t.parquet"), na_values=["?", "-999"])
+    assert source.frame.rows() == [(1, "x", None), (None, None, 2.5), (3, "y", None)]
+    assert source.frame.schema == frame.schema
+
+
+@pytest.mark.parametrize("extension", ["csv", "csv.gz", "csv.zst", "txt", "CSV"])
+def test_csv_in_any_wrapping(extension: str, tmp_path: Path) -> None:
+    if extension.endswith("zst"):
+        pytest.importorskip("zstandard")
+    plain = tmp_path / "plain.csv"
+    plain.write_bytes(CSV)
+    wrapped, out = tmp_path / f"wrapped.{extension}", tmp_path / "out.csv"
+    source = files.read(plain)
+    source.write(source.frame, wrapped)
+    source = files.read(wrapped)
+    source.write(first_values(source.frame), out)
+    assert out.read_bytes() == FILLED
+
+
+def test_several_zstandard_frames_and_a_cut_one(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / "t.csv.zst"
+    frames = zstandard.compress(b"a,b\n1,2\n") + zstandard.compress(b"3,4\n")
+    path.write_bytes(frames)
+    assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
+    path.write_bytes(frames[:-3])
+    with pytest.raises(InvalidDataError, match="cut off zstd"):
+        files.read(path)
+
+
+def test_zstandard_without_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(name: str) -> types.ModuleType:
+        raise ImportError(name)
+
+    monkeypatch.setattr(loading, "import_module", refuse)
+    path = tmp_path / "t.csv.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd....")
+    with pytest.raises(FileProblemError, match=r"greyfill\[zstd\]"):
+        files.read(path)
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(CSV)[:-5])
+    with pytest.raises(InvalidDataError, match=r"t\.csv\.gz is a damaged"):
+        files.read(path)
+    path.write_bytes(CSV)
+    with pytest.raises(InvalidDataError, match="no gzip file, though its name says so"):
+        files.read(path)
+
+
+def test_equal_content_gives_equal_gzip_files(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(CSV)
+    source = files.read(tmp_path / "t.csv")
+    for name in ("a.csv.gz", "b.csv.gz"):
+        source.write(source.frame, tmp_path / name)
+    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
+
+
+def test_from_csv_to_parquet_and_back(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"id,x\n007,1.50\n8,\n")
+    source = files.read(tmp_path / "t.csv")
+    source.write(source.frame, tmp_path / "t.parquet")
+    typed_source = files.read(tmp_path / "t.parquet")
+    assert_frame_equal(typed_source.frame, source.frame)
+    typed_source.write(typed_source.frame, tmp_path / "back.csv")
+    assert (tmp_path / "back.csv").read_bytes() == b"id,x\n007,1.5\n8,\n"
+
+
+@pytest.mark.parametrize("wrap", [lambda raw: raw, gzip.compress])
+def test_standard_streams(wrap, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin, stdout = (types.SimpleNamespace(buffer=b) for b in (io.BytesIO(wrap(CSV)), io.BytesIO()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    source = files.read("-")
+    source.write(first_values(source.frame), "-")
+    assert stdout.buffer.getvalue() == FILLED
+
+
+def test_formats_are_told_by_first_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    frame = FRAME.drop("day")
+    for extension in ("parquet", "arrow", "jsonl"):
+        raw = write_frame(frame, tmp_path / f"t.{extension}").read_bytes()
+        (tmp_path / "nameless").write_bytes(raw)
+        assert_frame_equal(files.read(tmp_path / "nameless").frame, frame)
+
+
+def test_the_format_can_be_given(tmp_path: Path) -> None:
+    (tmp_path / "t.dat").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InvalidParameterError, match=r"'\.dat' is unknown.*\.csv"):
+        files.read(tmp_path / "t.dat")
+    assert files.read(tmp_path / "t.dat", format=files.Format.CSV).frame.shape == (1, 2)
+
+
+@pytest.mark.parametrize("extension", ["parquet", "arrow", "jsonl", "xlsx"])
+def test_broken_typed_files(extension: str, tmp_path: Path) -> None:
+    if extension == "xlsx":
+        pytest.importorskip("fastexcel")
+    path = tmp_path / f"t.{extension}"
+    path.write_bytes(b"{no such thing")
+    with pytest.raises(InvalidDataError, match=rf"t\.{extension} cannot be read as"):
+        files.read(path)
+    path.write_bytes(b"")
+    with pytest.raises(InvalidDataError, match=rf"t\.{extension} is empty"):
+        files.read(path)

@@ -1,0 +1,185 @@
+"""What is saved comes back bit for bit; what is damaged or foreign is refused in words."""
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from imputers.family import IMPUTERS
+from imputers.jobs import holed
+from sklearn.linear_model import LogisticRegression
+
+import greyfill
+from greyfill import CGKNNImputer, Grey, NeighborImputer, PlainFill
+from greyfill.datasets import load as load_data
+from greyfill.exceptions import PersistenceError
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    X, y = holed(60)
+    path = tmp_path / "model.greyfill"
+    CGKNNImputer(n_neighbors=3).fit(X, y).save(path)
+    return path
+
+
+@pytest.mark.parametrize("imputer", IMPUTERS)
+def test_round_trip_of_a_mixed_table(imputer, tmp_path: Path) -> None:
+    data = load_data("hepatitis")
+    fitted = imputer().fit(data.X, data.y)
+    fitted.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    assert type(loaded) is imputer
+    assert loaded.get_params().keys() == fitted.get_params().keys()
+    assert loaded.transform(data.X).equals(fitted.transform(data.X))
+
+
+def test_round_trip_of_parts_and_settings(tmp_path: Path) -> None:
+    X, y = holed(60)
+    fitted = NeighborImputer(
+        4, distance=Grey(rho=0.3), fill=PlainFill(), add_indicator=True, missing_values=[-9, "?"]
+    ).fit(X, y)
+    fitted.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    assert loaded.distance == Grey(rho=0.3)
+    assert loaded.missing_values == [-9, "?"]
+    assert loaded.transform(X).tobytes() == fitted.transform(X).tobytes()
+    assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+def test_dates_and_categories_survive(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "day": pl.Series(["2024-01-01", None, "2024-03-01", "2024-04-01"]).str.to_date(),
+            "size": pl.Series(["S", "M", None, "S"], dtype=pl.Enum(["S", "M", "L"])),
+            "flag": [True, None, False, True],
+        }
+    )
+    fitted = greyfill.KNNIImputer(n_neighbors=1).fit(frame)
+    fitted.save(tmp_path / "model")
+    assert greyfill.load(tmp_path / "model").transform(frame).equals(fitted.transform(frame))
+
+
+def test_pickle_works_too() -> None:
+    X, y = holed(60)
+    fitted = CGKNNImputer(n_neighbors=3).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.transform(X).tobytes() == fitted.transform(X).tobytes()
+
+
+def test_a_truncated_file_is_refused(saved: Path) -> None:
+    content = saved.read_bytes()
+    for share in (0.0, 0.1, 0.5, 0.9, 0.999):
+        saved.write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(PersistenceError, match=r"model\.greyfill"):
+            greyfill.load(saved)
+
+
+def test_flipped_bits_are_refused_or_harmless(saved: Path) -> None:
+    """Whatever bit flips, loading either refuses or gives the very same imputer."""
+    X, _ = holed(60)
+    expected = greyfill.load(saved).transform(X).tobytes()
+    content = bytearray(saved.read_bytes())
+    rng = np.random.default_rng(0)
+    refused = 0
+    for place in rng.integers(0, len(content), 60):
+        damaged = content.copy()
+        damaged[place] ^= 1 << int(rng.integers(0, 8))
+        saved.write_bytes(damaged)
+        try:
+            loaded = greyfill.load(saved)
+        except PersistenceError:
+            refused += 1
+        else:
+            assert loaded.transform(X).tobytes() == expected
+    assert refused > 30
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 nonsense", b"\x80\x04K\x01."])
+def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.bin"
+    path.write_bytes(content)
+    with pytest.raises(PersistenceError, match=r"other\.bin"):
+        greyfill.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PersistenceError, match="nowhere"):
+        greyfill.load(tmp_path / "nowhere")
+
+
+def test_a_zip_bomb_is_refused_before_it_unpacks(tmp_path: Path) -> None:
+    path = tmp_path / "bomb"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", "{}")
+        archive.writestr("tree.json", b"0" * 10_000_000)
+    with pytest.raises(PersistenceError, match="max_bytes"):
+        greyfill.load(path, max_bytes=1_000_000)
+
+
+def rewritten(saved: Path, change) -> None:
+    """Change the tree or the manifest, with matching checksums."""
+    import hashlib
+
+    with zipfile.ZipFile(saved) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    manifest, tree = json.loads(parts["manifest.json"]), json.loads(parts["tree.json"])
+    change(manifest, tree)
+    parts["tree.json"] = json.dumps(tree).encode()
+    manifest["sha256"]["tree.json"] = hashlib.sha256(parts["tree.json"]).hexdigest()
+    parts["manifest.json"] = json.dumps(manifest).encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    saved.write_bytes(buffer.getvalue())
+
+
+def test_a_file_cannot_name_types_of_its_own(saved: Path) -> None:
+    def change(manifest, tree) -> None:
+        tree["state"]["_fitted"] = {"$record": "Popen", "fields": {"args": "true"}}
+
+    rewritten(saved, change)
+    with pytest.raises(PersistenceError, match="Popen"):
+        greyfill.load(saved)
+
+
+@pytest.mark.parametrize("name", ["transform", "fit", "__class__", "_fill_table"])
+def test_a_file_cannot_replace_methods(saved: Path, name: str) -> None:
+    def change(manifest, tree) -> None:
+        tree["state"][name] = 1
+
+    rewritten(saved, change)
+    with pytest.raises(PersistenceError, match="attribute"):
+        greyfill.load(saved)
+
+
+def test_a_newer_format_is_refused_with_the_version_that_wrote_it(saved: Path) -> None:
+    def change(manifest, tree) -> None:
+        manifest["format"] = 99
+
+    rewritten(saved, change)
+    with pytest.raises(PersistenceError, match="format 99"):
+        greyfill.load(saved)
+
+
+def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    X, y = holed(60)
+    fitted = CGKNNImputer(n_neighbors=3).fit(X, y)
+    fitted.random_state = LogisticRegression  # a class, not a value
+    with pytest.raises(PersistenceError, match="cannot save"):
+        fitted.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_first_format_still_loads() -> None:
+    """A file written in format 1, kept here for good: k = 1, class a at (1.0, 2.0), (1.1, 2.1) …"""
+    loaded = greyfill.load(FIXTURES / "format1-cgknn.greyfill")
+    # the nearest donor by the first column is (1.1, 2.1), and all neighbors are of class a
+    assert loaded.transform(np.array([[1.08, np.nan]]))[0, 1] == pytest.approx(2.1)
