@@ -178,8 +178,8 @@ def main() -> None:
     docs = Path(tempfile.mkdtemp()) if quick else Path(__file__).parents[1] / "docs"
     sections = [
         ["# Performance", "", "Made by `python benchmarks/performance.py`.", "", versions() + "."],
-        ["Each run is a process of its own, contestants take turns, and compilation is not counted. "
-         "Memory is what the call needed beyond what the process held before it."],
+        ["Each run is a process of its own, contestants take turns, and compilation is not "
+         "counted. Memory is what the call needed beyond what the process held before it."],
         hardware(), headline(quick), growth(quick, docs / "img"), shapes(quick), large(quick),
         cap(quick),
     ]  # fmt: skip

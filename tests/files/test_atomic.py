@@ -166,7 +166,8 @@ def test_pipes_and_devices_are_written_directly(tmp_path: Path) -> None:
 
 
 WRITER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
 from greyfill.files import drafts, put
 if sys.argv[2] == "named":
     drafts._UNNAMED = 0

@@ -92,6 +92,13 @@ def test_a_null_leaves_the_hole_and_changed_observed_cells_do_not_matter() -> No
     assert b"".join(text.filled(filled)) == b"a,b\n1,?\n2,x\n"
 
 
+def test_fills_of_another_type() -> None:
+    text = read_csv(b"a,b,c\n1,1.50,\n,,\n", "t.csv", CsvOptions())
+    filled = pl.DataFrame({"a": [1.0, 2.6], "b": [1.5, float("nan")], "c": ["x, y", "z"]})
+    assert b"".join(text.filled(filled)) == b'a,b,c\n1,1.50,"x, y"\n3,,z\n'
+    assert b"".join(text.filled(pl.DataFrame({"a": ["1", "07"]}))) == b"a,b,c\n1,1.50,\n07,,\n"
+
+
 def test_sentinels_are_words_and_numbers() -> None:
     text = read_csv(b"a,b\n-999,NA\n-999.00,x\n1.5,NA\n", "t.csv", CsvOptions(("-999", "NA")))
     assert text.frame.to_dict(as_series=False) == {"a": [None, None, 1.5], "b": [None, "x", None]}

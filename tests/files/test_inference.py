@@ -21,6 +21,7 @@ from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, W
         (["1e5", "1.25E-3"], pl.Float64, Scientific(2)),
         (["01", "2"], pl.String, Text()),
         (["00202", "7"], pl.String, Text()),
+        (["00202", "NA", "7"], pl.String, Text()),
         (["1234567890123456789", "1"], pl.String, Text()),
         (["123456789012345678", "1"], pl.Int64, Whole()),
         (["True", "False", "True"], pl.Boolean, Truth("True", "False")),
@@ -94,6 +95,13 @@ def test_usual_words_for_missing_are_noted() -> None:
     text = read_csv(b"count,word\nx,NA\ny,NA\nz,b\n", "t.csv", CsvOptions())
     assert [note for note in text.notes if "'NA' (2 cells)" in note and "'word'" in note]
     assert len(text.notes) == 1
+
+
+def test_identifiers_are_noted() -> None:
+    text = read_csv(b"a,b,c\n01,0x,1\n2,01,2\n", "t.csv", CsvOptions())
+    assert text.frame.dtypes == [pl.String, pl.String, pl.Int64]
+    assert len(text.notes) == 1
+    assert "'a' was taken as text" in text.notes[0]
 
 
 def test_dots_are_no_decimals_where_commas_are() -> None:

@@ -16,4 +16,15 @@ NEIGHBOR_IMPUTERS: list[Any] = [
     greyfill.NeighborImputer,
 ]
 
-IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS]
+IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS, greyfill.MICEImputer, greyfill.MissForestImputer]
+
+QUICK: dict[Any, dict[str, Any]] = {
+    greyfill.MICEImputer: {"n_imputations": 2, "n_iter": 1},
+    greyfill.MissForestImputer: {"n_estimators": 5, "max_iter": 2},
+}
+"""Settings that make slow methods quick enough for many small tests."""
+
+
+def quick(imputer: Any, **params: Any) -> Any:
+    """An imputer with settings for tests, which ``params`` override."""
+    return imputer(**{**QUICK.get(imputer, {}), **params})

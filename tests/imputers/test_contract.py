@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from imputers.containers import CONTAINERS, N_ROWS, Container, cycle, labels
-from imputers.family import IMPUTERS, NEIGHBOR_IMPUTERS
+from imputers.family import IMPUTERS, NEIGHBOR_IMPUTERS, quick
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -31,7 +31,7 @@ def make(imputer: Any, n_neighbors: int | str = 3, **params: Any) -> Any:
     """An imputer with few neighbors, where it has any."""
     if "n_neighbors" in inspect.signature(imputer).parameters:
         params["n_neighbors"] = n_neighbors
-    return imputer(**params)
+    return quick(imputer, **params)
 
 
 @pytest.fixture(params=CONTAINERS.values(), ids=CONTAINERS.keys())
@@ -741,7 +741,7 @@ def test_rows_as_lists(imputer: Any) -> None:
     rows = [[1.0, "a"], [None, "b"], [3.0, None], [3.5, "b"]]
     filled = make(imputer, n_neighbors=1).fit_transform(rows, [0, 1, 1, 1])
     assert [filled[i, j] for i, j in [(0, 0), (2, 0), (3, 0)]] == [1.0, 3.0, 3.5]
-    assert filled[1, 0] in (1.0, 3.0, 3.5)
+    assert 1.0 <= filled[1, 0] <= 3.5
     assert filled[2, 1] in ("a", "b")
 
 

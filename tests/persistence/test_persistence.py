@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from imputers.family import IMPUTERS
+from imputers.family import IMPUTERS, quick
 from imputers.jobs import holed
 from sklearn.linear_model import LogisticRegression
 
@@ -32,7 +32,7 @@ def saved(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("imputer", IMPUTERS)
 def test_round_trip_of_a_mixed_table(imputer, tmp_path: Path) -> None:
     data = load_data("hepatitis")
-    fitted = imputer().fit(data.X, data.y)
+    fitted = quick(imputer).fit(data.X, data.y)
     fitted.save(tmp_path / "model")
     loaded = greyfill.load(tmp_path / "model")
     assert type(loaded) is imputer
@@ -64,6 +64,13 @@ def test_dates_and_categories_survive(tmp_path: Path) -> None:
     fitted = greyfill.KNNIImputer(n_neighbors=1).fit(frame)
     fitted.save(tmp_path / "model")
     assert greyfill.load(tmp_path / "model").transform(frame).equals(fitted.transform(frame))
+
+
+def test_a_loaded_chain_says_that_it_has_no_draws(tmp_path: Path) -> None:
+    X, _ = holed(60)
+    greyfill.MICEImputer(2, n_iter=1).fit(X).save(tmp_path / "model")
+    with pytest.raises(greyfill.exceptions.InvalidDataError, match="fit again"):
+        _ = greyfill.load(tmp_path / "model").draws_
 
 
 def test_pickle_works_too() -> None:
@@ -143,7 +150,7 @@ def rewritten(saved: Path, change) -> None:
 
 def test_a_file_cannot_name_types_of_its_own(saved: Path) -> None:
     def change(manifest, tree) -> None:
-        tree["state"]["_fitted"] = {"$record": "Popen", "fields": {"args": "true"}}
+        tree["state"]["_fitted"] = {"$record": "subprocess.Popen", "fields": {"args": "true"}}
 
     rewritten(saved, change)
     with pytest.raises(PersistenceError, match="Popen"):

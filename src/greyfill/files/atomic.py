@@ -71,7 +71,7 @@ def _replace(path: str, chunks: Iterable[bytes], force: bool) -> None:
             if old is not None:
                 _take_over(stream.fileno(), old)
             os.fsync(stream.fileno())
-            draft.publish(path, replace=force)
+            draft.publish(stream, path, replace=force)
     except BaseException:
         draft.discard()
         raise

@@ -1,7 +1,7 @@
 """A CSV text: its bytes, its frame, and the places of its holes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -70,7 +70,7 @@ class CsvText:
         fills: list[tuple[int, int, bytes]] = []
         for name, holes in self.holes.items():
             if name in frame.columns:
-                cells = self._cells(frame[name].gather(holes.rows), holes)
+                cells = self._cells(_without_nan(frame[name]).gather(holes.rows), holes)
                 spans = zip(holes.starts.tolist(), holes.ends.tolist(), cells, strict=True)
                 fills += [(start, end, cell) for start, end, cell in spans if cell is not None]
         return sorted(fills)
@@ -81,7 +81,8 @@ class CsvText:
 
         @cache
         def cell(value: object, quoted: bool) -> bytes:
-            return quoted_if_needed(spell(value), delimiter, always=quoted).encode()
+            text = value if isinstance(value, str) else spell(value)
+            return quoted_if_needed(text, delimiter, always=quoted).encode()
 
         in_quotes = (body.startswith(b'"', start) for start in holes.starts.tolist())
         pairs = zip(values.to_list(), in_quotes, strict=True)
@@ -111,7 +112,8 @@ def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:
     typed = [_typed(cells, grid, j, mark, options) for j, cells in enumerate(texts)]
     frame = pl.DataFrame([column.series for column in typed])
     holes = {column.series.name: _holes(column, grid, j) for j, column in enumerate(typed)}
-    notes = tuple(note for note in (text.note, *_missing_words(typed)) if note)
+    remarks = (text.note, *(column.note for column in typed), *_missing_words(typed))
+    notes = tuple(note for note in remarks if note)
     return CsvText(text, delimiter, frame, holes, notes)
 
 
@@ -145,7 +147,11 @@ def _typed(cells: pl.Series, grid: Grid, column: int, mark: str, options: CsvOpt
         return typed
     numbers = pl.Series(list(options.na_values)).cast(pl.Float64, strict=False).drop_nulls()
     is_sentinel = typed.series.cast(pl.Float64).is_in(numbers.to_list())
-    return Typed(typed.series.set(is_sentinel.fill_null(False), None), typed.style)
+    return replace(typed, series=typed.series.set(is_sentinel.fill_null(False), None))
+
+
+def _without_nan(column: pl.Series) -> pl.Series:
+    return column.fill_nan(None) if column.dtype.is_float() else column
 
 
 def _holes(column: Typed, grid: Grid, j: int) -> Holes:

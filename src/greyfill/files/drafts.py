@@ -9,7 +9,7 @@ import errno
 import os
 import secrets
 from contextlib import suppress
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
 _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -21,7 +21,7 @@ class Draft(Protocol):
 
     descriptor: int
 
-    def publish(self, path: str, *, replace: bool) -> None:
+    def publish(self, stream: BinaryIO, path: str, *, replace: bool) -> None:
         """Give the draft its name, at once; an existing file is an error unless replaced."""
         ...
 
@@ -57,7 +57,7 @@ class UnnamedDraft:
             os.close(self.descriptor)
             raise _Unsupported
 
-    def publish(self, path: str, *, replace: bool) -> None:
+    def publish(self, stream: BinaryIO, path: str, *, replace: bool) -> None:
         """Give the draft its name, at once.
 
         A link never replaces a file. To replace one, the complete draft has a temporary name for
@@ -96,8 +96,9 @@ class NamedDraft:
         self._path = os.path.join(folder, _temporary_name())
         self.descriptor = os.open(self._path, _PRIVATE | _BINARY, mode)
 
-    def publish(self, path: str, *, replace: bool) -> None:
+    def publish(self, stream: BinaryIO, path: str, *, replace: bool) -> None:
         """Give the draft its name, at once."""
+        stream.close()  # some systems do not rename an open file
         if not replace and os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         os.replace(self._path, path)

@@ -40,7 +40,6 @@ _FORMAT_MAGIC = {
     b"PAR1": Format.PARQUET,
     b"ARROW1": Format.ARROW,
     b"PK\x03\x04": Format.EXCEL,
-    b'{"': Format.JSON_LINES,
 }
 _COMPRESSION_MAGIC = {b"\x1f\x8b": Compression.GZIP, b"\x28\xb5\x2f\xfd": Compression.ZSTD}
 
@@ -80,6 +79,8 @@ def sniff_format(data: bytes) -> Format:
     >>> sniff_format(b"PAR1..."), sniff_format(b"a,b")
     (<Format.PARQUET: 'parquet'>, <Format.CSV: 'csv'>)
     """
+    if b"".join(data[:80].split()).startswith(b'{"'):
+        return Format.JSON_LINES
     return next((f for magic, f in _FORMAT_MAGIC.items() if data.startswith(magic)), Format.CSV)
 
 

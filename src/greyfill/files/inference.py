@@ -19,10 +19,11 @@ MOST_NUMBERS = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Typed:
-    """A typed column with nulls in its holes, and its spelling."""
+    """A typed column with nulls in its holes, its spelling, and a note for the user."""
 
     series: pl.Series
     style: Style
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,23 +57,34 @@ def infer(
     Whole numbers with leading zeros or more than 18 digits are identifiers, hence text. A few
     words among numbers or dates are an error that says where (``place`` of the row).
 
-    >>> infer(pl.Series(["1.50", None, "+3"]), str)
-    Typed(series=..., style=Fixed(decimals=2, mark='.'))
+    >>> infer(pl.Series(["1.50", None, "+3"]), str).style
+    Fixed(decimals=2, mark='.')
     >>> infer(pl.Series(["031162100", "7"]), str).style
     Text()
     """
     if cells.null_count() == len(cells):
         return Typed(pl.Series(cells.name, [None] * len(cells), dtype=pl.Null), Text())
     bare, is_hole = patterns.bare(cells), cells.is_null()
+    if not must_be_numbers and bare.str.contains(patterns.IDENTIFIER).any():
+        return Typed(cells, Text(), _identifiers(bare, mark))
     for look in looks(mark)[: 1 if must_be_numbers else None]:
         typed = look.parse(bare.set(~bare.str.contains(look.pattern), None))
         is_stray = typed.series.is_null() & ~is_hole
         if not is_stray.any():
-            is_text = look.name == "numbers" and bare.str.contains(patterns.IDENTIFIER).any()
-            return Typed(cells, Text()) if is_text and not must_be_numbers else typed
+            return typed
         if must_be_numbers or _are_mistakes(bare, is_stray):
             raise _stray(cells, is_stray, look, place)
     return Typed(cells, Text())
+
+
+def _identifiers(bare: pl.Series, mark: str) -> str:
+    """A note, if all cells are numbers and only leading zeros or many digits speak against it."""
+    if not bare.drop_nulls().str.contains(patterns.number(mark)).all():
+        return ""
+    return (
+        f"Column {bare.name!r} was taken as text: it has numbers with leading zeros, or with more "
+        "than 18 digits. If they are quantities, say so: --numeric (numeric_columns=)."
+    )
 
 
 def _are_mistakes(bare: pl.Series, is_stray: pl.Series) -> bool:

@@ -63,16 +63,12 @@ class Source:
         return write_typed(filled, format)
 
 
-def _layout(name: str, format: Format | None) -> Layout:
-    return layout_of(name) if format is None else Layout(format, None)
-
-
 def read(
     path: str | os.PathLike[str],
     *,
-    na_values: Sequence[str] = (),
-    text_columns: Sequence[str] = (),
-    numeric_columns: Sequence[str] = (),
+    na_values: str | Sequence[str] = (),
+    text_columns: str | Sequence[str] = (),
+    numeric_columns: str | Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
@@ -125,12 +121,20 @@ def read(
     layout = _layout(name, format)
     raw = load(name, layout.compression)
     found = layout.format or sniff_format(raw)
-    words = tuple(na_values)
+    words = _tuple(na_values)
     if found is Format.CSV:
         options = CsvOptions(
-            words, tuple(text_columns), tuple(numeric_columns), delimiter, decimal, encoding
+            words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding
         )
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv)
     frame = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, (NOTES[found],) if found in NOTES else ())
+
+
+def _layout(name: str, format: Format | None) -> Layout:
+    return layout_of(name) if format is None else Layout(format, None)
+
+
+def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:
+    return (words,) if isinstance(words, str) else tuple(words)

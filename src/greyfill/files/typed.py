@@ -36,7 +36,10 @@ def write_typed(frame: pl.DataFrame, format: Format) -> Iterator[bytes]:
     """The bytes of a file with this frame."""
     _check_engine(format, "write")
     buffer = io.BytesIO()
-    _WRITERS[format](frame, buffer)
+    try:
+        _WRITERS[format](frame, buffer)
+    except pl.exceptions.PolarsError as error:
+        raise InvalidDataError(f"The table cannot be written as {format}: {error}") from error
     yield buffer.getvalue()
 
 

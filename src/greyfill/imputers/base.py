@@ -4,7 +4,7 @@ import sys
 import warnings
 from abc import ABCMeta, abstractmethod
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     add_indicator: bool
     keep_empty_features: bool
     verbose: int
+
+    _unsaved: ClassVar[tuple[str, ...]] = ()
+    """Attributes that a saved file leaves out."""
 
     @abstractmethod
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -153,7 +156,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self.imputed_counts_ = {
             column.name: int(count) for column, count in zip(table.columns, counts, strict=True)
         }
+        self._keep_training(origin, table.missing)
         return origin, table.missing, filled
+
+    def _keep_training(self, origin: Any, mask: Bools) -> None:
+        """Keep more of the training table than filling new rows needs; usually nothing."""
 
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         """Class codes, or None where there are no classes and none are needed."""

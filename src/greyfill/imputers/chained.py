@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greyfill._chained import mice, missforest
 from greyfill._chained.measures import overall_error
-from greyfill.exceptions import InvalidParameterError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -135,6 +135,8 @@ class MICEImputer(BaseImputer):
     def draws_(self) -> list[Any]:
         """Every imputation of the training table, decoded when asked for."""
         check_is_fitted(self)
+        if not hasattr(self, "_training"):
+            raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
         origin, mask = self._training
         filled = np.zeros(mask.shape)
         tables = []
@@ -144,15 +146,15 @@ class MICEImputer(BaseImputer):
             tables.append(self._restore(origin, mask, filled))
         return tables
 
+    _unsaved = ("_training",)
+
     @property
     def _needs_labels(self) -> bool:
         return self.labels == "predictor"
 
-    def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
-        """Fit, and keep a copy of what restores the imputations."""
-        origin, mask, filled = super()._learn(X, y)
+    def _keep_training(self, origin: Any, mask: Bools) -> None:
+        """Keep a copy of what restores the imputations."""
         self._training = replace(origin, container=copy.deepcopy(origin.container)), mask
-        return origin, mask, filled
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter

@@ -3,9 +3,8 @@
     imputer ── codec ──> JSON tree + arrays ── archive ──> one zip file with a manifest
 
 A file can only name types from a fixed list of our own; everything else in it is numbers, texts
-and arrays. Models of scikit-learn inside an imputer are stored by skops, which follows the same
-rule. Pickle works too, for joblib's sake, but a pickle can run anything when it is loaded: never
-load one that you did not write yourself.
+and arrays. Pickle works too, for joblib's sake, but a pickle can run anything when it is loaded:
+never load one that you did not write yourself.
 """
 
 from pathlib import Path

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import skops.io
-from sklearn.base import BaseEstimator
 
 from greyfill.exceptions import InvalidDataError, PersistenceError
-from greyfill.persistence.registry import IMPUTERS, RECORDS
+from greyfill.persistence.registry import IMPUTERS, NAMES, RECORDS
 
 Members = dict[str, bytes]
 
@@ -31,7 +29,7 @@ TEXTS: dict[str, tuple[type[Any], Any, Any]] = {
 
 
 def encode_tree(imputer: Any) -> tuple[Any, Members]:
-    """The imputer as JSON-able data, and its arrays and models as named bytes."""
+    """The imputer as JSON-able data, and its arrays as named bytes."""
     writer = _Writer()
     return writer.node(imputer), writer.members
 
@@ -51,13 +49,13 @@ class _Writer:
         return self._tagged(item)
 
     def _tagged(self, item: Any) -> dict[str, Any]:
-        name = type(item).__name__
-        if isinstance(item, Enum) and RECORDS.get(name) is type(item):
-            return {"$enum": name, "value": item.value}
-        if dataclasses.is_dataclass(item) and RECORDS.get(name) is type(item):
-            return {"$record": name, "fields": self._fields(item)}
-        if IMPUTERS.get(name) is type(item):
-            return {"$imputer": name, **self._imputer(item)}
+        kind = type(item)
+        if kind in NAMES and isinstance(item, Enum):
+            return {"$enum": NAMES[kind], "value": item.value}
+        if kind in NAMES:
+            return {"$record": NAMES[kind], "fields": self._fields(item)}
+        if IMPUTERS.get(kind.__name__) is kind:
+            return {"$imputer": kind.__name__, **self._imputer(item)}
         if isinstance(item, tuple):
             return {"$tuple": [self.node(part) for part in item]}
         if isinstance(item, dict):
@@ -66,14 +64,12 @@ class _Writer:
 
     def _leaf(self, item: Any) -> dict[str, Any]:
         if isinstance(item, np.ndarray) and item.dtype != object:
-            return {"$array": self._member("npy", _array_bytes(item))}
+            return {"$array": self._member(item)}
         if isinstance(item, np.ndarray):
             cells = [self.node(cell) for cell in item.ravel()]
             return {"$objects": cells, "shape": list(item.shape)}
         if isinstance(item, np.generic):
-            return {"$scalar": self._member("npy", _array_bytes(np.asarray(item)))}
-        if isinstance(item, BaseEstimator):
-            return {"$model": self._member("skops", skops.io.dumps(item))}
+            return {"$scalar": self._member(np.asarray(item))}
         for tag, (kind, write, _) in TEXTS.items():
             if isinstance(item, kind):
                 return {"$text": tag, "value": write(item)}
@@ -89,22 +85,18 @@ class _Writer:
 
     def _imputer(self, item: Any) -> dict[str, Any]:
         parameters = item.get_params(deep=False)
-        state = {key: value for key, value in vars(item).items() if key not in parameters}
+        left_out = {*parameters, *item._unsaved}
+        state = {key: value for key, value in vars(item).items() if key not in left_out}
         return {
             "parameters": {key: self.node(value) for key, value in parameters.items()},
             "state": {key: self.node(value) for key, value in state.items()},
         }
 
-    def _member(self, suffix: str, content: bytes) -> str:
-        name = f"{len(self.members)}.{suffix}"
-        self.members[name] = content
+    def _member(self, array: Any) -> str:
+        name, buffer = f"{len(self.members)}.npy", io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        self.members[name] = buffer.getvalue()
         return name
-
-
-def _array_bytes(array: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
 
 
 def decode_tree(tree: Any, members: Members, path: Path) -> Any:
@@ -165,9 +157,6 @@ class _Reader:
         array = np.empty(len(cells), dtype=object)
         array[:] = [self.node(cell) for cell in cells]
         return array.reshape(node["shape"])
-
-    def _read_model(self, node: Any, name: str) -> Any:
-        return skops.io.loads(self._bytes(name), trusted=[])
 
     def _read_text(self, node: Any, tag: str) -> Any:
         if tag not in TEXTS:

@@ -1,0 +1,30 @@
+"""The command ``greyfill``: parse, call one function, say what was written.
+
+```
+options     what all commands share on the command line
+reading     FILE and the wishes about its columns ──> Sheet: features, labels, the rest
+choosing    a name and its settings ──> an imputer, or what is wrong with the choice
+filling     Sheet + imputer ──> a filled file and the numbers about it
+showing     the numbers ──> tables in a terminal
+errors      a user's mistake ──> one line and an exit code
+```
+
+One file for each group of commands: imputing, applying, inspecting, comparing, reporting,
+starting (demo, datasets), reproducing.
+
+Data and ``--json`` go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a check failed,
+2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away.
+"""
+
+from greyfill.cli import (  # each module adds its commands to app, in this order
+    imputing,  # noqa: F401
+    applying,  # noqa: F401
+    inspecting,  # noqa: F401
+    reporting,  # noqa: F401
+    comparing,  # noqa: F401
+    starting,  # noqa: F401
+    reproducing,  # noqa: F401
+)  # isort: skip
+from greyfill.cli.program import app
+
+__all__ = ["app"]

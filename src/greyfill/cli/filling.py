@@ -1,0 +1,191 @@
+"""The work: learn from a sheet, fill it, fill others like it, and tell it all in numbers."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import polars as pl
+
+from greyfill import frames
+from greyfill.cli.choosing import Choice
+from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.voice import Voice
+from greyfill.exceptions import EmptyColumnWarning
+from greyfill.frames import Family, Field
+from greyfill.table import Kind
+
+BATCH_ROWS = 20_000
+"""New rows are filled in batches, so that the work of one needs bounded memory."""
+
+MANY_CLASSES = 0.5
+
+Numbers = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """A fitted imputer, the features of its sheet without holes, and the time it took."""
+
+    sheet: Sheet
+    imputer: Any
+    features: pl.DataFrame
+    seconds: float
+    warnings: tuple[str, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns as the imputer learned them."""
+        fields: tuple[Field, ...] = self.imputer._schema.fields
+        return fields
+
+    def numbers(self, method: str) -> Numbers:
+        """What was done, as JSON can hold it."""
+        from greyfill.report.facts import fallbacks
+
+        imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
+        left = {c for c in holes if c not in self.features.columns}
+        filled = {c: 0 if c in left else n for c, n in holes.items()}
+        return {
+            "input": sheet.source.name,
+            "method": method,
+            "target": sheet.target,
+            "rows": sheet.source.frame.height,
+            "holes": sum(holes.values()),
+            "filled": sum(filled.values()),
+            "columns": describe(self.fields, holes, filled),
+            "k": getattr(imputer, "n_neighbors_", None),
+            "k_tried": len(getattr(imputer, "k_scores_", ())),
+            "passes": getattr(imputer, "n_iter_", None),
+            "stable": _flag(getattr(imputer, "converged_", None)),
+            "fallbacks": fallbacks(imputer),
+            "seconds": round(self.seconds, 3),
+            "notes": [*sheet.source.notes, *notes_on(sheet), *self.warnings],
+        }
+
+
+def learn(sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Filled:
+    """Fit the imputer and fill the rows that it learned from."""
+    imputer, started = choice.make(sheet, wishes), perf_counter()
+    imputer.set_params(verbose=int(voice.in_terminal))
+    with voice.working(f"filling {sheet.name} by {choice.method}"), _heard() as heard:
+        features = imputer.fit_transform(sheet.X, sheet.y)
+    imputer.set_params(verbose=0)
+    chosen = features.select([c for c in sheet.features if c in features.columns])
+    return Filled(sheet, imputer, chosen, perf_counter() - started, tuple(heard))
+
+
+def fill_rows(imputer: Any, sheet: Sheet, voice: Voice) -> pl.DataFrame:
+    """All columns of a sheet of new rows, filled by a fitted imputer without any label."""
+    X, parts = sheet.X, []
+    with voice.counting(f"filling {sheet.name}", X.height) as move_on, _heard():
+        for start in range(0, X.height, BATCH_ROWS):
+            parts.append(imputer.transform(X[start : start + BATCH_ROWS]))
+            move_on(len(parts[-1]))
+    filled = pl.concat(parts)
+    return sheet.with_filled(filled.select([c for c in sheet.features if c in filled.columns]))
+
+
+def new_numbers(imputer: Any, sheet: Sheet, filled: pl.DataFrame, seconds: float) -> Numbers:
+    """What was done to new rows."""
+    holes = sheet.holes()
+    left = {c: filled[c].null_count() for c in holes}
+    done = {c: n - min(n, left[c]) for c, n in holes.items()}
+    strangers = [c for c in sheet.source.frame.columns if c not in sheet.features]
+    return {
+        "input": sheet.source.name,
+        "rows": sheet.source.frame.height,
+        "holes": sum(holes.values()),
+        "filled": sum(done.values()),
+        "columns": describe(imputer._schema.fields, holes, done),
+        "left_as_they_are": strangers,
+        "seconds": round(seconds, 3),
+        "notes": list(sheet.source.notes),
+    }
+
+
+def plan(sheet: Sheet, wishes: Wishes, choice: Choice) -> Numbers:
+    """What would be done, after every check that needs no work."""
+    choice.make(sheet, wishes)
+    _, origin = frames.encode(
+        sheet.X,
+        categorical_features=wishes.categorical_features,
+        ordinal_features=wishes.ordinal_features(sheet.source.frame),
+    )
+    holes, empty = sheet.holes(), sheet.empty
+    return {
+        "input": sheet.source.name,
+        "method": choice.method,
+        "target": sheet.target,
+        "k": choice.k,
+        "rows": sheet.source.frame.height,
+        "holes": sum(holes.values()),
+        "to_fill": sum(n for c, n in holes.items() if c not in empty),
+        "columns": describe(origin.schema.fields, holes),
+        "ignored": list(wishes.ignored),
+        "notes": [*sheet.source.notes, *notes_on(sheet)],
+    }
+
+
+def describe(
+    fields: tuple[Field, ...], holes: dict[str, int], filled: dict[str, int] | None = None
+) -> list[Numbers]:
+    """Name, kind, type and holes of every column."""
+    return [
+        {"name": f.name, "kind": kind_of(f), "type": f.family.value, "holes": holes[f.name]}
+        | ({} if filled is None else {"filled": filled[f.name]})
+        for f in fields
+    ]
+
+
+def kind_of(field: Field) -> str:
+    """What a column is to a method, in one word.
+
+    >>> kind_of(Field("age", Kind.NUMERIC, Family.INTEGER))
+    'numeric'
+    """
+    if field.family is Family.EMPTY:
+        return "empty"
+    if field.kind is Kind.NUMERIC and field.meaning != "numbers":
+        return field.family.value
+    return field.kind.value
+
+
+def notes_on(sheet: Sheet) -> Iterator[str]:
+    """What the user should know about a sheet before he trusts what comes out."""
+    for name in sheet.empty:
+        yield (
+            f"Column {name!r} has no observed value, so it stays empty. "
+            "Drop it, or ignore it (--ignore)."
+        )
+    if sheet.y is None:
+        return
+    unlabeled, seen = sheet.y.null_count(), len(sheet.y) - sheet.y.null_count()
+    if unlabeled:
+        rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
+        yield f"{rows} no label in {sheet.target!r}: filled like new rows; the label stays empty."
+    classes = sheet.y.drop_nulls().n_unique()
+    if classes > 20 and classes > MANY_CLASSES * seen:
+        yield (
+            f"The target {sheet.target!r} has {classes:,} classes in {seen:,} rows. "
+            "Is it the column of the classes?"
+        )
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """Collect the warnings for the user; those that a table in a file cannot need are dropped."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield messages
+    for warning in caught:
+        text = str(warning.message)
+        if not issubclass(warning.category, EmptyColumnWarning) and text not in messages:
+            messages.append(text)
+
+
+def _flag(value: Any) -> bool | None:
+    return None if value is None else bool(value)

@@ -1,0 +1,141 @@
+"""What the commands share on the command line. An option for several values is repeated."""
+
+from typing import Annotated
+
+import typer
+
+from greyfill.cli.errors import remember_debug
+
+COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
+
+METHODS = (
+    "cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", "missforest",
+    "sklearn_knn", "sklearn_iterative", "mean", "mean_indicator", "class_mean", "hot_deck",
+)  # fmt: skip
+"""For completion only, which must be fast; the work asks ``evaluation.METHODS``."""
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """The methods that begin like this."""
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The class labels; never imputed.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical", "-c", metavar="COLUMN",
+        help="Numbers that are names of categories. Repeat it for each column.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+Ordinal = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ordinal", metavar="COLUMN",
+        help="Ordered values; COLUMN=low,mid,high gives the order. Repeatable.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+Ignored = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore", "--id", metavar="COLUMN",
+        help="An identifier, or anything else to leave exactly as it is. Repeatable.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+NaValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na-values", metavar="WORD",
+        help="A word that means missing, such as '?' or -999. Empty cells always do. Repeatable.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method", "-m", metavar="NAME", autocompletion=complete_method,
+        help="cgknn, fwgknn, gknn, class_mean use labels in full, miknn to weigh columns; "
+        "gbnn, iknn, sknn, knni, mice, missforest, mean need none.",
+        rich_help_panel=METHOD,
+    ),
+]  # fmt: skip
+Neighbors = Annotated[
+    str,
+    typer.Option(
+        "--k", "-k", metavar="auto|N", help="How many donors fill a hole.", rich_help_panel=METHOD
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", metavar="USE",
+        help="What labels may do: donors (all), weights (only weigh columns), none.",
+        rich_help_panel=METHOD,
+    ),
+]  # fmt: skip
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", metavar="N",
+        help="Threads; -1 for all cores. By default all for large tables, one for small ones.",
+        rich_help_panel=METHOD,
+    ),
+]  # fmt: skip
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of all random draws.", rich_help_panel=METHOD)
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="OUT",
+        help="Where to write; - for stdout. By default NAME.filled.EXT beside the input.",
+        rich_help_panel=OUTPUT,
+    ),
+]  # fmt: skip
+Force = Annotated[
+    bool,
+    typer.Option("--force", "-f", help="Replace existing files.", rich_help_panel=OUTPUT),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the numbers as JSON.", rich_help_panel=OUTPUT)
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", callback=remember_debug, is_eager=True,
+        help="Show the traceback of an error.", rich_help_panel=OUTPUT,
+    ),
+]  # fmt: skip
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="Else found out.", rich_help_panel=TEXT),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal", metavar="CHAR", help="Decimal mark; else found out.", rich_help_panel=TEXT
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Else found out.", rich_help_panel=TEXT),
+]

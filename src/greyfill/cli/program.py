@@ -1,0 +1,38 @@
+"""The program itself: its name, its version, and its list of commands."""
+
+from typing import Annotated
+
+import typer
+
+from greyfill.cli.errors import Commands
+
+app = typer.Typer(
+    name="greyfill",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"greyfill {version('greyfill')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Fill the holes in tables before classification.
+
+    Start with [bold]greyfill demo[/], or with your own table:
+    [bold]greyfill impute table.csv --target COLUMN[/]
+    """

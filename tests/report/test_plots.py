@@ -1,0 +1,93 @@
+"""Plots on axes of the user: the numbers are drawn, dollars stay dollars, pyplot is not touched."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from report.tables import nasty_report, tiny
+
+import greyfill
+from greyfill import plots
+from greyfill.datasets import load
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.report import make_report
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    iris = load("iris")
+    X = iris.X.to_numpy().copy()
+    X[::7, 2] = np.nan
+    imputer = greyfill.CGKNNImputer("cv")
+    return imputer, make_report(imputer, X, imputer.fit_transform(X, iris.y), iris.y)
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_draws_on_the_given_axes_or_on_new_ones(fitted, name):
+    draw = getattr(plots, name)
+    ax = Figure().add_subplot()
+    assert draw(fitted[1], ax=ax) is ax
+    assert isinstance(draw(fitted[1].summary), Axes)
+
+
+@pytest.mark.parametrize("name", ["relevance", "k_curve", "convergence"])
+def test_a_fitted_imputer_is_enough(fitted, name):
+    assert isinstance(getattr(plots, name)(fitted[0]), Axes)
+
+
+def test_a_plot_of_the_table_needs_the_table():
+    with pytest.raises(InvalidDataError, match="make_report"):
+        plots.missing_map(object())
+
+
+def test_bars_are_the_weights_in_falling_order(fitted):
+    imputer = fitted[0]
+    bars = plots.relevance(imputer).patches
+    widths = [bar.get_width() for bar in bars]
+    assert np.allclose(widths, np.sort(imputer.feature_weights_)[::-1], rtol=1e-5)
+
+
+def test_curve_of_k_has_every_score_and_marks_the_choice(fitted):
+    imputer = fitted[0]
+    curve, mark = plots.k_curve(imputer).lines
+    assert dict(zip(*map(np.ndarray.tolist, curve.get_data()), strict=True)) == pytest.approx(
+        imputer.k_scores_, rel=1e-5
+    )
+    assert mark.get_xdata()[0] == imputer.n_neighbors_
+
+
+def test_convergence_is_logarithmic(fitted):
+    ax = plots.convergence(fitted[0])
+    assert ax.get_yscale() == "log"
+    positive = [v for v in fitted[0].history_ if v > 0]
+    assert np.allclose(ax.lines[0].get_ydata()[: len(positive)], positive, rtol=1e-5)
+
+
+def test_distribution_of_a_class(fitted):
+    ax = plots.distributions(fitted[1], "x2", group="setosa")
+    assert "imputed" in ax.get_title(loc="right")
+    with pytest.raises(InvalidParameterError, match="'x9' is not in the report"):
+        plots.distributions(fitted[1], "x9")
+
+
+def test_dollars_are_no_mathematics():
+    ax = plots.missing_map(nasty_report())
+    labels = [text for text in ax.get_yticklabels() if "$" in text.get_text()]
+    assert labels
+    assert not any(text.get_parse_math() for text in labels)
+
+
+def test_nothing_to_draw_is_said():
+    imputer = tiny()[0]
+    assert "given" in plots.k_curve(imputer).texts[0].get_text()
+
+
+def test_greyfill_imports_no_matplotlib_and_plots_no_pyplot():
+    code = (
+        "import sys, greyfill; assert 'matplotlib' not in sys.modules; "
+        "import greyfill.plots; assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
