@@ -166,7 +166,7 @@ def test_pipes_and_devices_are_written_directly(tmp_path: Path) -> None:
 
 
 WRITER = """
-import signal, sys
+import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
 from greyfill.files import drafts, put
 if sys.argv[2] == "named":
@@ -175,7 +175,8 @@ def chunks():
     for _ in range(8):
         yield b"x" * (1 << 20)
     print("half", flush=True)
-    sys.stdin.read()
+    while True:
+        time.sleep(0.01)
 put(sys.argv[1], chunks(), force=True)
 """
 
@@ -187,12 +188,15 @@ def test_killed_in_mid_write(kind: str, how: signal.Signals, tmp_path: Path) -> 
     path.write_bytes(b"old")
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path), kind],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"half\n"
         process.send_signal(how)
-        process.wait(timeout=60)
+        try:
+            process.wait(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode != 0
     assert path.read_bytes() == b"old"
     left = [name for name in os.listdir(tmp_path) if name != "t.csv"]

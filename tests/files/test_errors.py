@@ -69,6 +69,12 @@ def test_unusable_delimiters(delimiter: str, tmp_path: Path) -> None:
         files.read(tmp_path / "t.csv", delimiter=delimiter)
 
 
+@pytest.mark.parametrize("tab", ["\t", "\\t", "tab"])
+def test_a_tab_as_one_writes_it(tab: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\tc\n1\t2\n")
+    assert files.read(tmp_path / "t.csv", delimiter=tab).frame.columns == ["a,b", "c"]
+
+
 def test_unknown_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(InvalidParameterError, match=r"no column 'z'\. It has 'a', 'b'"):

@@ -10,12 +10,14 @@ from greyfill._kernels import reference
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.engine import Settings, run
+from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.filling import PlainFill, WeightedFill
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights
+from greyfill.exceptions import InvalidDataError
 from greyfill.information import class_information, normalize
 from greyfill.table import Column, Floats, Ints, Kind, Table
 
@@ -233,3 +235,45 @@ def test_a_cap_that_keeps_everybody_changes_nothing() -> None:
     free, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
     capped, _ = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=1_000))
     assert free.tolist() == capped.tolist()
+
+
+def test_spread_and_donors_of_a_cell_by_hand() -> None:
+    """Two donors, 0.1 and 0.3 away from x: by HEOM the hole counts 1 in both distances."""
+    x = np.array([0.4, 0.5, 0.2, 1.0, 0.0])
+    z = np.array([np.nan, 10.0, 20.0, 30.0, 0.0])
+    recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
+    filled, fitted = run(
+        recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=2)
+    )
+    rows, columns, spread = fitted.spreads
+    assert (rows.tolist(), columns.tolist()) == ([0], [1])
+    # values 10 and 20 are 1/3 and 2/3 on the [0, 1] scale of 0 … 30: deviation 1/6
+    assert spread.tolist() == pytest.approx([1 / 6])
+    donors = donors_of(fitted, 0, 1)
+    assert donors.rows.tolist() == [1, 2]
+    # d² = (0.1² + 1)/2 and (0.2² + 1)/2 with weights of a half
+    assert donors.distances == pytest.approx([np.sqrt(1.01 / 2), np.sqrt(1.04 / 2)])
+    assert donors.values == pytest.approx([10.0, 20.0])
+    assert donors.weights.tolist() == [0.5, 0.5]
+    assert filled[0, 1] == pytest.approx(15.0)
+    with pytest.raises(InvalidDataError, match="observed"):
+        donors_of(fitted, 1, 1)
+    with pytest.raises(InvalidDataError, match="row 99"):
+        donors_of(fitted, 99, 1)
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 6))
+def test_donors_explain_the_fill(seed: int, k: int) -> None:
+    table, labels = random_table(seed)
+    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=k))
+    for row, column, spread in zip(*fitted.spreads, strict=True):
+        donors = donors_of(fitted, row, column)
+        if table.is_categorical[column]:
+            share = donors.weights[donors.values == filled[row, column]].sum()
+            assert spread == pytest.approx(1.0 - share, abs=1e-9)
+        elif fitted.trace.converged:
+            # the last pass moved no cell by 1e-4 of its range
+            width = float(np.ptp(table.values[~table.missing[:, column], column]))
+            assert filled[row, column] == pytest.approx(
+                donors.values @ donors.weights, abs=2e-4 * width
+            )

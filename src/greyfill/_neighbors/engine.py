@@ -14,12 +14,13 @@ from greyfill._neighbors.choose_k import (
     by_hidden_cells,
 )
 from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.explaining import spreads
 from greyfill._neighbors.linking import Links, informed, link
 from greyfill._neighbors.prepared import Prepared, available, capped
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report
-from greyfill._neighbors.serving import Fitted, serve
+from greyfill._neighbors.serving import Fitted, Spreads, serve
 from greyfill._neighbors.start import column_centers
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
@@ -63,10 +64,12 @@ def run(
     trace = recipe.schedule.run(work, settings.report)
     work.fallbacks["class_without_value"] += empty_cells
     kept = np.flatnonzero(prepared.may_give)
+    rows, columns, spread = work.spreads()
     fitted = Fitted(
         recipe=recipe,
         scaler=scaler,
         donors=Table(work.values, work.open_holes, table.columns).rows(kept),
+        rows=taught[kept],
         labels=None if known is None else known[kept],
         pools=tuple(pool.among(kept) for pool in prepared.pools(work.open_holes)),
         weights=prepared.weights,
@@ -77,6 +80,7 @@ def run(
         trace=trace,
         k_scores=scores,
         fallbacks=dict(work.fallbacks),
+        spreads=(taught[rows], columns, spread),
     )
     return _assemble(fitted, table, taught, work.values, settings), fitted
 
@@ -157,6 +161,7 @@ class TrainingWork:
         self.open_holes = self.missing.copy()
         self.fallbacks: Counter[str] = Counter()
         self._links: list[Links] = []
+        self._spreads: list[Spreads] = []
         self._pools = prepared.pools(self.missing)
 
     def one_pass(self) -> float:
@@ -174,7 +179,20 @@ class TrainingWork:
             for piece in self._link(pool, np.intersect1d(takers, pool.takers))
         ]
         self._apply(links)
+        self._spreads += [self._spread(piece) for piece in links]
         self.open_holes[takers] = False
+
+    def spreads(self) -> Spreads:
+        """Row, column and disagreement of the donors of every hole that had any."""
+        pieces = self._spreads + [self._spread(piece) for piece in self._links]
+        if not pieces:
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
+        rows, columns, found = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        return rows, columns, found
+
+    def _spread(self, piece: Links) -> Spreads:
+        found = spreads(piece, self.values, self.prepared.table.is_categorical)
+        return piece.rows[piece.slots], piece.columns, found
 
     def _link(self, pool: RowPool, takers: Ints) -> Iterator[Links]:
         """Find the donors of all holes of some takers of a pool."""

@@ -17,6 +17,9 @@ from greyfill.table import Bools, Floats, Ints, Table
 
 UNLABELED_RULES = ("soft", "all")
 
+Spreads = tuple[Ints, Ints, Floats]
+"""Rows, columns, and how much the donors of these cells disagree."""
+
 POSTERIOR_NEIGHBORS = 10
 """The class of a row is judged by at least this many neighbors, whatever k the fill uses."""
 
@@ -26,12 +29,13 @@ class Fitted:
     """All that a fitted method remembers.
 
     ``donors`` is the scaled, filled training table; its mask tells which cells still count as
-    holes in a distance.
+    holes in a distance. ``rows`` are the numbers of its rows in the table that was given.
     """
 
     recipe: Recipe
     scaler: Scaler
     donors: Table
+    rows: Ints
     labels: Ints | None
     pools: tuple[RowPool, ...]
     weights: Floats
@@ -42,6 +46,7 @@ class Fitted:
     trace: Trace
     k_scores: dict[int, float]
     fallbacks: dict[str, int]
+    spreads: Spreads
     _layouts: dict[int, DonorPool] = field(default_factory=dict, repr=False)
     _late_weights: dict[int, Floats] = field(default_factory=dict, repr=False)
 

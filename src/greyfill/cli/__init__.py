@@ -16,15 +16,6 @@ Data and ``--json`` go to stdout, everything else to stderr. Exit codes: 0 fine,
 2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away.
 """
 
-from greyfill.cli import (  # each module adds its commands to app, in this order
-    imputing,  # noqa: F401
-    applying,  # noqa: F401
-    inspecting,  # noqa: F401
-    reporting,  # noqa: F401
-    comparing,  # noqa: F401
-    starting,  # noqa: F401
-    reproducing,  # noqa: F401
-)  # isort: skip
 from greyfill.cli.program import app
 
 __all__ = ["app"]

@@ -5,11 +5,14 @@ from inspect import signature
 from typing import Any
 
 from greyfill.cli.names import did_you_mean
-from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.reading import Sheet
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 LARGE = 10_000
 """From so many rows on, all cores work unless the user says otherwise."""
+
+NOT_FOR_FILES = ("native", "mean_indicator")
+"""Methods that leave holes, or add columns."""
 
 BY_ITSELF = ("auto", "cv", "masked")
 
@@ -24,11 +27,11 @@ class Choice:
     jobs: int | None = None
     seed: int = 0
 
-    def make(self, sheet: Sheet, wishes: Wishes) -> Any:
+    def make(self, sheet: Sheet) -> Any:
         """An imputer for this sheet, not fitted."""
         from greyfill.evaluation import METHODS, make
 
-        known = [name for name in METHODS if name != "native"]
+        known = [name for name in METHODS if name not in NOT_FOR_FILES]
         if self.method not in known:
             raise InvalidParameterError(
                 f"No method is called {self.method!r} (--method). "
@@ -38,9 +41,8 @@ class Choice:
         imputer = make(
             self.method,
             **settings,
-            categorical_features=wishes.categorical_features,
-            ordinal_features=wishes.ordinal_features(sheet.source.frame),
-            missing_values=list(wishes.na_values) or None,
+            **sheet.kinds,
+            missing_values=list(sheet.na_values) or None,
         )
         self._check_labels(imputer, sheet, known)
         return imputer

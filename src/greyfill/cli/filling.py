@@ -11,7 +11,7 @@ import polars as pl
 
 from greyfill import frames
 from greyfill.cli.choosing import Choice
-from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.reading import Sheet
 from greyfill.cli.voice import Voice
 from greyfill.exceptions import EmptyColumnWarning
 from greyfill.frames import Family, Field
@@ -21,6 +21,7 @@ BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
 
 MANY_CLASSES = 0.5
+FEW_ROWS = 10
 
 Numbers = dict[str, Any]
 
@@ -66,9 +67,9 @@ class Filled:
         }
 
 
-def learn(sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Filled:
+def learn(sheet: Sheet, choice: Choice, voice: Voice) -> Filled:
     """Fit the imputer and fill the rows that it learned from."""
-    imputer, started = choice.make(sheet, wishes), perf_counter()
+    imputer, started = choice.make(sheet), perf_counter()
     imputer.set_params(verbose=int(voice.in_terminal))
     with voice.working(f"filling {sheet.name} by {choice.method}"), _heard() as heard:
         features = imputer.fit_transform(sheet.X, sheet.y)
@@ -106,14 +107,10 @@ def new_numbers(imputer: Any, sheet: Sheet, filled: pl.DataFrame, seconds: float
     }
 
 
-def plan(sheet: Sheet, wishes: Wishes, choice: Choice) -> Numbers:
+def plan(sheet: Sheet, choice: Choice) -> Numbers:
     """What would be done, after every check that needs no work."""
-    choice.make(sheet, wishes)
-    _, origin = frames.encode(
-        sheet.X,
-        categorical_features=wishes.categorical_features,
-        ordinal_features=wishes.ordinal_features(sheet.source.frame),
-    )
+    choice.make(sheet)
+    _, origin = frames.encode(sheet.X, **sheet.kinds)
     holes, empty = sheet.holes(), sheet.empty
     return {
         "input": sheet.source.name,
@@ -124,8 +121,8 @@ def plan(sheet: Sheet, wishes: Wishes, choice: Choice) -> Numbers:
         "holes": sum(holes.values()),
         "to_fill": sum(n for c, n in holes.items() if c not in empty),
         "columns": describe(origin.schema.fields, holes),
-        "ignored": list(wishes.ignored),
-        "notes": [*sheet.source.notes, *notes_on(sheet)],
+        "ignored": list(sheet.ignored),
+        "notes": [*sheet.source.notes, *notes_on(sheet), *doubts(sheet, origin.schema.fields)],
     }
 
 
@@ -174,16 +171,30 @@ def notes_on(sheet: Sheet) -> Iterator[str]:
         )
 
 
+def doubts(sheet: Sheet, fields: tuple[Field, ...]) -> Iterator[str]:
+    """Ask about whole numbers with two values: they are often the codes of categories."""
+    frame = sheet.source.frame
+    whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family is Family.INTEGER]
+    names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
+    if names and frame.height > FEW_ROWS:
+        some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
+        yield (
+            "Whole numbers with two values were taken as numbers. "
+            f"If they are codes of categories, say so: --categorical {some}"
+        )
+
+
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Collect the warnings for the user; those that a table in a file cannot need are dropped."""
+    """Collect the warnings for the user; empty columns have notes of their own."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield messages
     for warning in caught:
-        text = str(warning.message)
-        if not issubclass(warning.category, EmptyColumnWarning) and text not in messages:
+        text, category = str(warning.message), warning.category
+        is_for_users = issubclass(category, UserWarning) and category is not EmptyColumnWarning
+        if is_for_users and text not in messages:
             messages.append(text)
 
 

@@ -19,21 +19,18 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     """
     if name == STREAM:
         return STREAM
-    path = Path(name)
-    stem, ending = path.name, ""
-    while Path(stem).suffix and len(ending.split(".")) <= 2:
-        suffix = Path(stem).suffix
-        if ending and suffix.lower() not in _INNER:
-            break
-        stem, ending = stem[: -len(suffix)], suffix + ending
-        if suffix.lower() not in _OUTER:
-            break
-    return os.fspath(path.with_name(f"{stem}.{word}{ending if extension is None else extension}"))
+    path, outer = Path(name), ""
+    if path.suffix.lower() in _OUTER:
+        path, outer = path.with_suffix(""), path.suffix
+    inner = path.suffix if path.suffix.lower() in _INNER else ""
+    ending = inner + outer if extension is None else extension
+    return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))
 
 
 _OUTER = frozenset({".gz", ".zst", ".zstd"})
 _INNER = frozenset(
-    ".csv .tsv .tab .psv .txt .parquet .pq .arrow .feather .ipc .jsonl .ndjson .xlsx".split()
+    {".csv", ".tsv", ".tab", ".psv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc"}
+    | {".jsonl", ".ndjson", ".xlsx"}
 )
 
 

@@ -1,4 +1,7 @@
-"""What the commands share on the command line. An option for several values is repeated."""
+"""What the commands share on the command line.
+
+An option for several values is repeated; names of columns may also have commas between them.
+"""
 
 from typing import Annotated
 
@@ -10,7 +13,7 @@ COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
 
 METHODS = (
     "cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", "missforest",
-    "sklearn_knn", "sklearn_iterative", "mean", "mean_indicator", "class_mean", "hot_deck",
+    "sklearn_knn", "sklearn_iterative", "mean", "class_mean", "hot_deck",
 )  # fmt: skip
 """For completion only, which must be fast; the work asks ``evaluation.METHODS``."""
 
@@ -37,24 +40,24 @@ Target = Annotated[
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
-        "--categorical", "-c", metavar="COLUMN",
-        help="Numbers that are names of categories. Repeat it for each column.",
+        "--categorical", "-c", metavar="COLUMNS",
+        help="Numbers that are codes of categories.",
         rich_help_panel=COLUMNS,
     ),
 ]  # fmt: skip
 Ordinal = Annotated[
     list[str] | None,
     typer.Option(
-        "--ordinal", metavar="COLUMN",
-        help="Ordered values; COLUMN=low,mid,high gives the order. Repeatable.",
+        "--ordinal", metavar="COLUMNS",
+        help="Ordered values; COLUMN=low,mid,high gives the order.",
         rich_help_panel=COLUMNS,
     ),
 ]  # fmt: skip
 Ignored = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", "--id", metavar="COLUMN",
-        help="An identifier, or anything else to leave exactly as it is. Repeatable.",
+        "--ignore", "--id", metavar="COLUMNS",
+        help="An identifier, or anything else to leave exactly as it is.",
         rich_help_panel=COLUMNS,
     ),
 ]  # fmt: skip
@@ -98,7 +101,10 @@ Jobs = Annotated[
     ),
 ]  # fmt: skip
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of all random draws.", rich_help_panel=METHOD)
+    int,
+    typer.Option(
+        "--seed", min=0, metavar="N", help="Seed of all random draws.", rich_help_panel=METHOD
+    ),
 ]
 Output = Annotated[
     str | None,

@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
+from greyfill.cli.applying import apply
+from greyfill.cli.comparing import compare
 from greyfill.cli.errors import Commands
+from greyfill.cli.imputing import fit, impute
+from greyfill.cli.inspecting import inspect
+from greyfill.cli.reporting import report
+from greyfill.cli.reproducing import reproduce
+from greyfill.cli.starting import datasets, demo
 
 app = typer.Typer(
     name="greyfill",
@@ -36,3 +43,7 @@ def main(
     Start with [bold]greyfill demo[/], or with your own table:
     [bold]greyfill impute table.csv --target COLUMN[/]
     """
+
+
+for command in (impute, fit, apply, inspect, report, compare, demo, datasets, reproduce):
+    app.command()(command)

@@ -15,11 +15,14 @@ from greyfill.frames import Family, Schema
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A file that was read, its feature columns, and the column of its labels if it has one."""
+    """A file that was read, its feature columns and their kinds, and the column of its labels."""
 
     source: files.Source
     features: tuple[str, ...]
     target: str | None = None
+    ignored: tuple[str, ...] = ()
+    kinds: dict[str, Any] = field(default_factory=dict)
+    na_values: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -52,7 +55,11 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user said about a file and its columns."""
+    """What the user said about a file and its columns.
+
+    Column options may hold several names with commas between them; a column whose own name has
+    a comma is found too.
+    """
 
     target: str | None = None
     categorical: Sequence[str] = ()
@@ -62,32 +69,22 @@ class Wishes:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    _options: dict[str, Any] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        options = {
-            "na_values": self.na_values,
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-        }
-        object.__setattr__(self, "_options", options)
 
     def read(self, name: str) -> Sheet:
         """Read a table to learn from."""
-        try:
-            source = files.read(
-                name, text_columns=[*self.categorical, *self.ignored], **self._options
-            )
-        except InvalidParameterError:
-            self._name_the_option(name)
-            raise
+        source = self._read(name)
         columns = source.frame.columns
-        self._check(source.name, columns)
-        kept = [c for c in columns if c != self.target and c not in self.ignored]
+        categorical, ignored = self._columns_of(columns, "standard input" if name == "-" else name)
+        kept = [c for c in columns if c != self.target and c not in ignored]
         if not kept:
             raise InvalidDataError(f"{name} has no column left to impute.")
-        sheet = Sheet(source, tuple(kept), self.target)
+        kinds = {
+            "categorical_features": [c for c in categorical if c != self.target] or "auto",
+            "ordinal_features": self._orders(source.frame),
+        }
+        sheet = Sheet(
+            source, tuple(kept), self.target, tuple(ignored), kinds, tuple(self.na_values)
+        )
         if sheet.y is not None and is_empty(sheet.y):
             raise InvalidDataError(
                 f"{sheet.name}: the target {self.target!r} has no label in any row. Name another "
@@ -107,54 +104,70 @@ class Wishes:
             strangers = [c for c in columns if c not in schema.names]
             raise InvalidDataError(
                 f"{name} has no column {lacking!r}, which the imputer was fitted on. "
-                + did_you_mean(lacking, strangers or columns, "It has")
+                + did_you_mean(lacking, strangers or columns)
             )
         return Sheet(source, schema.names)
 
+    def _read(self, name: str) -> files.Source:
+        """Read with categories and ignored columns as text, names with commas split or not."""
+        given = [*self.categorical, *self.ignored]
+        try:
+            return self._open(name, text_columns=_split(given))
+        except InvalidParameterError:
+            if name == STREAM:
+                raise
+        with suppress(InvalidParameterError):
+            return self._open(name, text_columns=given)
+        return self._open(name)  # a column is unknown: see which
+
     def _read_new(self, name: str, typed: dict[str, list[str]]) -> files.Source:
         """Read with the types of the model; target and ignored columns may be there or not."""
-        target = [self.target] if self.target else []
-        for others in ([*target, *self.ignored], target, self.ignored, []):
-            columns = {**typed, "text_columns": [*typed["text_columns"], *others]}
+        target, ignored = [self.target] if self.target else [], _split(self.ignored)
+        for others in ([*target, *ignored], target, ignored, []):
+            text = [*typed["text_columns"], *others]
             with suppress(InvalidParameterError):
-                return files.read(name, **columns, **self._options)
-        return files.read(name, **self._options)  # a column of the model is lacking: see which
+                return self._open(name, text, typed["numeric_columns"])
+        return self._open(name)  # a column of the model is lacking: see which
 
-    @property
-    def categorical_features(self) -> list[str] | str:
-        """The columns that are categories whatever their cells look like."""
-        return [c for c in self.categorical if c != self.target] or "auto"
+    def _open(
+        self, name: str, text_columns: Sequence[str] = (), numeric_columns: Sequence[str] = ()
+    ) -> files.Source:
+        return files.read(
+            name,
+            na_values=self.na_values,
+            text_columns=text_columns,
+            numeric_columns=numeric_columns,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+        )
 
-    def ordinal_features(self, frame: pl.DataFrame) -> Any:
-        """The ordered columns, with their levels in order where somebody gave one."""
-        orders = dict(_order(item, frame) for item in self.ordinal)
-        if not any(orders.values()):
-            return list(orders) or None
-        return {c: levels or _sorted_levels(frame[c]) for c, levels in orders.items()}
-
-    def _name_the_option(self, name: str) -> None:
-        """Say which option named a column that the file has not, if that was the matter."""
-        if name != STREAM:
-            with suppress(InvalidDataError):
-                self._check(name, files.read(name, **self._options).frame.columns)
-
-    def _check(self, name: str, columns: list[str]) -> None:
-        where = "standard input" if name == STREAM else name
+    def _columns_of(self, columns: list[str], where: str) -> tuple[list[str], list[str]]:
+        """The categorical and the ignored columns, after all that can be wrong with names."""
         _refuse_unknown("--target", [self.target] if self.target else [], columns, where)
-        _refuse_unknown("--categorical", self.categorical, columns, where)
-        _refuse_unknown("--ignore", self.ignored, columns, where)
-        ordinal = [c if c in columns else c.partition("=")[0] for c in self.ordinal]
+        categorical = _resolve("--categorical", self.categorical, columns, where)
+        ignored = _resolve("--ignore", self.ignored, columns, where)
+        ordinal = [_bare(item, columns) for item in _split_orders(self.ordinal, columns)]
         _refuse_unknown("--ordinal", ordinal, columns, where)
-        if self.target in self.ignored:
+        if self.target in ignored:
             raise InvalidParameterError(
                 f"The column {self.target!r} is both --target and --ignore. "
                 "The target is never imputed; ignoring it would hide the labels."
             )
-        left_out = [c for c in (*self.categorical, *ordinal) if c in self.ignored]
-        if left_out:
-            raise InvalidParameterError(
-                f"The column {left_out[0]!r} is ignored (--ignore), so it can have no kind."
-            )
+        for name in (*categorical, *ordinal):
+            if name in ignored:
+                raise InvalidParameterError(
+                    f"The column {name!r} is ignored (--ignore), so it can have no kind."
+                )
+        return categorical, ignored
+
+    def _orders(self, frame: pl.DataFrame) -> Any:
+        """The ordered columns, with their levels in order where somebody gave one."""
+        items = _split_orders(self.ordinal, frame.columns)
+        orders = dict(_order(item, frame) for item in items)
+        if not any(orders.values()):
+            return list(orders) or None
+        return {c: levels or _sorted_levels(frame[c]) for c, levels in orders.items()}
 
 
 _NUMBERS = frozenset({Family.FLOAT, Family.INTEGER, Family.DECIMAL})
@@ -174,10 +187,30 @@ def count_holes(column: pl.Series) -> int:
 def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str], file: str) -> None:
     for name in given:
         if name not in columns:
-            several = "" if "," not in name else " Repeat the option for each column."
             raise InvalidParameterError(
-                f"{file} has no column {name!r} ({option}).{several} {did_you_mean(name, columns)}"
+                f"{file} has no column {name!r} ({option}). {did_you_mean(name, columns)}"
             )
+
+
+def _split(names: Iterable[str]) -> list[str]:
+    return [part for name in names for part in name.split(",") if part]
+
+
+def _resolve(option: str, given: Iterable[str], columns: list[str], where: str) -> list[str]:
+    """Names of columns; one that is none is split at its commas."""
+    names = [n for name in given for n in ([name] if name in columns else _split([name]))]
+    _refuse_unknown(option, names, columns, where)
+    return names
+
+
+def _split_orders(items: Iterable[str], columns: list[str]) -> list[str]:
+    """Ordered columns; commas after an = stand between levels."""
+    whole = [(item, item in columns or "=" in item) for item in items]
+    return [part for item, is_one in whole for part in ([item] if is_one else _split([item]))]
+
+
+def _bare(item: str, columns: list[str]) -> str:
+    return item if item in columns else item.partition("=")[0]
 
 
 def _order(item: str, frame: pl.DataFrame) -> tuple[str, list[Any]]:

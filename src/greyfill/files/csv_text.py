@@ -165,7 +165,7 @@ def _missing_words(typed: list[Typed]) -> Iterator[str]:
         if column.series.dtype != pl.String:
             continue
         words = patterns.bare(column.series.drop_nulls()).alias("word").value_counts()
-        is_usual = words["word"].str.to_lowercase().is_in(list(patterns.MISSING_WORDS))
+        is_usual = words["word"].str.to_lowercase().is_in(list(patterns.DOUBTFUL_WORDS))
         for word, count in words.filter(is_usual).sort("word").iter_rows():
             yield (
                 f"Column {column.series.name!r}: {word!r} ({count} cells) was taken as a category. "

@@ -27,6 +27,7 @@ def find_delimiter(body: bytes, given: str | None = None) -> str:
 
 
 def _checked(given: str) -> str:
+    given = {"\\t": "\t", "tab": "\t"}.get(given, given)  # as one writes it in a shell
     if len(given) == 1 and given.isascii() and given not in '"\r\n\0' and not given.isalnum():
         return given
     raise InvalidParameterError(

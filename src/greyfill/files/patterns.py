@@ -22,6 +22,9 @@ MISSING_WORDS = frozenset(
 )  # fmt: skip
 """Words that often stand for a missing value, in small letters."""
 
+DOUBTFUL_WORDS = MISSING_WORDS - {"none", "unknown"}
+"""Those of them that are hardly ever a category of their own."""
+
 
 def number(mark: str) -> str:
     """The pattern of numbers with this decimal mark."""

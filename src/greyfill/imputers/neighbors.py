@@ -5,10 +5,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.engine import Settings, run
+from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.filling import PlainFill, WeightedFill
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
@@ -73,6 +75,9 @@ class NeighborFamily(BaseImputer):
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    cell_spreads_ : tuple of three arrays
+        Rows, columns and spreads of the filled training cells: how much their donors disagree, as
+        weighted standard deviation on the [0, 1] scale, or one minus the winner's share of votes.
     fallback_counts_ : dict of str to int
         Training cells that could not be filled by the rule: ``class_too_small`` (donors from all
         classes), ``class_without_value`` (started from all classes), ``row_without_match`` and
@@ -137,6 +142,8 @@ class NeighborFamily(BaseImputer):
         self.n_iter_ = max(len(self.history_), 1)
         self.converged_ = fitted.trace.converged
         self.fallback_counts_ = {name: n for name, n in fitted.fallbacks.items() if n}
+        rows, columns, spread = fitted.spreads
+        self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
         self.feature_weights_ = self._all_columns(fitted.weights)
         if recipe.weights.by_target:
             self.weighted_columns_ = np.flatnonzero(self._kept)[fitted.targets]
@@ -149,7 +156,45 @@ class NeighborFamily(BaseImputer):
         self.n_neighbors_ = 1 if isinstance(n_neighbors, str) else int(n_neighbors)
         self.k_scores_, self.fallback_counts_, self.history_ = {}, {}, []
         self.n_iter_, self.converged_ = 1, True
+        nowhere = np.zeros(0, dtype=np.intp)
+        self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
         self.feature_weights_ = np.zeros(len(self._kept))
+
+    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+        """Who gave to a filled cell of the training table.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+
+        Returns
+        -------
+        dict
+            Equally long ``rows``, ``distances``, ``values`` and ``weights``, nearest donor first.
+            Values are numbers in the column's units, or its levels.
+        """
+        check_is_fitted(self)
+        j = self._column_number(column)
+        place = int(np.flatnonzero(np.flatnonzero(self._kept) == j)[0])
+        found = donors_of(self._fitted, row, place)
+        levels = self._schema.fields[j].levels
+        values = [levels[round(v)] for v in found.values] if levels else found.values.tolist()
+        return {
+            "rows": found.rows.tolist(),
+            "distances": found.distances.tolist(),
+            "values": values,
+            "weights": found.weights.tolist(),
+        }
+
+    def _column_number(self, column: int | str) -> int:
+        names = [field.name for field in self._schema.fields]
+        j = names.index(column) if isinstance(column, str) and column in names else column
+        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
+            raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
+        return j
 
     def _fill_table(self, table: Table) -> Floats:
         return serve(self._fitted, table, self.n_jobs)

@@ -80,13 +80,13 @@ def convergence(imputer: Any) -> dict[str, Any]:
         "converged": None if converged is None else bool(converged),
         "tol": tidy(tol) if tol is not None else None,
         "kind": "drift" if isinstance(history, dict) else "change",
-        "series": _series(history),
+        "series": _series(history, getattr(imputer, "imputed_counts_", {})),
     }
 
 
-def _series(history: Any) -> list[dict[str, Any]]:
+def _series(history: Any, counts: dict[str, int]) -> list[dict[str, Any]]:
     if isinstance(history, dict):
-        return [_drift(clean(name), traces) for name, traces in list(history.items())[:8]]
+        return [_drift(clean(name), history[name]) for name in _most_filled(history, counts)]
     if history and isinstance(history[0], dict):
         series = [(name, [p[name] for p in history]) for name in history[0]]
     else:
@@ -97,6 +97,11 @@ def _series(history: Any) -> list[dict[str, Any]]:
         for name, values in cleaned
         if any(v is not None for v in values)
     ]
+
+
+def _most_filled(history: dict[str, Any], counts: dict[str, int], most: int = 6) -> list[str]:
+    """The names of the columns with the most imputed cells."""
+    return sorted(history, key=lambda name: -counts.get(name, 0))[:most]
 
 
 def _drift(name: str, traces: dict[str, Floats]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def to_html(summary: Summary) -> str:
             s=summary,
             filled=_most_filled(summary),
             figures=_figures(summary),
+            passes_caption=_passes_caption(summary["convergence"]),
             most_by_class=MOST_BY_CLASS,
             script=Markup(script),
             script_hash=_digest(script),
@@ -121,6 +122,20 @@ def _figures(summary: Summary) -> dict[str, Any]:
 def _drawn(summary: Summary) -> list[dict[str, Any]]:
     """The columns whose values are drawn."""
     return [c for c in _most_filled(summary) if not c["identifier"]][:MOST_CHARTS]
+
+
+def _passes_caption(told: dict[str, Any]) -> str:
+    if told["kind"] == "drift":
+        return (
+            "The mean of the imputed values in each pass, in standard deviations from the last "
+            "pass; the columns with the most holes."
+        )
+    if len(told["series"]) > 1:
+        return "The change from pass to pass, of numbers and of categories."
+    return (
+        "The largest change of a cell in each pass, on a scale from 0 to 1; a changed category "
+        "counts as 1."
+    )
 
 
 TITLES = {

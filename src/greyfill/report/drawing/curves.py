@@ -76,14 +76,17 @@ def convergence(source: Any, ax: Axes | None = None) -> Axes:
         passes = range(1, len(series["values"]) + 1)
         values = [float("nan") if v is None or (is_change and v <= 0) else v
                   for v in series["values"]]  # fmt: skip
-        label = shorten(series["name"], 22)
+        label = shorten(series["name"], 14)
         ax.plot(passes, values, color=color, marker="o", markersize=3.5, linewidth=1.4, label=label)
     if is_change:
         _log_scale(ax, told)
     else:
         ax.axhline(0.0, color=QUIET, linewidth=0.8)
     if len(told["series"]) > 1:
-        legend = ax.legend(frameon=False, fontsize=FONT_SIZE - 1, ncols=2)
+        legend = ax.legend(
+            frameon=False, fontsize=FONT_SIZE - 1, ncols=3, loc="lower left",
+            bbox_to_anchor=(0.0, 1.0), handlelength=1.2, columnspacing=1.0, borderaxespad=0.2,
+        )  # fmt: skip
         for text in legend.get_texts():
             text.set_parse_math(False)
     longest = max(len(series["values"]) for series in told["series"])

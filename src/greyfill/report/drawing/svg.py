@@ -48,8 +48,8 @@ def to_svg(drawn: Axes | Figure, title: str, prefix: str) -> str:
     ``title`` is read aloud in its place. ``prefix`` keeps its ids apart from those of the other
     figures on the page.
     """
-    figure = drawn if isinstance(drawn, Figure) else drawn.get_figure(root=True)
-    assert figure is not None
+    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    assert isinstance(figure, Figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata=METADATA)
     root = ElementTree.fromstring(buffer.getvalue())

@@ -1,0 +1,105 @@
+"""Who gave to a training cell, and how much they agreed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.linking import Links, Taking, link
+from greyfill._neighbors.prepared import visible
+from greyfill._neighbors.serving import Fitted
+from greyfill.exceptions import InvalidDataError
+from greyfill.table import Bools, Floats, Ints
+
+CHUNK = 4_000_000
+"""Pairs of donors of a cell that are compared at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellDonors:
+    """The donors of one cell, nearest first: their rows, distances, values and weights.
+
+    Values are in the units of the column, or codes of its levels; weights sum to one.
+    """
+
+    rows: Ints
+    distances: Floats
+    values: Floats
+    weights: Floats
+
+
+def spreads(links: Links, values: Floats, is_categorical: Bools) -> Floats:
+    """How much the donors of each hole disagree.
+
+    Numbers: the weighted standard deviation of their values, on the [0, 1] scale. Categories: one
+    minus the winner's share of the votes.
+    """
+    out = np.empty(len(links.slots))
+    step = max(CHUNK // links.donors.shape[1] ** 2, 1)
+    for start in range(0, len(out), step):
+        part = slice(start, start + step)
+        slots, columns = links.slots[part], links.columns[part]
+        given = values[links.donors[slots], columns[:, np.newaxis]]
+        votes = is_categorical[columns]
+        out[part][~votes] = _deviation(given[~votes], links.number_weights[slots[~votes]])
+        out[part][votes] = _dissent(given[votes], links.vote_weights[slots[votes]])
+    return out
+
+
+def _deviation(given: Floats, weights: Floats) -> Floats:
+    means = (given * weights).sum(axis=1, keepdims=True)
+    return np.asarray(np.sqrt(((given - means) ** 2 * weights).sum(axis=1)))
+
+
+def _dissent(given: Floats, weights: Floats) -> Floats:
+    same = given[:, :, np.newaxis] == given[:, np.newaxis, :]
+    shares = np.where(same, weights[:, np.newaxis, :], 0.0).sum(axis=2).max(axis=1, initial=0.0)
+    return np.asarray(1.0 - shares / np.maximum(weights.sum(axis=1), 1e-300))
+
+
+def donors_of(fitted: Fitted, row: int, column: int) -> CellDonors:
+    """Search the donors of one filled training cell once more."""
+    place = int(np.searchsorted(fitted.rows, row))
+    if place >= len(fitted.rows) or fitted.rows[place] != row:
+        raise InvalidDataError(
+            f"row {row} is not among the rows that fit learned from: it had no label, or "
+            "max_donors left it out"
+        )
+    if not fitted.donors.missing[place, column]:
+        raise InvalidDataError(
+            f"the cell in row {row} of column {fitted.donors.columns[column].name!r} was observed, "
+            "or this method does not keep who gave to it"
+        )
+    pool = _pool_of(fitted, place)
+    own = np.flatnonzero(pool.givers == place)
+    missing = fitted.donors.missing[place : place + 1]
+    taking = Taking(
+        rows=np.array([place]),
+        values=fitted.donors.values[place : place + 1],
+        missing=visible(fitted.recipe, missing),
+        own_rows=own[:1] if len(own) else np.array([-1]),
+    )
+    k = min(fitted.n_neighbors, len(pool.givers) - len(own))
+    if k < 1:
+        raise InvalidDataError(f"row {row} had no donors and kept its start fill")
+    holes = np.zeros_like(missing)
+    holes[0, column] = True
+    layout = fitted.layout(-1 if pool.fallback else pool.label, pool.givers)
+    weights = fitted.column_weights(column)
+    recipe = fitted.recipe
+    links = link(recipe.distance, recipe.fill, layout, pool.givers, taking, holes, weights, k, None)
+    return _describe(fitted, links, column)
+
+
+def _pool_of(fitted: Fitted, place: int) -> RowPool:
+    if len(fitted.pools) == 1 or fitted.labels is None:
+        return fitted.pools[0]
+    return next(pool for pool in fitted.pools if pool.label == fitted.labels[place])
+
+
+def _describe(fitted: Fitted, links: Links, column: int) -> CellDonors:
+    donors = links.donors[0]
+    votes = fitted.donors.is_categorical[column]
+    weights = (links.vote_weights if votes else links.number_weights)[0]
+    units = fitted.scaler.unscale(fitted.donors.values[donors])[:, column]
+    return CellDonors(fitted.rows[donors], links.distances[0], units, weights / weights.sum())

@@ -1,0 +1,224 @@
+"""What ``impute`` and ``fit`` do, as lists of named steps."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import polars as pl
+
+from greyfill import files
+from greyfill.cli import showing
+from greyfill.cli.choosing import Choice
+from greyfill.cli.filling import Filled, Numbers, fill_rows, learn, new_numbers, plan
+from greyfill.cli.names import STREAM, beside, shown
+from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.voice import Voice, print_json
+from greyfill.exceptions import InvalidParameterError
+from greyfill.report.text import clean
+
+REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+@dataclass(frozen=True)
+class ImputeJob:
+    """The files that one ``impute`` reads and writes."""
+
+    file: str
+    output: str | None = None
+    tests: tuple[str, ...] = ()
+    report: str | None = None
+    model: str | None = None
+    force: bool = False
+
+    def run(
+        self,
+        wishes: Wishes,
+        choice: Choice,
+        *,
+        dry_run: bool = False,
+        json: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        """Check, read, fill, write, tell."""
+        voice = Voice(quiet or json)
+        self._check(json and not dry_run)
+        sheet = read_sheet(self.file, wishes, voice)
+        if self.model is not None:
+            check_can_save(choice.make(sheet), choice.method)
+        if dry_run:
+            numbers = plan(sheet, choice) | {"would_write": self._written()}
+            _tell_plan(voice, numbers)
+        elif self._is_copy(sheet):
+            numbers = self._copy(sheet, voice)
+        else:
+            numbers = self._fill(sheet, wishes, choice, voice)
+        if json:
+            print_json(numbers)
+
+    @property
+    def out(self) -> str:
+        """Where the filled table goes."""
+        return beside(self.file, "filled") if self.output is None else self.output
+
+    def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
+        filled = learn(sheet, choice, voice)
+        numbers = filled.numbers(choice.method)
+        showing.tell_filled(voice, numbers)
+        tests = [
+            read_new(name, wishes, filled.imputer, voice) for name in self.tests
+        ]  # all are read before one is written
+        write_filled(sheet, sheet.with_filled(filled.features), self.out, self.force)
+        showing.tell_written(voice, self.out)
+        told = [self._fill_test(filled, new, voice) for new in tests]
+        self._write_report(filled, voice)
+        self._write_model(filled, voice)
+        outputs = {"output": self.out, "report": self.report, "model": self.model}
+        return numbers | outputs | {"tests": told}
+
+    def _fill_test(self, filled: Filled, new: Sheet, voice: Voice) -> Numbers:
+        out = beside(new.source.name, "filled")
+        numbers = fill_new(filled.imputer, new, out, self.force, voice)
+        showing.tell_notes(voice, numbers)
+        showing.tell_written(voice, out, f"{numbers['filled']:,} holes filled without labels")
+        return numbers
+
+    def _write_report(self, filled: Filled, voice: Voice) -> None:
+        if self.report is not None:
+            write_report(filled, self.report, self.force, voice)
+
+    def _write_model(self, filled: Filled, voice: Voice) -> None:
+        if self.model is not None:
+            filled.imputer.save(self.model)
+            showing.tell_written(voice, self.model, f"for greyfill apply {self.model} FILE")
+
+    def _is_copy(self, sheet: Sheet) -> bool:
+        """Whether there is no hole, and nothing else to learn for."""
+        idle = not self.tests and self.report is None and self.model is None
+        return idle and not any(sheet.holes().values())
+
+    def _copy(self, sheet: Sheet, voice: Voice) -> Numbers:
+        write_filled(sheet, sheet.source.frame, self.out, self.force)
+        voice.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
+        showing.tell_written(voice, self.out)
+        rows, zero = sheet.source.frame.height, {"holes": 0, "filled": 0}
+        return {"input": self.file, "rows": rows, **zero, "copied": True, "output": self.out}
+
+    def _written(self) -> list[str]:
+        tests = [beside(name, "filled") for name in self.tests]
+        return [self.out, *tests, *(name for name in (self.report, self.model) if name)]
+
+    def _check(self, json: bool) -> None:
+        """Refuse what could not be written, before any work is done for it."""
+        written = self._written()
+        if written.count(STREAM) > 1 or (STREAM in written and json):
+            raise InvalidParameterError(
+                "Only one thing can go to standard output. Name a file for the table (-o OUT)."
+            )
+        if STREAM in self.tests or self.model == STREAM:
+            raise InvalidParameterError("--test and --save need the name of a file, not -.")
+        for name in written:
+            if written.count(name) > 1:
+                raise InvalidParameterError(f"{name} would be written twice. Give it another name.")
+        files.check_output(self.out, source=self.file, force=self.force)
+        for name in written[1:]:
+            files.check_output(name, force=self.force)
+        if self.report is not None:
+            report_format(self.report)
+
+
+def fit_and_save(
+    file: str,
+    model: str,
+    wishes: Wishes,
+    choice: Choice,
+    *,
+    force: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Learn from a table and save the imputer."""
+    voice = Voice(quiet or json)
+    if model == STREAM:
+        raise InvalidParameterError("--save needs the name of a file, not -.")
+    files.check_output(model, source=file, force=force)
+    sheet = read_sheet(file, wishes, voice)
+    check_can_save(choice.make(sheet), choice.method)
+    filled = learn(sheet, choice, voice)
+    filled.imputer.save(model)
+    numbers = filled.numbers(choice.method) | {"model": model}
+    showing.tell_columns(voice, numbers, "holes")
+    voice.say(showing.how(numbers))
+    showing.tell_notes(voice, numbers)
+    showing.tell_written(voice, model, f"for greyfill apply {model} FILE")
+    if json:
+        print_json(numbers)
+
+
+def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
+    """Read a table to learn from."""
+    with voice.working(f"reading {'standard input' if name == STREAM else name}"):
+        return wishes.read(name)
+
+
+def read_new(name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Sheet:
+    """Read new rows."""
+    with voice.working(f"reading {'standard input' if name == STREAM else name}"):
+        return wishes.read_new(name, imputer._schema)
+
+
+def fill_new(imputer: Any, new: Sheet, out: str, force: bool, voice: Voice) -> Numbers:
+    """Fill new rows and write them."""
+    started = perf_counter()
+    filled = fill_rows(imputer, new, voice)
+    seconds = perf_counter() - started
+    write_filled(new, filled, out, force)
+    return new_numbers(imputer, new, filled, seconds) | {"output": out}
+
+
+def write_filled(sheet: Sheet, frame: pl.DataFrame, out: str, force: bool) -> None:
+    """Write the file with its holes filled."""
+    sheet.source.write(frame, out, force=force)
+
+
+def report_format(name: str) -> str:
+    """The format that the name of a report tells."""
+    suffix = Path(name).suffix.lower()
+    if name != STREAM and suffix not in REPORT_FORMATS:
+        raise InvalidParameterError(f"{name}: a report ends in .html, .md or .json.")
+    return REPORT_FORMATS.get(suffix, "html")
+
+
+def write_report(filled: Filled, name: str, force: bool, voice: Voice) -> None:
+    """Write the page about what was imputed."""
+    from greyfill.report import make_report
+
+    sheet = filled.sheet
+    with voice.working(f"writing {name}"):
+        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y)
+        files.put(name, [report.render(report_format(name)).encode()], force=force)
+    showing.tell_written(voice, name)
+
+
+def check_can_save(imputer: Any, method: str) -> None:
+    """Refuse to work for a model that could not be saved."""
+    from greyfill.persistence.registry import IMPUTERS
+
+    if type(imputer).__name__ not in IMPUTERS:
+        raise InvalidParameterError(
+            f"The method {method} cannot be saved (--save). Choose another one, such as cgknn."
+        )
+
+
+def _tell_plan(voice: Voice, numbers: Numbers) -> None:
+    showing.tell_columns(voice, numbers, "holes")
+    others = [c["name"] for c in numbers["columns"] if not c["holes"]]
+    if others:
+        voice.say(f"without holes: {', '.join(map(clean, others))}")
+    if numbers["ignored"]:
+        voice.say(f"left as they are: {', '.join(map(clean, numbers['ignored']))}")
+    target = f", labels from {numbers['target']!r}" if numbers["target"] else ""
+    voice.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{target}")
+    showing.tell_notes(voice, numbers)
+    for name in numbers["would_write"]:
+        voice.say(f"would write {shown(name)}")

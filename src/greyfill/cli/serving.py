@@ -1,0 +1,90 @@
+"""What ``apply`` does, as a list of named steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from greyfill import files, persistence
+from greyfill.cli import showing
+from greyfill.cli.choosing import LARGE
+from greyfill.cli.filling import Numbers
+from greyfill.cli.jobs import fill_new, read_new
+from greyfill.cli.names import STREAM, beside
+from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.voice import Voice, print_json
+from greyfill.exceptions import InvalidParameterError, PersistenceError
+from greyfill.report.text import clean
+
+
+@dataclass(frozen=True)
+class ApplyJob:
+    """A saved imputer, the files to fill, and where they go."""
+
+    model: str
+    inputs: tuple[str, ...]
+    output: str | None = None
+    jobs: int | None = None
+    force: bool = False
+
+    def run(
+        self,
+        ignored: Sequence[str],
+        na_values: Sequence[str],
+        json: bool,
+        quiet: bool,
+        **csv: Any,
+    ) -> None:
+        """Check, load, fill each file, tell."""
+        voice = Voice(quiet or json)
+        self._check(json)
+        imputer = load_model(self.model)
+        known = [str(value) for value in imputer.missing_values or ()]
+        wishes = Wishes(ignored=ignored, na_values=[*known, *na_values], **csv)
+        told = [self._fill(name, wishes, imputer, voice) for name in self.inputs]
+        if json:
+            print_json({"model": self.model, "files": told})
+
+    def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Numbers:
+        sheet = read_new(name, wishes, imputer, voice)
+        self._set_jobs(imputer, sheet)
+        numbers = fill_new(imputer, sheet, self._out(name), self.force, voice)
+        showing.tell_columns(voice, numbers, "holes", "filled")
+        if numbers["left_as_they_are"]:
+            names = ", ".join(clean(c) for c in numbers["left_as_they_are"])
+            voice.say(f"left as they are, unknown to the imputer: {names}")
+        showing.tell_notes(voice, numbers)
+        showing.tell_written(voice, self._out(name), f"{numbers['seconds']:.1f} s")
+        return numbers
+
+    def _out(self, name: str) -> str:
+        return beside(name, "filled") if self.output is None else self.output
+
+    def _set_jobs(self, imputer: Any, sheet: Sheet) -> None:
+        if "n_jobs" in imputer.get_params(deep=False):
+            few = self.jobs is None and sheet.source.frame.height < LARGE
+            imputer.set_params(n_jobs=1 if few else self.jobs or -1)
+
+    def _check(self, json: bool) -> None:
+        outputs = [self._out(name) for name in self.inputs]
+        if len(set(outputs)) < len(outputs):
+            raise InvalidParameterError(
+                "Several files cannot be written to one. Leave --output away to write each beside "
+                "its input."
+            )
+        if json and STREAM in outputs:
+            raise InvalidParameterError(
+                "Only one thing can go to standard output. Name a file for the table (-o OUT)."
+            )
+        for name, out in zip(self.inputs, outputs, strict=True):
+            files.check_output(out, source=name, force=self.force)
+
+
+def load_model(name: str) -> Any:
+    """A saved imputer that knows its columns by name."""
+    imputer = persistence.load(name)
+    if not hasattr(imputer, "feature_names_in_"):
+        raise PersistenceError(
+            f"{name}: this imputer was fitted on an array without column names, so columns of a "
+            "file cannot be told apart. Use it in Python, or fit it with greyfill fit."
+        )
+    return imputer
