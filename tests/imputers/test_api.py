@@ -718,3 +718,29 @@ def test_a_bad_parameter_does_not_break_the_display() -> None:
     imputer = gf.CGKNNImputer(labels="everything")
     assert "everything" in repr(imputer)
     assert isinstance(imputer._repr_html_(), str)
+
+
+def test_report_of_the_last_fill_shows_itself() -> None:
+    X, y = iris_with_holes()
+    imputer = gf.CGKNNImputer(3)
+    with pytest.raises(NotFittedError):
+        _ = imputer.report_
+    imputer.fit(X, y)
+    with pytest.raises(AttributeError, match="fit_transform"):
+        _ = imputer.report_
+    imputer.fit_transform(X, y)
+    assert "<iframe" in imputer.report_._repr_html_()
+    assert not hasattr(pickle.loads(pickle.dumps(imputer)), "_reported")
+
+
+def test_who_gave_to_a_cell() -> None:
+    X = np.array([[1.0, 5.0], [1.1, HOLE], [1.3, 7.0], [9.0, 0.0], [9.5, 1.0], [9.1, 0.5]])
+    imputer = gf.CGKNNImputer(1).fit(X, [0, 0, 0, 1, 1, 1])
+    donors = imputer.donors_of(1, "x1")
+    assert donors["rows"] == [0]
+    assert donors["values"] == pytest.approx([5.0])
+    assert donors["weights"] == [1.0]
+    rows, columns, spread = imputer.cell_spreads_
+    assert (rows.tolist(), columns.tolist(), spread.tolist()) == ([1], [1], [0.0])
+    with pytest.raises(InvalidParameterError, match="nowhere"):
+        imputer.donors_of(1, "nowhere")

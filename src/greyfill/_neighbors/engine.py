@@ -56,7 +56,7 @@ def run(
     evidence = _evidence(table, taught)
     scaler = Scaler.learn(evidence)
     centers = column_centers(scaler.scale(evidence))
-    training = scaler.scale(table.rows(taught))
+    training = scaler.scale(_only(table, taught))
     known = labels[taught] if labels is not None else None
     prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
     k, scores = _choose_k(prepared, settings)
@@ -68,7 +68,7 @@ def run(
     fitted = Fitted(
         recipe=recipe,
         scaler=scaler,
-        donors=Table(work.values, work.open_holes, table.columns).rows(kept),
+        donors=_only(Table(work.values, work.open_holes, table.columns), kept),
         rows=taught[kept],
         labels=None if known is None else known[kept],
         pools=tuple(pool.among(kept) for pool in prepared.pools(work.open_holes)),
@@ -83,6 +83,11 @@ def run(
         spreads=(taught[rows], columns, spread),
     )
     return _assemble(fitted, table, taught, work.values, settings), fitted
+
+
+def _only(table: Table, rows: Ints) -> Table:
+    """Some rows of a table in their order; without a copy where they are all."""
+    return table if len(rows) == table.n_rows else table.rows(rows)
 
 
 def _taught_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:

@@ -13,7 +13,7 @@ class Scaler:
 
     The reflection max − x of equation (34) changes no distance, so x − min is used. A constant
     column has range 1. Everything is halved before it is subtracted, so that a range beyond the
-    largest float does not overflow.
+    largest float does not overflow. Both ways make one copy and work in place.
     """
 
     low: Floats
@@ -36,13 +36,19 @@ class Scaler:
 
     def scale(self, table: Table) -> Table:
         """Numbers on [0, 1]; a value outside the learned range takes the nearer end."""
-        scaled = (table.values * 0.5 - self.low * 0.5) / self.half_range
-        scaled = np.clip(scaled, 0.0, 1.0)
-        scaled = np.where(self.is_categorical, table.values, scaled)
-        return table.with_values(np.ascontiguousarray(np.where(table.missing, 0.0, scaled)))
+        scaled = table.values * 0.5
+        scaled -= self.low * 0.5
+        scaled /= self.half_range
+        np.clip(scaled, 0.0, 1.0, out=scaled)
+        scaled[:, self.is_categorical] = table.values[:, self.is_categorical]
+        scaled[table.missing] = 0.0
+        return table.with_values(np.ascontiguousarray(scaled))
 
     def unscale(self, scaled: Floats) -> Floats:
         """Back to the units of the table, never outside the learned range."""
-        half = self.low * 0.5 + scaled * self.half_range
-        values = np.clip(half * 2.0, self.low, self.high)
-        return np.where(self.is_categorical, scaled, values)
+        values = scaled * self.half_range
+        values += self.low * 0.5
+        values *= 2.0
+        np.clip(values, self.low, self.high, out=values)
+        values[:, self.is_categorical] = scaled[:, self.is_categorical]
+        return values

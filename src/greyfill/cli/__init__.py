@@ -9,8 +9,9 @@ showing     the numbers ──> tables in a terminal
 errors      a user's mistake ──> one line and an exit code
 ```
 
-One file for each group of commands: imputing, applying, inspecting, comparing, reporting,
-starting (demo, datasets), reproducing.
+One file for each group of commands, which only parses, and where the work is longer one that does
+it: imputing → jobs, applying → serving, inspecting → examining, comparing → matching, starting
+(demo, datasets) → bundled, reporting, reproducing. Heavy imports wait until a command runs.
 
 Data and ``--json`` go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a check failed,
 2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away.

@@ -81,6 +81,7 @@ def write_table(name: str, out: str, *, force: bool = False) -> None:
         with as_file(resources("greyfill.datasets") / "data" / f"{name}.csv") as path:
             source = files.read(path, text_columns=about.categorical_features)
     source.write(source.frame, out, force=force)
+    tell_written(Voice(), out)
 
 
 def _content(name: str) -> bytes:

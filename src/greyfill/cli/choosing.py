@@ -35,7 +35,7 @@ class Choice:
         if self.method not in known:
             raise InvalidParameterError(
                 f"No method is called {self.method!r} (--method). "
-                + did_you_mean(self.method, known, "There are").replace("'", "")
+                + did_you_mean(self.method, known, "There are", most=99).replace("'", "")
             )
         settings = self._settings(sheet, tuple(signature(METHODS[self.method]).parameters))
         imputer = make(

@@ -14,7 +14,7 @@ from greyfill.cli.choosing import Choice
 from greyfill.cli.reading import Sheet
 from greyfill.cli.voice import Voice
 from greyfill.exceptions import EmptyColumnWarning
-from greyfill.frames import Family, Field
+from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
 
 BATCH_ROWS = 20_000
@@ -110,8 +110,7 @@ def new_numbers(imputer: Any, sheet: Sheet, filled: pl.DataFrame, seconds: float
 def plan(sheet: Sheet, choice: Choice) -> Numbers:
     """What would be done, after every check that needs no work."""
     choice.make(sheet)
-    _, origin = frames.encode(sheet.X, **sheet.kinds)
-    holes, empty = sheet.holes(), sheet.empty
+    fields, holes, empty = schema_of(sheet).fields, sheet.holes(), sheet.empty
     return {
         "input": sheet.source.name,
         "method": choice.method,
@@ -120,10 +119,15 @@ def plan(sheet: Sheet, choice: Choice) -> Numbers:
         "rows": sheet.source.frame.height,
         "holes": sum(holes.values()),
         "to_fill": sum(n for c, n in holes.items() if c not in empty),
-        "columns": describe(origin.schema.fields, holes),
+        "columns": describe(fields, holes),
         "ignored": list(sheet.ignored),
-        "notes": [*sheet.source.notes, *notes_on(sheet), *doubts(sheet, origin.schema.fields)],
+        "notes": [*sheet.source.notes, *notes_on(sheet), *doubts(sheet, fields)],
     }
+
+
+def schema_of(sheet: Sheet) -> Schema:
+    """The columns as an imputer will learn them."""
+    return frames.encode(sheet.X, **sheet.kinds)[1].schema
 
 
 def describe(

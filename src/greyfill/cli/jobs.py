@@ -10,11 +10,12 @@ import polars as pl
 from greyfill import files
 from greyfill.cli import showing
 from greyfill.cli.choosing import Choice
-from greyfill.cli.filling import Filled, Numbers, fill_rows, learn, new_numbers, plan
+from greyfill.cli.filling import Filled, Numbers, fill_rows, learn, new_numbers, plan, schema_of
 from greyfill.cli.names import STREAM, beside, shown
 from greyfill.cli.reading import Sheet, Wishes
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import InvalidParameterError
+from greyfill.files.formats import layout_of
 from greyfill.report.text import clean
 
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
@@ -62,12 +63,12 @@ class ImputeJob:
         return beside(self.file, "filled") if self.output is None else self.output
 
     def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
+        choice.make(sheet)  # says what is wrong before any test is read
+        schema = schema_of(sheet) if self.tests else None
+        tests = [read_new(name, wishes, schema, voice) for name in self.tests]
         filled = learn(sheet, choice, voice)
         numbers = filled.numbers(choice.method)
         showing.tell_filled(voice, numbers)
-        tests = [
-            read_new(name, wishes, filled.imputer, voice) for name in self.tests
-        ]  # all are read before one is written
         write_filled(sheet, sheet.with_filled(filled.features), self.out, self.force)
         showing.tell_written(voice, self.out)
         told = [self._fill_test(filled, new, voice) for new in tests]
@@ -120,6 +121,7 @@ class ImputeJob:
         for name in written:
             if written.count(name) > 1:
                 raise InvalidParameterError(f"{name} would be written twice. Give it another name.")
+        layout_of(self.out)
         files.check_output(self.out, source=self.file, force=self.force)
         for name in written[1:]:
             files.check_output(name, force=self.force)
@@ -161,10 +163,10 @@ def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
         return wishes.read(name)
 
 
-def read_new(name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Sheet:
-    """Read new rows."""
+def read_new(name: str, wishes: Wishes, schema: Any, voice: Voice) -> Sheet:
+    """Read new rows for an imputer that learned this schema."""
     with voice.working(f"reading {'standard input' if name == STREAM else name}"):
-        return wishes.read_new(name, imputer._schema)
+        return wishes.read_new(name, schema)
 
 
 def fill_new(imputer: Any, new: Sheet, out: str, force: bool, voice: Voice) -> Numbers:

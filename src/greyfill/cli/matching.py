@@ -70,7 +70,7 @@ class Match:
             if name not in METHODS:
                 raise InvalidParameterError(
                     f"No method is called {name!r} (--methods). "
-                    + did_you_mean(name, list(METHODS), "There are").replace("'", "")
+                    + did_you_mean(name, list(METHODS), "There are", most=99).replace("'", "")
                 )
         return tuple(dict.fromkeys(names)) or DEFAULT_METHODS
 

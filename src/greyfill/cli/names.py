@@ -20,6 +20,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     if name == STREAM:
         return STREAM
     path, outer = Path(name), ""
+    if not path.name:
+        return name
     if path.suffix.lower() in _OUTER:
         path, outer = path.with_suffix(""), path.suffix
     inner = path.suffix if path.suffix.lower() in _INNER else ""
@@ -34,7 +36,9 @@ _INNER = frozenset(
 )
 
 
-def did_you_mean(word: str, known: Iterable[str], what: str = "It has") -> str:
+def did_you_mean(
+    word: str, known: Iterable[str], what: str = "It has", most: int = MOST_NAMES
+) -> str:
     """A guess at what was meant, and what there is.
 
     >>> did_you_mean("clas", ["age", "class"])
@@ -46,8 +50,9 @@ def did_you_mean(word: str, known: Iterable[str], what: str = "It has") -> str:
     folded = {name.casefold(): name for name in reversed(names)}
     near = get_close_matches(word.casefold(), list(folded), n=3, cutoff=0.6)
     guess = " or ".join(repr(folded[name]) for name in near)
-    shown = ", ".join(map(repr, names[:MOST_NAMES])) + ", …" * (len(names) > MOST_NAMES)
-    return (f"Did you mean {guess}? " if guess else "") + f"{what} {shown}."
+    shown = ", ".join(map(repr, names[:most]))
+    end = ", …" if len(names) > most else "."
+    return (f"Did you mean {guess}? " if guess else "") + f"{what} {shown}{end}"
 
 
 def shown(name: str) -> str:

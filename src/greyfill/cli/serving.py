@@ -13,6 +13,7 @@ from greyfill.cli.names import STREAM, beside
 from greyfill.cli.reading import Sheet, Wishes
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import InvalidParameterError, PersistenceError
+from greyfill.files.formats import layout_of
 from greyfill.report.text import clean
 
 
@@ -45,7 +46,7 @@ class ApplyJob:
             print_json({"model": self.model, "files": told})
 
     def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Numbers:
-        sheet = read_new(name, wishes, imputer, voice)
+        sheet = read_new(name, wishes, imputer._schema, voice)
         self._set_jobs(imputer, sheet)
         numbers = fill_new(imputer, sheet, self._out(name), self.force, voice)
         showing.tell_columns(voice, numbers, "holes", "filled")
@@ -76,6 +77,7 @@ class ApplyJob:
                 "Only one thing can go to standard output. Name a file for the table (-o OUT)."
             )
         for name, out in zip(self.inputs, outputs, strict=True):
+            layout_of(out)
             files.check_output(out, source=name, force=self.force)
 
 

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -36,7 +37,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     keep_empty_features: bool
     verbose: int
 
-    _unsaved: ClassVar[tuple[str, ...]] = ()
+    _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     """Attributes that a saved file leaves out."""
 
     @abstractmethod
@@ -77,7 +78,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
         origin, mask, filled = self._learn(X, y)
-        return self._restore(origin, mask, filled)
+        result = self._restore(origin, mask, filled)
+        self._reported = X, result, y
+        return result
 
     def transform(self, X: Any) -> Any:
         """Return X without holes, in the container it came in.
@@ -115,6 +118,26 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             # scikit-learn's clone copies an attribute of this name.
             self._sklearn_output_config = {"transform": transform}
         return self
+
+    @property
+    def report_(self) -> Any:
+        """What the last ``fit_transform`` did, as a page that shows itself in a notebook.
+
+        Until then the imputer refers to the table and its filled copy; pickles and saved files
+        do not contain them.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_reported"):
+            raise AttributeError("report_ needs the rows that were filled: call fit_transform")
+        report = import_module("greyfill.report")  # on a floor above, loaded only on request
+        X, filled, y = self._reported
+        return report.make_report(self, X, filled, y)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the tables that only ``report_`` needs."""
+        state = dict(super().__getstate__())
+        state.pop("_reported", None)
+        return state
 
     def save(self, path: str | Path) -> None:
         """Write the fitted imputer to a file that ``greyfill.load`` reads without running code."""

@@ -146,7 +146,7 @@ class MICEImputer(BaseImputer):
             tables.append(self._restore(origin, mask, filled))
         return tables
 
-    _unsaved = ("_training",)
+    _unsaved = ("_training", "_reported")
 
     @property
     def _needs_labels(self) -> bool:

@@ -1,0 +1,258 @@
+"""``greyfill impute``: what it writes, what it says, and what it refuses."""
+
+import json
+
+import polars as pl
+import pytest
+
+ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
+FILLED = b"""id,age,smear,size,dose,outcome\r
+007,34,neg,S,1.50,well\r
+008,61,pos,L,+2.5,ill\r
+009,33,"neg",S,1.40,well\r
+010,58,pos,L,2.40,ill\r
+011,29,neg,M,1.47,well\r
+012,66,pos,L,2.60,ill\r
+013,63,pos,L,2.50,\r
+"""
+
+
+def test_only_holes_are_rewritten(greyfill, folder, listing):
+    done = greyfill("impute", "table.csv", *ABOUT, "--ordinal", "size=S,M,L", "--k", "2")
+    assert (folder / "table.filled.csv").read_bytes() == FILLED
+    assert listing() == ["new.csv", "table.csv", "table.filled.csv"]
+    assert done.stdout == ""
+    for words in (
+        "table.csv: 7 rows, 5 holes in 4 of 4 columns",
+        "ordinal",
+        "cgknn: k = 2; stable after 2 passes",
+        "1 row has no label in 'outcome'",
+        "wrote table.filled.csv",
+    ):
+        assert words in done.stderr
+
+
+def test_pipe(greyfill, folder, listing):
+    table = (folder / "table.csv").read_bytes()
+    options = (*ABOUT, "--ordinal", "size=S,M,L", "-k", "2", "-q")
+    done = greyfill("impute", "-", *options, stdin=table)
+    assert (done.stdout_bytes, done.stderr) == (FILLED, "")
+    assert listing() == ["new.csv", "table.csv"]
+
+
+def test_tests_are_filled_without_labels(greyfill, folder):
+    labeled = b"outcome,dose,smear,size,age,extra\n?!,2.5,,L,60,\n,,neg,,30,x\n"
+    (folder / "labeled.tsv").write_bytes(labeled.replace(b",", b"\t"))
+    done = greyfill("impute", "table.csv", *ABOUT, "--test", "new.csv", "--test", "labeled.tsv")
+    assert "new.filled.csv (3 holes filled without labels)" in done.stderr
+    new = (folder / "new.filled.csv").read_bytes().splitlines()
+    assert new[:2] == [b"dose,smear,size,age", b"2.5,pos,L,60"]
+    twin = (folder / "labeled.filled.tsv").read_bytes().splitlines()
+    assert twin[1] == b"?!\t2.5\tpos\tL\t60\t"
+    assert twin[2].split(b"\t")[1:5] == new[2].split(b",")
+    assert twin[2].startswith(b"\t")
+
+
+def test_everything_at_once_as_json(greyfill, folder, listing):
+    done = greyfill(
+        "impute", "table.csv", *ABOUT, "--test", "new.csv", "--report", "page.html",
+        "--save", "model", "-o", "out.parquet", "--json",
+    )  # fmt: skip
+    numbers = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert listing() == [
+        "model", "new.csv", "new.filled.csv", "out.parquet", "page.html", "table.csv",
+    ]  # fmt: skip
+    assert (numbers["holes"], numbers["filled"], numbers["rows"]) == (5, 5, 7)
+    assert numbers["output"] == "out.parquet"
+    assert numbers["tests"][0]["filled"] == 3
+    assert [c["kind"] for c in numbers["columns"]] == [
+        "numeric", "categorical", "categorical", "numeric",
+    ]  # fmt: skip
+    frame = pl.read_parquet("out.parquet")
+    assert frame["id"].to_list()[0] == "007"
+    assert frame.drop("outcome").null_count().sum_horizontal().item() == 0
+    assert frame["outcome"].null_count() == 1
+    assert "<html" in (folder / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("t.csv.gz", pl.read_csv),
+        ("t.parquet", pl.read_parquet),
+        ("t.arrow", pl.read_ipc),
+        ("t.jsonl", pl.read_ndjson),
+    ],
+)
+def test_every_format_stays_what_it_is(greyfill, folder, name, read):
+    greyfill("impute", "table.csv", *ABOUT, "-m", "iknn", "-o", name)
+    greyfill("impute", name, *ABOUT, "-m", "iknn")
+    first, second = (read(folder / n) for n in (name, name.replace("t.", "t.filled.")))
+    assert first.equals(second)
+    assert first.null_count().row(0) == (0, 0, 0, 0, 0, 1)
+
+
+def test_dry_run_writes_nothing(greyfill, listing):
+    done = greyfill("impute", "table.csv", *ABOUT, "--test", "new.csv", "--dry-run")
+    assert listing() == ["new.csv", "table.csv"]
+    assert done.stdout == ""
+    for words in (
+        "would fill 5 cells by cgknn, labels from 'outcome'",
+        "left as they are: id",
+        "would write table.filled.csv",
+        "would write new.filled.csv",
+    ):
+        assert words in done.stderr
+    numbers = json.loads(greyfill("impute", "table.csv", *ABOUT, "-n", "--json").stdout)
+    assert numbers["to_fill"] == 5
+    assert numbers["would_write"] == ["table.filled.csv"]
+    assert listing() == ["new.csv", "table.csv"]
+
+
+def test_no_holes_is_a_copy(greyfill, folder):
+    (folder / "full.csv").write_bytes(b"a;b\r\n1;x\r\n02;y")
+    done = greyfill("impute", "full.csv", "--target", "b")
+    assert "full.csv has no missing cell to fill; it was copied as it is." in done.stderr
+    assert (folder / "full.filled.csv").read_bytes() == b"a;b\r\n1;x\r\n02;y"
+    assert json.loads(greyfill("impute", "full.csv", "-t", "b", "-f", "--json").stdout)["copied"]
+
+
+def test_an_empty_column_stays_empty_and_is_told(greyfill, folder):
+    (folder / "gap.csv").write_bytes(b"a,gap,c\n1,,x\n,,y\n3,,x\n4,,y\n")
+    done = greyfill("impute", "gap.csv", "--target", "c")
+    assert "Column 'gap' has no observed value, so it stays empty." in done.stderr
+    assert (folder / "gap.filled.csv").read_bytes() == b"a,gap,c\n1,,x\n4,,y\n3,,x\n4,,y\n"
+
+
+def test_input_is_replaced_only_by_force(greyfill, fails, folder):
+    assert "it is the input" in fails("impute", "table.csv", *ABOUT, "-o", "table.csv")
+    greyfill("impute", "table.csv", *ABOUT, "-o", "table.csv", "--force")
+    assert b"010,58,pos,L,2.40,ill\r\n" in (folder / "table.csv").read_bytes()
+
+
+def test_existing_output_is_an_error_before_the_work(fails, folder):
+    (folder / "page.html").write_text("mine")
+    (folder / "table.filled.csv").write_text("mine")
+    assert "table.filled.csv: it exists already" in fails("impute", "table.csv", *ABOUT)
+    line = fails("impute", "table.csv", *ABOUT, "-o", "x.csv", "--report", "page.html")
+    assert "page.html: it exists already" in line
+    assert (folder / "table.filled.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("method", ["iknn", "mean", "hot_deck", "sklearn_knn"])
+def test_methods_without_labels(greyfill, folder, method):
+    options = ("--ignore", "id,outcome", "--na-values", "?", "--method", method)
+    greyfill("impute", "table.csv", *options)
+    before, after = (
+        [line.split(b",") for line in (folder / name).read_bytes().splitlines()]
+        for name in ("table.csv", "table.filled.csv")
+    )
+    pairs = [(a, b) for x, y in zip(before, after, strict=True) for a, b in zip(x, y, strict=True)]
+    assert all(a == b or a in (b"", b"?") for a, b in pairs)
+    assert sum(a != b for a, b in pairs) == 5
+
+
+def test_labels_none_needs_no_target(greyfill, folder):
+    greyfill("impute", "table.csv", "--id", "id", "--id", "outcome", "--labels", "none", "-q")
+    assert (folder / "table.filled.csv").exists()
+
+
+def test_seed_and_jobs_are_taken(greyfill, folder):
+    options = (*ABOUT, "--method", "mice", "--seed", "7", "--jobs", "1", "-f")
+    greyfill("impute", "table.csv", *options, "-o", "a.csv")
+    greyfill("impute", "table.csv", *options, "-o", "b.csv")
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+
+
+def test_a_name_with_a_comma_is_a_name(greyfill, folder):
+    (folder / "comma.csv").write_bytes(b'"a,b",c,d,y\n1,2,3,u\n1,,4,v\n2,2,5,u\n')
+    done = greyfill("impute", "comma.csv", "-t", "y", "-c", "a,b", "-c", "c,d", "--json")
+    kinds = {c["name"]: c["kind"] for c in json.loads(done.stdout)["columns"]}
+    assert kinds == {"a,b": "categorical", "c": "categorical", "d": "categorical"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("table.csv", "-t", "outcom"), "no column 'outcom' (--target). Did you mean 'outcome'?"),
+        (("table.csv", "-t", "OUTCOME"), "Did you mean 'outcome'?"),
+        (("table.csv", "-t", "outcome", "--ignore", "idd"), "no column 'idd' (--ignore)"),
+        (("table.csv", "-t", "outcome", "-c", "age,siz"), "no column 'siz' (--categorical)"),
+        (("table.csv", "-t", "outcome", "--ordinal", "siz=S,M"), "'siz' (--ordinal)"),
+        (("table.csv", "-t", "outcome", "--ordinal", "age=S,M"), "levels cannot stand in"),
+        (("table.csv", "-t", "outcome", "--ordinal", "size=S,M"), "row 1 holds 'L'"),
+        (("table.csv", "-t", "outcome", "--id", "outcome"), "both --target and --ignore"),
+        (("table.csv", "-t", "outcome", "--id", "age", "-c", "age"), "it can have no kind"),
+        (("table.csv",), "--method iknn, or gbnn, sknn, knni, mice, missforest"),
+        (("table.csv", "-t", "outcome", "-m", "cgnn"), "'cgnn' (--method). Did you mean cgknn"),
+        (("table.csv", "-t", "outcome", "-m", "median"), "There are cgknn, fwgknn, gknn, gbnn"),
+        (("table.csv", "-t", "dose"), "holds measurements, not classes"),
+        (("table.csv", "-t", "outcome", "-k", "none"), "--k must be a positive number or auto"),
+        (("table.csv", "-t", "outcome", "-k", "0"), "--k must be a positive number or auto"),
+        (("table.csv", "-t", "outcome", "-m", "mean", "-k", "3"), "--k has no meaning"),
+        (("table.csv", "-t", "outcome", "-m", "mean", "--labels", "none"), "--labels has no"),
+        (("table.csv", "-t", "outcome", "--labels", "some"), "'some'"),
+        (("table.csv", "-t", "outcome", "--jobs", "0"), "--jobs 0 cannot work"),
+        (("table.csv", "-t", "outcome", "-m", "mean", "--save", "m"), "mean cannot be saved"),
+        (("table.csv", "-t", "outcome", "--report", "page.pdf"), "ends in .html, .md or .json"),
+        (("table.csv", "-t", "outcome", "-o", "-", "--json"), "Only one thing can go to"),
+        (("table.csv", "-t", "outcome", "--save", "-"), "need the name of a file"),
+        (("table.csv", "-t", "outcome", "--report", "table.filled.csv"), "written twice"),
+        (("table.csv", "-t", "outcome", "-o", "no/where.csv"), "there is no folder"),
+        (("table.csv", "-t", "outcome", "-o", "out.xyz"), "the extension '.xyz' is unknown"),
+        (("table.csv", "-t", "outcome", "--test", "bad.csv"), "no column 'age', which the imputer"),
+        (("missing.csv", "-t", "outcome"), "Cannot read missing.csv: there is no such file"),
+        ((".", "-t", "outcome"), "it is a folder"),
+        (("stray.csv", "-t", "y"), "stray.csv, line 5, column 'a'"),
+        (("ragged.csv", "-t", "y"), "ragged.csv, line 3: expected 2 cells"),
+        (("twice.csv", "-t", "y"), "the column name 'a' appears 2 times"),
+        (("empty.csv", "-t", "y"), "empty.csv is empty"),
+        (("header.csv", "-t", "y"), "has column names but no rows"),
+        (("nolabels.csv", "-t", "y"), "the target 'y' has no label in any row"),
+        (("only.csv", "-t", "y"), "no column left to impute"),
+        (("table.csv", "-t", "outcome", "--encoding", "klingon"), "encoding 'klingon' is unknown"),
+    ],
+)
+def test_mistakes_end_with_one_line(fails, folder, listing, arguments, words):
+    for name, content in {
+        "bad.csv": b"agee,smear,size,dose,id\n,a,b,3,4\n",
+        "stray.csv": b"a,y\n1,u\n2,v\n3,u\nlots,v\n5,u\n",
+        "ragged.csv": b"a,y\n1,u\n1,2,v\n",
+        "twice.csv": b"a,a,y\n1,2,u\n",
+        "empty.csv": b"",
+        "header.csv": b"a,y\n",
+        "nolabels.csv": b"a,y\n1,\n,\n",
+        "only.csv": b"y\nu\n",
+    }.items():
+        (folder / name).write_bytes(content)
+    before = listing()
+    assert words in fails("impute", *arguments)
+    assert listing() == before
+
+
+def test_an_unknown_column_in_a_pipe(fails, folder):
+    table = (folder / "table.csv").read_bytes()
+    line = fails("impute", "-", "--target", "klass", stdin=table)
+    assert "standard input has no column 'klass' (--target)" in line
+    line = fails("impute", "-", "--target", "outcome", "--id", "idd", stdin=table)
+    assert "standard input has no column 'idd'" in line
+
+
+def test_debug_shows_the_traceback(greyfill, folder):
+    from typer.testing import CliRunner
+
+    from greyfill.cli import app
+
+    done = CliRunner().invoke(app, ["impute", "missing.csv", "-t", "y", "--debug"])
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("greyfill: Cannot read missing.csv")
+
+
+def test_notes_about_the_target(greyfill, folder):
+    rows = "\n".join(f"{i if i % 5 else ''},c{i}" for i in range(40))
+    (folder / "many.csv").write_text(f"a,y\n{rows}\n")
+    done = greyfill("impute", "many.csv", "-t", "y", "-k", "1")
+    assert "has 40 classes in 40 rows. Is it the column of the classes?" in done.stderr
+    assert "fall-back: " in done.stderr

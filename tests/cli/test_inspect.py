@@ -1,0 +1,157 @@
+"""``greyfill inspect``, ``compare``, ``report``, ``demo``, ``datasets`` and ``reproduce``."""
+
+import json
+
+import polars as pl
+import pytest
+
+from greyfill.cli import jobs
+from greyfill.cli.choosing import NOT_FOR_FILES
+from greyfill.cli.options import METHODS as COMPLETED
+from greyfill.cli.options import complete_method
+from greyfill.evaluation import METHODS
+from greyfill.evaluation.reproduction import Plan
+
+ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
+
+
+@pytest.fixture
+def penguins(greyfill):
+    greyfill("datasets", "penguins", "-o", "penguins.csv")
+    return "penguins.csv"
+
+
+def test_inspect_shows_columns_patterns_and_the_test(greyfill, penguins):
+    done = greyfill("inspect", penguins, "--target", "class")
+    assert done.stderr == ""
+    for words in (
+        "penguins.csv: 344 rows, 19 holes",
+        "bill_length_mm",
+        "classes of class: Adelie",
+        "96.8 %  complete",
+        "Little's test: χ²",
+    ):
+        assert words in done.stdout
+
+
+def test_inspect_as_json(greyfill, penguins):
+    numbers = json.loads(greyfill("inspect", penguins, "-t", "class", "--json").stdout)
+    assert (numbers["holes"], numbers["rows_with_holes"], numbers["rows"]) == (19, 11, 344)
+    columns = {c["name"]: c for c in numbers["columns"]}
+    assert columns["sex"]["kind"] == "categorical"
+    assert columns["flipper_length_mm"]["bits"] > columns["year"]["bits"]
+    assert numbers["little_test"]["p_value"] <= 1
+
+
+def test_inspect_without_target_or_holes(greyfill, folder):
+    (folder / "full.csv").write_bytes(b"a,b[red]\n1,x\n2,y\n")
+    done = greyfill("inspect", "full.csv")
+    assert "No cell is missing." in done.stdout
+    assert "b[red]" in done.stdout
+    assert "bits" not in done.stdout
+
+
+def test_inspect_asks_about_codes(greyfill, folder):
+    rows = "\n".join(f"{i % 2},{i}" for i in range(20))
+    (folder / "codes.csv").write_text(f"sex,age\n{rows}\n")
+    assert "--categorical sex" in greyfill("inspect", "codes.csv").stdout
+    assert "--categorical" not in greyfill("inspect", "codes.csv", "-c", "sex").stdout
+
+
+def test_inspect_mistakes(fails):
+    assert "no column 'klass' (--target)" in fails("inspect", "table.csv", "-t", "klass")
+    assert "Cannot read gone.csv" in fails("inspect", "gone.csv")
+
+
+def test_control_characters_stay_out_of_the_terminal(greyfill, folder):
+    (folder / "evil.csv").write_bytes(b"a\x1b[31m,b\n1,x\n,y\n")
+    done = greyfill("inspect", "evil.csv")
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_compare(greyfill, penguins):
+    options = ("--methods", "mean,class_mean", "--rates", "0.1", "--repeats", "2")
+    done = greyfill("compare", penguins, "-t", "class", *options)
+    assert done.stderr == ""
+    assert "2 methods × 1 cases × 2 seeds" in done.stdout
+    done = greyfill("compare", penguins, "-t", "class", *options, "--json")
+    numbers = json.loads(done.stdout)
+    assert {row["method"] for row in numbers["summary"]} == {"mean", "class_mean"}
+    assert numbers["errors"] == []
+
+
+def test_compare_ends_with_1_if_a_method_failed(greyfill, penguins):
+    options = ("--methods", "mean", "--methods", "class_mean", "--rates", "0.1", "--repeats", "1")
+    done = greyfill("compare", penguins, *options, exit_code=1)
+    assert "class_mean failed: " in done.stdout
+    assert done.stdout.index("mean") < done.stdout.index("class_mean")
+
+
+def test_compare_mistakes(fails, penguins):
+    for arguments, words in (
+        (("--methods", "mean,meen"), "'meen' (--methods). Did you mean mean"),
+        (("--rates", "10"), "--rates must be shares between 0 and 1"),
+        (("--rates", "ten"), "--rates must be shares between 0 and 1"),
+        (("--jobs", "0"), "--jobs 0 cannot work"),
+        (("--mechanism", "chance", "-m", "mean"), "'chance'"),
+    ):
+        assert words in fails("compare", penguins, "-t", "class", *arguments)
+
+
+def test_report(greyfill, fails, folder):
+    done = greyfill("report", "table.csv", *ABOUT, "-k", "2")
+    assert "wrote table.report.html" in done.stderr
+    assert (folder / "table.report.html").read_text().startswith("<!")
+    greyfill("report", "table.csv", *ABOUT, "-k", "2", "-o", "page.md")
+    assert (folder / "page.md").read_text().startswith("#")
+    numbers = json.loads(greyfill("report", "table.csv", *ABOUT, "-k", "2", "--json").stdout)
+    assert numbers["table"]["filled"] == 5
+    assert "exists already" in fails("report", "table.csv", *ABOUT)
+    assert "ends in .html" in fails("report", "table.csv", *ABOUT, "-o", "page.docx")
+    assert "Only one" in fails("report", "table.csv", *ABOUT, "-o", "-", "--json")
+
+
+def test_demo(greyfill, fails, folder, monkeypatch):
+    done = greyfill("demo")
+    made = folder / "greyfill-demo"
+    assert sorted(path.name for path in made.iterdir()) == [
+        "hepatitis.csv", "hepatitis.filled.csv", "report.html",
+    ]  # fmt: skip
+    assert "155 rows, 167 holes in 15 of 19 columns" in done.stderr
+    assert "Open greyfill-demo/report.html in a browser." in done.stderr
+    filled = pl.read_csv(made / "hepatitis.filled.csv")
+    assert filled.null_count().sum_horizontal().item() == 0
+    monkeypatch.setattr(jobs, "write_report", lambda *_: None)
+    assert json.loads(greyfill("demo", "--json").stdout)["filled"] == 167  # a demo may be renewed
+    (made / "hepatitis.csv").write_text("mine")
+    assert "hepatitis.csv: it exists already" in fails("demo")
+    assert "Cannot make the folder" in fails("demo", "-o", "table.csv/below")
+
+
+def test_datasets(greyfill, fails, folder):
+    listed = greyfill("datasets").stdout
+    assert all(name in listed for name in ("votes", "hepatitis", "penguins", "iris"))
+    assert json.loads(greyfill("datasets", "--json").stdout)[0]["holes"] == 392
+    assert len(greyfill("datasets", "iris").stdout.splitlines()) == 151
+    greyfill("datasets", "votes", "-o", "votes.parquet")
+    assert pl.read_parquet("votes.parquet").shape == (435, 17)
+    assert "Did you mean 'votes'?" in fails("datasets", "vote")
+    assert "exists already" in fails("datasets", "votes", "-o", "votes.parquet")
+
+
+def test_completion_knows_the_methods():
+    assert set(COMPLETED) == set(METHODS) - {*NOT_FOR_FILES, "miceforest"}
+    assert complete_method("mi") == ["miknn", "mice", "missforest"]
+
+
+def test_reproduce_tells_on_stderr_what_it_wrote(greyfill, folder, monkeypatch):
+    tiny = Plan(("iris",), (0.10,), range(1), ("class_mean",), passes=0, repeats=1)
+    monkeypatch.setattr(Plan, "quick", lambda seeds: tiny)
+    done = greyfill("reproduce", "--quick", "--out", folder / "out", "--jobs", "1")
+    assert done.stdout == ""
+    assert f"wrote {folder / 'out' / 'reproduction.md'}" in done.stderr
+    assert "not measured" in done.stderr
+
+
+def test_reproduce_fails_before_the_work(fails, folder):
+    fails("reproduce", "--out", folder / "table.csv" / "below")

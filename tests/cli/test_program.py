@@ -1,0 +1,97 @@
+"""The program in a process of its own: start, pipes, signals, exit codes."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from greyfill import __version__
+
+ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
+OVER = ("-o", "table.csv", "--force")
+
+
+def test_version(greyfill):
+    assert greyfill("--version").stdout == f"greyfill {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--nonsense",), ("nonsense",), ("impute",), ("impute", "a.csv", "--seed", "x"),
+        ("reproduce", "--jobs", "0"), ("reproduce", "--seeds", "0"), ("fit", "a.csv"),
+        ("datasets", "-o", "x.csv"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_2(greyfill, arguments):
+    done = greyfill(*arguments, exit_code=2)
+    assert done.stdout == ""
+    assert done.stderr
+
+
+def test_help_names_commands_and_options(greyfill):
+    listed = greyfill("--help").stdout
+    names = ("impute", "fit", "apply", "inspect", "report", "compare", "demo", "datasets")
+    assert all(name in listed for name in names)
+    assert "--install-completion" in listed
+    options = greyfill("reproduce", "--help").stdout
+    assert all(option in options for option in ("--quick", "--seeds", "--out", "--jobs"))
+
+
+def test_a_pipe_in_a_real_shell(command, folder):
+    table = (folder / "table.csv").read_bytes()
+    done = command("impute", "-", *ABOUT, stdin=table)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"id,age,smear,size,dose,outcome\r\n007,34,neg,S,1.50,well\r\n")
+    assert b"standard input: 7 rows, 5 holes" in done.stderr
+    assert b"\x1b" not in done.stderr
+
+
+def test_killed_in_the_middle_of_writing(command, folder, listing):
+    """The old file is there as it was, and nothing else."""
+    before, names = (folder / "table.csv").read_bytes(), listing()
+    kill = "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)"
+    done = command("impute", "table.csv", *ABOUT, *OVER, before=kill)
+    assert done.returncode == -9
+    assert (folder / "table.csv").read_bytes() == before
+    if hasattr(os, "O_TMPFILE"):
+        assert listing() == names
+
+
+def test_interrupted_in_the_middle_of_writing(command, folder, listing):
+    before, names = (folder / "table.csv").read_bytes(), listing()
+    stop = "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGINT)"
+    done = command("impute", "table.csv", *ABOUT, *OVER, before=stop)
+    assert done.returncode == 130
+    assert b"greyfill: interrupted" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert (folder / "table.csv").read_bytes() == before
+    assert listing() == names
+
+
+def test_a_reader_that_goes_away(folder):
+    line = [sys.executable, "-m", "greyfill", "datasets", "votes"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("no_color", [True, False])
+def test_a_terminal_gets_colors_unless_it_says_no(folder, monkeypatch, no_color):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    ours, theirs = pty.openpty()
+    line = [sys.executable, "-m", "greyfill", "impute", "gone.csv", "--target", "y"]
+    done = subprocess.run(line, stderr=theirs, stdout=subprocess.PIPE, check=False)
+    os.close(theirs)
+    said = os.read(ours, 100_000)
+    os.close(ours)
+    assert done.returncode == 2
+    assert b"Cannot read gone.csv" in said
+    assert (b"\x1b[31m" in said) is not no_color
