@@ -3,29 +3,28 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from greyfill._neighbors.distance import Grey, Heom
-from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.filling import PlainFill, WeightedFill
-from greyfill._neighbors.schedule import Once, Sequential, UntilStable
-from greyfill._neighbors.start import ClassStart, GlobalStart
-from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
-from greyfill.imputers import (
-    CGKNNImputer,
-    FWGKNNImputer,
-    GBNNImputer,
-    GKNNImputer,
-    IKNNImputer,
-    KNNIImputer,
-    MICEImputer,
-    MIKNNImputer,
-    MissForestImputer,
-    NeighborImputer,
-    SKNNImputer,
-)
-
 if TYPE_CHECKING:
+    from greyfill._neighbors.distance import Grey, Heom
+    from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
+    from greyfill._neighbors.filling import PlainFill, WeightedFill
+    from greyfill._neighbors.schedule import Once, Sequential, UntilStable
+    from greyfill._neighbors.start import ClassStart, GlobalStart
+    from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
+    from greyfill.imputers import (
+        CGKNNImputer,
+        FWGKNNImputer,
+        GBNNImputer,
+        GKNNImputer,
+        IKNNImputer,
+        KNNIImputer,
+        MICEImputer,
+        MIKNNImputer,
+        MissForestImputer,
+        NeighborImputer,
+        SKNNImputer,
+    )
     from greyfill.persistence import load
 
 __version__ = "0.1.0"
@@ -63,18 +62,26 @@ __all__ = [
     "load",
 ]
 
-_ON_FIRST_USE = {
-    "ampute": "greyfill.evaluation",
-    "compare": "greyfill.evaluation",
-    "load": "greyfill.persistence",
+_HOMES = {
+    "_neighbors.distance": ("Grey", "Heom"),
+    "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
+    "_neighbors.filling": ("PlainFill", "WeightedFill"),
+    "_neighbors.schedule": ("Once", "Sequential", "UntilStable"),
+    "_neighbors.start": ("ClassStart", "GlobalStart"),
+    "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
+    "evaluation": ("ampute", "compare"),
+    "persistence": ("load",),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs heavy libraries when it is first used."""
-    if name in _ON_FIRST_USE:
-        return getattr(import_module(_ON_FIRST_USE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name from its module when it is first used; scikit-learn takes its time."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"greyfill.{_HOME_OF.get(name, 'imputers')}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
