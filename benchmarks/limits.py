@@ -44,7 +44,7 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
     return min(times)
 
 
-def rates(n: int = 16_384, p: int = 20, repeats: int = 40) -> dict[str, float]:
+def rates(n: int = 65_536, p: int = 20, repeats: int = 40) -> dict[str, float]:
     """Bare division, plain scan, and the search as it is, on complete rows with equal weights."""
     rng = np.random.default_rng(0)
     values, whole = rng.random((n, p)), np.zeros((n, p), bool)

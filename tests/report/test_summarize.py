@@ -199,6 +199,7 @@ class Told(greyfill.KNNIImputer):
 
 def test_uncertain_cells():
     imputer, X, filled, y = tiny()
+    del imputer.cell_spreads_  # as if it were of a family that cannot tell
     assert summarize(imputer, X, filled, y)["uncertain"] == {"note": NOT_TOLD, "cells": []}
     told = Told(n_neighbors=1).fit(X, y)
     told.cell_spreads_ = np.array([2, 3]), np.array([0, 1]), np.array([0.5, 0.4])

@@ -31,8 +31,9 @@ WORTHWHILE = 0.4
 PICKS = 32
 """So many blocks are visited best first; those after them in storage order."""
 
-HEAD = 0.6
-"""Columns with this share of the weight are scored first; the rest only where it can matter."""
+HEAD = 0.9
+"""Columns with this share of the weight are scored first, and they alone make the bounds; of the
+others only their weight counts there, and their scores only where they can matter."""
 
 
 class Query(NamedTuple):
@@ -94,13 +95,17 @@ def _any_reaches(scores, floor):
 
 @fast
 def _bound_scores(
-    grey, low, high, codes, columns, singles, bits, is_categorical, weights, least, top, bottom,
-    out,
+    grey, low, high, codes, columns, n_head, rest, singles, bits, is_categorical, weights, least,
+    top, bottom, out,
 ):  # fmt: skip
-    """Upper bounds of the scores in each box; no donor is nearer in a column than ``least``."""
+    """Upper bounds of the scores in each box: by the head of the columns, full marks for the rest.
+
+    No donor is nearer in a column than ``least``.
+    """
     zero, one = np.float32(0.0), np.float32(1.0)
-    out[:] = zero
-    for j in columns:
+    out[:] = np.float32(rest)
+    for i in range(n_head):
+        j = columns[i]
         a = singles[j]
         weight = weights[j]
         if is_categorical[j]:
@@ -178,8 +183,10 @@ def _extremes(query, query_missing, is_categorical, sorted_columns, sorted_count
         a = query[j]
         column = sorted_columns[j, :n]
         high = max(high, abs(column[0] - a), abs(column[n - 1] - a))
-        left = np.searchsorted(column, a, side="left")
-        right = np.searchsorted(column, a, side="right")
+        left = np.searchsorted(column, a)
+        right = left
+        while right < n and right - left <= own and column[right] == a:
+            right += 1
         if right - left > own:
             low = 0.0
             continue
@@ -208,11 +215,11 @@ def _insert(row, distance, rows, distances):
 
 
 @exact
-def _columns_by_weight(missing, weights):
+def _columns_that_count(missing, by_weight, weights):
     """Observed columns that count, heaviest first; how many make up the head; the rest's weight."""
     columns = np.empty(len(weights), dtype=np.intp)
     count, total = 0, 0.0
-    for j in np.argsort(-weights):
+    for j in by_weight:
         if not missing[j] and weights[j] > 0.0:
             columns[count] = j
             count += 1
@@ -225,10 +232,10 @@ def _columns_by_weight(missing, weights):
 
 
 @exact
-def _read_query(grey, row, missing, own_row, pool, weights, rho):
+def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho):
     """All that the scores of a row's donors depend on."""
     p = len(row)
-    columns, n_head, rest = _columns_by_weight(missing, weights)
+    columns, n_head, rest = _columns_that_count(missing, by_weight, weights)
     bits = np.zeros(p, dtype=np.uint64)
     for j in columns:
         if pool.is_categorical[j] and row[j] >= 0.0:
@@ -255,13 +262,32 @@ def _read_query(grey, row, missing, own_row, pool, weights, rho):
 
 
 @exact
+def _nth_largest(scores, count, n):
+    """The n-th largest of the first ``count`` scores."""
+    best = np.full(n, np.float32(-1.0))
+    for b in range(count):
+        score = scores[b]
+        if score > best[n - 1]:
+            place = n - 1
+            while place > 0 and best[place - 1] < score:
+                best[place] = best[place - 1]
+                place -= 1
+            best[place] = score
+    return best[n - 1]
+
+
+@exact
 def _propose(
     grey, leaf, scores, threshold, slack, own_row, row, row_missing, low, offset, order, values,
     missing, is_categorical, weights, rows, distances,
 ):  # fmt: skip
     """Measure the donors of a leaf whose score may suffice; return the new threshold."""
     total = weights.sum()
-    for b in range(min(LEAF, len(order) - leaf * LEAF)):
+    n_here = min(LEAF, len(order) - leaf * LEAF)
+    if threshold < 0.0 and len(rows) + 1 < n_here:
+        # Nothing is measured yet, but one more than k scores of this leaf bound the k-th best.
+        threshold = _nth_largest(scores, n_here, len(rows) + 1) - 2.0 * slack
+    for b in range(n_here):
         if scores[b] < threshold:
             continue
         donor = order[leaf * LEAF + b]
@@ -301,18 +327,21 @@ def _scan(grey, query, pool, weights, weights32, prune, scores, block_bounds, le
     n_blocks, n_picks = len(block_bounds), PICKS if prune else 1
     threshold, visited = -1.0, 0
     _bound_scores(
-        grey, boxes.low, boxes.high, boxes.codes, columns, singles, bits, is_categorical,
-        weights32, least, top, bottom, block_bounds,
+        grey, boxes.low, boxes.high, boxes.codes, columns, query.n_head, rest, singles, bits,
+        is_categorical, weights32, least, top, bottom, block_bounds,
     )  # fmt: skip
     for step in range(n_picks + n_blocks):
         block = _place_of_largest(block_bounds, n_blocks) if step < n_picks else step - n_picks
         if block_bounds[block] < (max(threshold - slack, 0.0) if prune else 0.0):
+            if step < n_picks:
+                break  # no other block has a larger bound
             continue
         block_bounds[block] = -1.0
         if prune:
             _bound_scores(
                 grey, leaf_boxes.low[block], leaf_boxes.high[block], leaf_boxes.codes[block],
-                columns, singles, bits, is_categorical, weights32, least, top, bottom, leaf_bounds,
+                columns, n_head, rest, singles, bits, is_categorical, weights32, least, top,
+                bottom, leaf_bounds,
             )  # fmt: skip
         n_here = min(LEAVES, len(leaves) - block * LEAVES)
         for turn in range(n_here):
@@ -352,6 +381,7 @@ def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune,
     Returns the share of leaves that was visited.
     """
     weights32 = weights.astype(np.float32)
+    by_weight = np.argsort(-weights)
     scores = np.empty(LEAF, dtype=np.float32)
     block_bounds = np.empty(len(pool.leaf_boxes.low), dtype=np.float32)
     leaf_bounds = np.empty(LEAVES, dtype=np.float32)
@@ -360,7 +390,9 @@ def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune,
     for q in range(len(queries)):
         rows[q, :] = -1
         distances[q, :] = np.inf
-        query = _read_query(grey, queries[q], queries_missing[q], own_rows[q], pool, weights, rho)
+        query = _read_query(
+            grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho
+        )
         visited += _scan(
             grey, query, pool, weights, weights32, pruning, scores, block_bounds, leaf_bounds,
             rows[q], distances[q],

@@ -109,6 +109,22 @@ def _number_bins(values: Floats, missing: Bools) -> _Bins:
     return _Bins(places.astype(np.intp), [""] * (len(edges) - 1), edges.tolist())
 
 
+def is_identifier(evidence: Evidence, j: int) -> bool:
+    """Whether most values of a column of levels are unlike each other."""
+    if evidence.fields[j].kind is Kind.NUMERIC:
+        return False
+    sizes = _level_sizes(evidence, j)
+    n_used = int((sizes > 0).sum())
+    return n_used > IDENTIFIER_LEVELS and 2 * n_used > int(sizes.sum())
+
+
+def _level_sizes(evidence: Evidence, j: int) -> Ints:
+    """How often each level was observed."""
+    codes = evidence.filled[:, j].astype(np.intp)
+    observed = codes[~evidence.table.missing[:, j] & (codes >= 0)]
+    return np.bincount(observed, minlength=max(len(evidence.fields[j].levels), 1))
+
+
 def _level_bins(evidence: Evidence, j: int) -> _Bins:
     """One bin for each frequent level and one for the others; ordered levels stay in order.
 
@@ -116,11 +132,9 @@ def _level_bins(evidence: Evidence, j: int) -> _Bins:
     are not shown.
     """
     field, codes = evidence.fields[j], evidence.filled[:, j].astype(np.intp)
-    observed = codes[~evidence.table.missing[:, j] & (codes >= 0)]
-    sizes = np.bincount(observed, minlength=max(len(field.levels), 1))
-    n_used = int((sizes > 0).sum())
-    if n_used > IDENTIFIER_LEVELS and 2 * n_used > len(observed):
+    if is_identifier(evidence, j):
         return _Bins(np.zeros(len(codes), dtype=np.intp), [HIDDEN], [])
+    sizes = _level_sizes(evidence, j)
     in_order = field.kind is Kind.ORDINAL and len(field.levels) <= MOST_LEVELS_IN_ORDER
     by_size = np.argsort(-sizes, kind="stable")[:TOP_LEVELS]
     shown = np.arange(len(field.levels)) if in_order else by_size[sizes[by_size] > 0]

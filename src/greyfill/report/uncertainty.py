@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.report.columns import OTHER
+from greyfill.report.columns import HIDDEN, OTHER, is_identifier
 from greyfill.report.reading import Evidence
 from greyfill.report.text import clean, tidy, value_in
 from greyfill.table import Floats, Ints, Kind
@@ -50,7 +50,7 @@ def _cell(imputer: Any, evidence: Evidence, row: int, column: int, spread: float
     return {
         "row": row,
         "column": clean(evidence.fields[column].name),
-        "value": shown_value(evidence, row, column),
+        "value": HIDDEN if is_identifier(evidence, column) else shown_value(evidence, row, column),
         "uncertainty": tidy(spread),
         "spread": tidy(spread * _range(evidence, column)) if is_number else None,
         "unit": evidence.unit(column),
