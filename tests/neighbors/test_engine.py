@@ -266,12 +266,14 @@ def test_spread_and_donors_of_a_cell_by_hand() -> None:
 def test_donors_explain_the_fill(seed: int, k: int) -> None:
     table, labels = random_table(seed)
     filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=k))
+    if not fitted.trace.converged:  # categories that cycle: the fill is that of the pass before
+        return
     for row, column, spread in zip(*fitted.spreads, strict=True):
         donors = donors_of(fitted, row, column)
         if table.is_categorical[column]:
             share = donors.weights[donors.values == filled[row, column]].sum()
             assert spread == pytest.approx(1.0 - share, abs=1e-9)
-        elif fitted.trace.converged:
+        else:
             # the last pass moved no cell by 1e-4 of its range
             width = float(np.ptp(table.values[~table.missing[:, column], column]))
             assert filled[row, column] == pytest.approx(
