@@ -1,6 +1,6 @@
 """Run contestants on made-up tables, each run in its own process, and keep seconds and memory.
 
-A run is ``python harness.py NAME SCENARIO-AS-JSON``: it makes the table, warms up on 300 rows (so
+A run is ``python harness.py NAME SCENARIO-AS-JSON``: it makes the table, warms up on 3 000 rows (so
 that compilation and imports are not counted), measures one ``fit_transform`` and prints JSON.
 Memory is read from /proc, so the harness needs Linux.
 """
@@ -161,7 +161,7 @@ def child(name: str, scenario: Scenario) -> None:
 
     warnings.simplefilter("ignore")
     imputer = CONTESTANTS[name](scenario)
-    X, y = Scenario(**{**asdict(scenario), "rows": 300}).make()
+    X, y = Scenario(**{**asdict(scenario), "rows": 3_000}).make()
     imputer.fit_transform(X, y)
     X, y = scenario.make()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the warm-up
