@@ -16,9 +16,15 @@ NEIGHBOR_IMPUTERS: list[Any] = [
     greyfill.NeighborImputer,
 ]
 
-IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS, greyfill.MICEImputer, greyfill.MissForestImputer]
+IMPUTERS: list[Any] = [
+    *NEIGHBOR_IMPUTERS,
+    greyfill.GreyImputer,
+    greyfill.MICEImputer,
+    greyfill.MissForestImputer,
+]
 
 QUICK: dict[Any, dict[str, Any]] = {
+    greyfill.GreyImputer: {"n_cells": 20, "max_iter": 2},
     greyfill.MICEImputer: {"n_imputations": 2, "n_iter": 1},
     greyfill.MissForestImputer: {"n_estimators": 5, "max_iter": 2},
 }

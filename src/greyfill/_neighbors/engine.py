@@ -53,9 +53,9 @@ def run(
     neither give nor teach: they are filled afterwards like new rows.
     """
     taught = _taught_rows(recipe, labels, table.n_rows)
-    evidence = _evidence(table, taught)
-    scaler = Scaler.learn(evidence)
-    centers = column_centers(scaler.scale(evidence))
+    known_cells = evidence(table, taught)
+    scaler = Scaler.learn(known_cells)
+    centers = column_centers(scaler.scale(known_cells))
     training = scaler.scale(_only(table, taught))
     known = labels[taught] if labels is not None else None
     prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
@@ -101,7 +101,7 @@ def _taught_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:
     return taught
 
 
-def _evidence(table: Table, taught: Ints) -> Table:
+def evidence(table: Table, taught: Ints) -> Table:
     """The table with other rows blanked out, save in columns that no taught row knows."""
     if len(taught) == table.n_rows:
         return table

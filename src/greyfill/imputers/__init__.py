@@ -1,6 +1,8 @@
 """The imputers, in scikit-learn's conventions."""
 
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
+from greyfill.imputers.grey import GreyImputer
+from greyfill.imputers.models import GreyClassifier, GreyRegressor
 from greyfill.imputers.neighbors import (
     CGKNNImputer,
     FWGKNNImputer,
@@ -18,6 +20,9 @@ __all__ = [
     "FWGKNNImputer",
     "GBNNImputer",
     "GKNNImputer",
+    "GreyClassifier",
+    "GreyImputer",
+    "GreyRegressor",
     "IKNNImputer",
     "KNNIImputer",
     "MICEImputer",

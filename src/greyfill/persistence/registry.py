@@ -13,6 +13,9 @@ MODULES = (
         "distance", "donors", "filling", "recipe", "scaling", "schedule", "serving", "start",
         "weighting",
     )),
+    *(f"_neighbors.tuned.{name}" for name in (
+        "asking", "candidates", "choosing", "engine", "features", "ground",
+    )),
     *(f"_chained.{name}" for name in (
         "augmenting", "categories", "chain", "design", "forest", "growing", "linear", "mice",
         "missforest", "numbers", "predictors", "scaling",

@@ -1,0 +1,191 @@
+"""Compiled twins of ridge_reference.py: regressions of donors' targets, one for each query."""
+
+import numpy as np
+
+from greyfill._kernels.jit import fast
+from greyfill.table import Bools, Floats, Ints
+
+
+@fast
+def group_information(
+    codes: Ints, n_codes: Ints, groups: Ints, n_groups: int, target: int, others: Ints, orders: Ints
+) -> Floats:
+    """Information within groups, for every order of the rows and every other column."""
+    out = np.zeros((len(orders), len(others)))
+    for o in range(len(others)):
+        other = others[o]
+        shape = (n_groups, n_codes[target], n_codes[other])
+        for s in range(len(orders)):
+            table = np.zeros(shape)
+            for i in range(len(codes)):
+                a, b = codes[i, target], codes[orders[s, i], other]
+                if a >= 0 and b >= 0:
+                    table[groups[i], a, b] += 1.0
+            out[s, o] = _information(table)
+    return out
+
+
+@fast
+def _information(table):
+    total = table.sum()
+    if total == 0.0:
+        return 0.0
+    found = 0.0
+    for g in range(table.shape[0]):
+        rows, columns = table[g].sum(axis=1), table[g].sum(axis=0)
+        size = rows.sum()
+        for a in range(table.shape[1]):
+            for b in range(table.shape[2]):
+                count = table[g, a, b]
+                if count > 0.0:
+                    found += count * np.log2(count * size / (rows[a] * columns[b]))
+    return found / total
+
+
+@fast
+def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
+    """Weighted means of donors' targets, donor after donor; shape (query, target)."""
+    out = np.zeros((len(donors), targets.shape[1]))
+    for q in range(len(donors)):
+        for r in range(donors.shape[1]):
+            if weights[q, r] > 0.0:
+                for t in range(targets.shape[1]):
+                    out[q, t] += weights[q, r] * targets[donors[q, r], t]
+    return out
+
+
+@fast
+def local_ridge(
+    queries: Floats,
+    usable: Bools,
+    scales: Floats,
+    donors: Ints,
+    weights: Floats,
+    features: Floats,
+    targets: Floats,
+    ridges: Floats,
+) -> Floats:
+    """Ridge fits on each query's own donors; shape (query, ridge, target)."""
+    n_donors, n_targets = donors.shape[1], targets.shape[1]
+    out = np.empty((len(queries), len(ridges), n_targets))
+    chosen = np.empty(queries.shape[1], dtype=np.intp)
+    for q in range(len(queries)):
+        size = _choose(usable[q], scales, chosen)
+        middle, center = np.zeros(size), np.zeros(n_targets)
+        for r in range(n_donors):
+            i, w = donors[q, r], weights[q, r]
+            for f in range(size):
+                middle[f] += w * features[i, chosen[f]]
+            for t in range(n_targets):
+                center[t] += w * targets[i, t]
+        x, y = np.empty((n_donors, size)), np.empty((n_donors, n_targets))
+        for r in range(n_donors):
+            i, root = donors[q, r], np.sqrt(weights[q, r])
+            for f in range(size):
+                x[r, f] = (features[i, chosen[f]] - middle[f]) * scales[chosen[f]] * root
+            for t in range(n_targets):
+                y[r, t] = (targets[i, t] - center[t]) * root
+        gram, side, place = np.zeros((size, size)), np.zeros((size, n_targets)), np.empty(size)
+        for r in range(n_donors):
+            for f in range(size):
+                for e in range(f + 1):
+                    gram[f, e] += x[r, f] * x[r, e]
+                for t in range(n_targets):
+                    side[f, t] += x[r, f] * y[r, t]
+        for f in range(size):
+            place[f] = (queries[q, chosen[f]] - middle[f]) * scales[chosen[f]]
+        _solve_ridges(gram, side, place, center, ridges, out[q])
+    return out
+
+
+@fast
+def common_ridge(
+    queries: Floats,
+    usable: Bools,
+    scales: Floats,
+    own_targets: Floats,
+    groups: Ints,
+    counts: Floats,
+    sums: Floats,
+    products: Floats,
+    target_sums: Floats,
+    cross: Floats,
+    ridges: Floats,
+    leave_out: bool,
+) -> Floats:
+    """Ridge fits on all donors of each query's group, given by their moments.
+
+    With ``leave_out`` each query is a donor of its group with ``own_targets``, and is taken out.
+    """
+    n_targets = target_sums.shape[1]
+    out = np.empty((len(queries), len(ridges), n_targets))
+    chosen = np.empty(queries.shape[1], dtype=np.intp)
+    self_weight = 1.0 if leave_out else 0.0
+    for q in range(len(queries)):
+        g = groups[q]
+        size = _choose(usable[q], scales, chosen)
+        n = counts[g] - self_weight
+        middle, center = np.empty(size), np.empty(n_targets)
+        for f in range(size):
+            middle[f] = (sums[g, chosen[f]] - self_weight * queries[q, chosen[f]]) / n
+        for t in range(n_targets):
+            center[t] = (target_sums[g, t] - self_weight * own_targets[q, t]) / n
+        gram, side, place = np.empty((size, size)), np.empty((size, n_targets)), np.empty(size)
+        for f in range(size):
+            a, own = chosen[f], self_weight * queries[q, chosen[f]]
+            place[f] = (queries[q, a] - middle[f]) * scales[a]
+            for e in range(f + 1):
+                b = chosen[e]
+                moment = (products[g, a, b] - own * queries[q, b]) / n - middle[f] * middle[e]
+                gram[f, e] = moment * scales[a] * scales[b]
+            for t in range(n_targets):
+                moment = (cross[g, a, t] - own * own_targets[q, t]) / n - middle[f] * center[t]
+                side[f, t] = moment * scales[a]
+        _solve_ridges(gram, side, place, center, ridges, out[q])
+    return out
+
+
+@fast
+def _choose(usable: Bools, scales: Floats, chosen: Ints) -> int:
+    size = 0
+    for f in range(len(scales)):
+        if usable[f] and scales[f] > 0.0:
+            chosen[size] = f
+            size += 1
+    return size
+
+
+@fast
+def _solve_ridges(
+    gram: Floats, side: Floats, place: Floats, center: Floats, ridges: Floats, out: Floats
+) -> None:
+    """out[r] = center + place' (gram + ridge_r I)⁻¹ side, by one Cholesky factor for each.
+
+    Only the lower triangle of ``gram`` is read.
+    """
+    size, n_targets = side.shape
+    factor, work = np.zeros((size, size)), np.empty(size)
+    for r in range(len(ridges)):
+        for i in range(size):
+            for j in range(i + 1):
+                s = gram[i, j]
+                if i == j:
+                    s += ridges[r]
+                for k in range(j):
+                    s -= factor[i, k] * factor[j, k]
+                factor[i, j] = np.sqrt(max(s, 1e-12)) if i == j else s / factor[j, j]
+        for i in range(size):  # work = L⁻¹ place, then work = L⁻ᵀ work
+            s = place[i]
+            for k in range(i):
+                s -= factor[i, k] * work[k]
+            work[i] = s / factor[i, i]
+        for i in range(size - 1, -1, -1):
+            s = work[i]
+            for k in range(i + 1, size):
+                s -= factor[k, i] * work[k]
+            work[i] = s / factor[i, i]
+        for t in range(n_targets):
+            s = center[t]
+            for i in range(size):
+                s += work[i] * side[i, t]
+            out[r, t] = s

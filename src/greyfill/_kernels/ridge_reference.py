@@ -1,0 +1,107 @@
+"""Information within groups and ridge regressions in plain numpy, the oracle of ridge.py."""
+
+import numpy as np
+
+from greyfill.table import Bools, Floats, Ints
+
+
+def group_information(
+    codes: Ints, n_codes: Ints, groups: Ints, n_groups: int, target: int, others: Ints, orders: Ints
+) -> Floats:
+    """Information in bits within groups, Σ_g n_g/n · I(X_target; X_other | g), by histograms.
+
+    Codes below 0 are holes; only jointly known cells count. For every row of ``orders`` the other
+    column is read in that order of the rows: the identity gives the estimate, orders that shuffle
+    within groups give what chance alone would show. Shape (order, other).
+    """
+    out = np.zeros((len(orders), len(others)))
+    for s, order in enumerate(orders):
+        for o, other in enumerate(others):
+            pairs = np.stack([codes[:, target], codes[order, other]])
+            known = (pairs >= 0).all(axis=0)
+            for g in range(n_groups):
+                here = known & (groups == g)
+                if here.any():
+                    shape = (n_codes[target], n_codes[other])
+                    counts = np.zeros(shape)
+                    np.add.at(counts, tuple(pairs[:, here]), 1.0)
+                    out[s, o] += here.sum() / known.sum() * _information(counts)
+    return out
+
+
+def _information(counts: Floats) -> float:
+    joint = counts / counts.sum()
+    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    seen = joint > 0
+    return float((joint[seen] * np.log2(joint[seen] / apart[seen])).sum())
+
+
+def ridge_weights(
+    query: Floats, usable: Bools, scales: Floats, weights: Floats, features: Floats, ridge: float
+) -> Floats:
+    """What each donor's target counts in the prediction of a weighted ridge regression.
+
+    With donors' features z_i, kernel weights ω_i (sum 1), mean m = Σ ω_i z_i and
+    x_i = S (z_i − m), where S scales the usable features by ``scales`` and drops the others:
+
+    c_i = ω_i (1 + x' (Σ_l ω_l x_l x_l' + α I)⁻¹ x_i),  prediction = Σ_i c_i t_i
+
+    The c_i sum to 1, and α → ∞ leaves the weighted mean, c_i = ω_i.
+    """
+    kept = usable & (scales > 0)
+    middle = weights @ features[:, kept]
+    x = (features[:, kept] - middle) * scales[kept]
+    place = (query[kept] - middle) * scales[kept]
+    gram = (x * weights[:, np.newaxis]).T @ x + ridge * np.eye(kept.sum())
+    return np.asarray(weights * (1.0 + x @ np.linalg.solve(gram, place)))
+
+
+def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
+    """Weighted means of donors' targets, Σ_i ω_i t_i; shape (query, target)."""
+    return np.asarray((weights[..., np.newaxis] * targets[donors]).sum(axis=1))
+
+
+def local_ridge(
+    queries: Floats,
+    usable: Bools,
+    scales: Floats,
+    donors: Ints,
+    weights: Floats,
+    features: Floats,
+    targets: Floats,
+    ridges: Floats,
+) -> Floats:
+    """Predictions by `ridge_weights` on each query's own donors; shape (query, ridge, target)."""
+    out = np.empty((len(queries), len(ridges), targets.shape[1]))
+    for q, query in enumerate(queries):
+        near = donors[q]
+        for r, ridge in enumerate(ridges):
+            c = ridge_weights(query, usable[q], scales, weights[q], features[near], ridge)
+            out[q, r] = c @ targets[near]
+    return out
+
+
+def common_ridge(
+    queries: Floats,
+    usable: Bools,
+    scales: Floats,
+    groups: Ints,
+    own_rows: Ints,
+    donor_groups: Ints,
+    features: Floats,
+    targets: Floats,
+    ridges: Floats,
+) -> Floats:
+    """Predictions by `ridge_weights` on all donors of the query's group, equally weighted.
+
+    ``own_rows`` are the donors that are the queries themselves (−1: none); they are left out.
+    """
+    out = np.empty((len(queries), len(ridges), targets.shape[1]))
+    for q, query in enumerate(queries):
+        donors = np.flatnonzero(donor_groups == groups[q])
+        donors = donors[donors != own_rows[q]]
+        even = np.full(len(donors), 1.0 / len(donors))
+        for r, ridge in enumerate(ridges):
+            c = ridge_weights(query, usable[q], scales, even, features[donors], ridge)
+            out[q, r] = c @ targets[donors]
+    return out

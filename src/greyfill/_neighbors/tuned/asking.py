@@ -1,0 +1,238 @@
+"""Predictions of one column for some rows, by any candidate."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from greyfill._kernels.pool import DonorPool, build_pool
+from greyfill._neighbors.distance import Grey
+from greyfill._neighbors.linking import Taking, informed, search
+from greyfill._neighbors.tuned.candidates import EVERYONE, KS, Candidate
+from greyfill._neighbors.tuned.ground import Ground, Queries
+from greyfill.table import Bools, Floats, Ints
+
+SOFTENING = 1e-6
+"""Added to d² in the inverse kernel, so that an exact match does not silence all others."""
+
+FEWEST = 3
+"""Donors that a regression needs at least; with fewer a candidate has no answer."""
+
+GREY = Grey()
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """The nearest donors of some queries: rows of the ground (0 in empty places) and distances.
+
+    Empty places have distance infinity.
+    """
+
+    donors: Ints
+    distances: Floats
+
+    def weights(self, k: int, kernel: str) -> Floats:
+        """Weights of the k nearest, which sum to 1, or to 0 where there is no donor."""
+        distances = self.distances[:, :k]
+        there = np.isfinite(distances)
+        squared = np.where(there, distances, 0.0) ** 2
+        raw = there / (squared + SOFTENING) if kernel == "inverse" else there.astype(float)
+        total = raw.sum(axis=1, keepdims=True)
+        return np.asarray(raw / np.where(total > 0, total, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Asker:
+    """A target column, the donors that know it, and the weights of its predictors."""
+
+    ground: Ground
+    target: int
+    donors: Ints
+    predictors: Ints
+    weights: dict[str, Floats]
+    class_weight: float
+    n_jobs: int | None = None
+    _pools: dict[tuple[str, str, int], DonorPool] = field(default_factory=dict, repr=False)
+    _sums: dict[tuple[bool, str], tuple[Floats, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Where donors may be sought."""
+        splits = self.ground.has_classes and self.target != self.ground.class_column
+        return ("split", "soft") if splits else ("soft",)
+
+    def columns(self, scope: str) -> Ints:
+        """The columns that count: the predictors, and the class where donors are of all classes."""
+        if scope == "split" or "split" not in self.scopes:
+            return self.predictors
+        return np.append(self.predictors, self.ground.class_column)
+
+    def column_weights(self, relevance: str, scope: str) -> Floats:
+        """Weights of these columns in the distance."""
+        weights = self.weights[relevance]
+        if len(self.columns(scope)) == len(weights):
+            return weights
+        return np.append(weights * (1 - self.class_weight), self.class_weight)
+
+    def predict(self, candidate: Candidate, queries: Queries) -> Floats:
+        """Predictions of shape (query, target); NaN where the candidate has no answer."""
+        ridges = np.array([candidate.ridge])
+        if candidate.k == EVERYONE:
+            place = candidate.relevance, candidate.scope, candidate.form
+            return self.common(queries, *place, ridges, False)[:, 0]
+        near = self.neighborhood(queries, candidate.relevance, candidate.scope, candidate.k)
+        if np.isinf(candidate.ridge):
+            return self.mean(near, candidate.k, candidate.kernel)
+        return self.local(queries, near, candidate, ridges)[:, 0]
+
+    def neighborhood(
+        self, queries: Queries, relevance: str, scope: str, k: int = max(KS)
+    ) -> Neighborhood:
+        """The k nearest donors of every query, by grey distance over its observed columns."""
+        weights, columns = self.column_weights(relevance, scope), self.columns(scope)
+        missing = np.ascontiguousarray(queries.missing[:, columns])
+        able = informed(missing, weights)
+        donors = np.zeros((len(missing), k), dtype=np.intp)
+        distances = np.full((len(missing), k), np.inf)
+        for label, givers in self._givers(scope):
+            rows = np.flatnonzero(able & ((queries.labels == label) | (scope != "split")))
+            if len(rows) == 0 or len(givers) == 0:
+                continue
+            pool = self._pool(relevance, scope, label, givers)
+            own = _places_among(givers, queries.own_rows[rows])
+            taking = Taking(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
+            size = min(k, len(givers))
+            found, far = search(GREY, pool, taking, weights, size, self.n_jobs)
+            share = np.where(missing[rows], 0.0, weights).sum(axis=1)
+            there = np.isfinite(far)
+            donors[rows, :size] = givers[np.where(there, found, 0)]
+            distances[rows, :size] = np.where(
+                there, GREY.over_observed(np.where(there, far, 1.0), share), np.inf
+            )
+        return Neighborhood(donors, distances)
+
+    def mean(self, near: Neighborhood, k: int, kernel: str) -> Floats:
+        """The weighted mean of the k nearest donors' targets."""
+        from greyfill._kernels import ridge as kernels
+
+        weights, targets = near.weights(k, kernel), self.ground.targets(self.target)
+        found = kernels.local_means(near.donors[:, :k], weights, targets)
+        return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
+
+    def local(
+        self, queries: Queries, near: Neighborhood, like: Candidate, ridges: Floats
+    ) -> Floats:
+        """Ridge regressions on the k nearest donors, shape (query, ridge, target)."""
+        from greyfill._kernels import ridge as kernels
+
+        columns = self.columns(like.scope)
+        weights, donors = near.weights(like.k, like.kernel), near.donors[:, : like.k]
+        places = self.ground.feature_map.places(columns)
+        targets = self.ground.targets(self.target)
+        found = kernels.local_ridge(
+            self.ground.feature_map.of(queries.values, columns, like.form),
+            self._usable(queries, columns),
+            self._scales(like.relevance, like.scope),
+            donors,
+            weights,
+            np.ascontiguousarray(self.ground.features(like.form)[:, places]),
+            targets,
+            ridges,
+        )
+        there = weights[..., np.newaxis] > 0
+        low = np.where(there, targets[donors], np.inf).min(axis=1)[:, np.newaxis]
+        high = np.where(there, targets[donors], -np.inf).max(axis=1)[:, np.newaxis]
+        margin = np.maximum((high - low) / 2, 0.0)
+        enough = (weights > 0).sum(axis=1) >= FEWEST
+        found = np.clip(found, low - margin, high + margin)
+        return np.where(enough[:, np.newaxis, np.newaxis], found, np.nan)
+
+    def common(
+        self,
+        queries: Queries,
+        relevance: str,
+        scope: str,
+        form: str,
+        ridges: Floats,
+        leave_out: bool,
+    ) -> Floats:
+        """One ridge regression on all donors of the scope, shape (query, ridge, target)."""
+        from greyfill._kernels import ridge as kernels
+
+        columns = self.columns(scope)
+        split = scope == "split"
+        moments = self._moments(columns, split, form)
+        groups = queries.labels if split else np.zeros(len(queries.labels), dtype=np.intp)
+        own = self.ground.targets(self.target)[queries.own_rows] if leave_out else np.zeros((0, 0))
+        enough = moments[0][np.maximum(groups, 0)] - leave_out >= FEWEST
+        enough &= groups >= 0
+        part = queries.part(enough)
+        some = self.ground.targets(self.target).shape[1]
+        out = np.full((len(groups), len(ridges), some), np.nan)
+        finite = np.where(np.isinf(ridges), 1e12, ridges)
+        out[enough] = kernels.common_ridge(
+            self.ground.feature_map.of(part.values, columns, form),
+            self._usable(part, columns),
+            self._scales(relevance, scope),
+            own[enough] if leave_out else np.zeros((len(part.values), some)),
+            groups[enough],
+            *moments,
+            finite,
+            leave_out,
+        )
+        return out
+
+    def _moments(self, columns: Ints, split: bool, form: str) -> tuple[Floats, ...]:
+        """Counts, sums and products of the donors' features and targets in each group, once."""
+        if (split, form) in self._sums:
+            return self._sums[split, form]
+        places = self.ground.feature_map.places(columns)
+        features = self.ground.features(form)[np.ix_(self.donors, places)]
+        targets = self.ground.targets(self.target)[self.donors]
+        groups = self.ground.labels[self.donors] if split else np.zeros(len(self.donors), np.intp)
+        masks = [groups == g for g in range(self.ground.n_classes if split else 1)]
+        pieces = [(features[mask], targets[mask]) for mask in masks]
+        self._sums[split, form] = (
+            np.array([float(mask.sum()) for mask in masks]),
+            np.array([z.sum(axis=0) for z, _ in pieces]),
+            np.array([z.T @ z for z, _ in pieces]),
+            np.array([t.sum(axis=0) for _, t in pieces]),
+            np.array([z.T @ t for z, t in pieces]),
+        )
+        return self._sums[split, form]
+
+    def _scales(self, relevance: str, scope: str) -> Floats:
+        """√(w / max w) for the features of each column; 1 for the class."""
+        weights = self.weights[relevance]
+        scales = np.sqrt(weights / max(weights.max(initial=0.0), 1e-300))
+        columns = self.columns(scope)
+        if len(columns) > len(weights):
+            scales = np.append(scales, 1.0)
+        return np.asarray(scales[self.ground.feature_map.owners(columns)])
+
+    def _usable(self, queries: Queries, columns: Ints) -> Bools:
+        known = ~queries.missing[:, columns]
+        return np.ascontiguousarray(known[:, self.ground.feature_map.owners(columns)])
+
+    def _givers(self, scope: str) -> list[tuple[int, Ints]]:
+        if scope != "split":
+            return [(-1, self.donors)]
+        labels = self.ground.labels[self.donors]
+        return [(c, self.donors[labels == c]) for c in range(self.ground.n_classes)]
+
+    def _pool(self, relevance: str, scope: str, label: int, givers: Ints) -> DonorPool:
+        key = relevance, scope, label
+        if key not in self._pools:
+            columns = self.columns(scope)
+            values = self.ground.table.values[np.ix_(givers, columns)]
+            category = self.ground.table.is_categorical[columns]
+            weights = self.column_weights(relevance, scope)
+            self._pools[key] = build_pool(values, np.zeros(values.shape, bool), category, weights)
+        return self._pools[key]
+
+
+def _places_among(rows: Ints, wanted: Ints) -> Ints:
+    """Where each wanted row stands among rising rows; −1 if it does not."""
+    places = np.searchsorted(rows, wanted)
+    there = (wanted >= 0) & (places < len(rows))
+    there &= rows[np.minimum(places, len(rows) - 1)] == wanted
+    return np.where(there, places, -1)

@@ -1,0 +1,60 @@
+"""The ways to fill a column, and which of them are alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+EVERYONE = 0
+"""Stands for k = all donors of the scope."""
+
+KS = (5, 10, 20, 40, 80)
+KERNELS = ("uniform", "inverse")
+LOCAL_KS = (20, 40, 80)
+LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
+COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, np.inf)
+
+
+@dataclass(frozen=True, order=True)
+class Candidate:
+    """One way to predict a column from the rows that know it.
+
+    Parameters
+    ----------
+    relevance : "pair", "mixed" or "equal"
+        Weights of the other columns in the grey distance and in the regression.
+    scope : "split" or "soft"
+        Donors of the same class, or of all classes with the class as one more column.
+    k : int
+        Number of nearest donors; 0 means all of the scope.
+    kernel : "uniform" or "inverse"
+        Donors count alike, or by 1/d².
+    ridge : float
+        The penalty of the regression on the donors; infinite leaves their weighted mean.
+    form : "values" or "scores"
+        Numbers enter the regression as they are, or as normal scores of their ranks.
+    """
+
+    relevance: str
+    scope: str
+    k: int
+    kernel: str
+    ridge: float
+    form: str
+
+    @property
+    def family(self) -> tuple[str, str, str, str]:
+        """Candidates of one family differ only in k, kernel and ridge."""
+        return self.kind, self.form, self.relevance, self.scope
+
+    @property
+    def kind(self) -> str:
+        """One regression for all, a mean of neighbors, or a regression on neighbors."""
+        if self.k == EVERYONE:
+            return "common"
+        return "mean" if np.isinf(self.ridge) else "local"
+
+    def __str__(self) -> str:
+        """A line for people."""
+        donors = "all" if self.k == EVERYONE else f"{self.k} nearest"
+        fill = "mean" if np.isinf(self.ridge) else f"ridge {self.ridge:g} on {self.form}"
+        return f"{donors} donors ({self.scope}, {self.relevance} weights, {self.kernel}): {fill}"

@@ -1,0 +1,254 @@
+"""Passes over the columns of a training table, and new rows."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from greyfill._neighbors.engine import evidence
+from greyfill._neighbors.scaling import Scaler
+from greyfill._neighbors.schedule import Report
+from greyfill._neighbors.start import ClassStart, column_centers
+from greyfill._neighbors.tuned.asking import Asker
+from greyfill._neighbors.tuned.choosing import Choice, as_shares, choose
+from greyfill._neighbors.tuned.features import FeatureMap
+from greyfill._neighbors.tuned.ground import Ground, Queries
+from greyfill._neighbors.tuned.relevance import Relevance
+from greyfill.table import Column, Floats, Ints, Kind, Table
+
+CHOOSING_PASSES = 2
+"""In the first passes the fills still move much, so panels are chosen anew."""
+
+NEGLIGIBLE = 0.01
+"""Classes less likely than this give nothing to a row without a label."""
+
+
+def _quiet(message: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a caller may set."""
+
+    n_cells: int = 250
+    max_iter: int = 4
+    tol: float = 1e-4
+    n_jobs: int | None = None
+    random_state: int | None = 0
+    report: Report = field(default=_quiet)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """All that a self-tuned imputer remembers."""
+
+    scaler: Scaler
+    ground: Ground
+    rows: Ints
+    choices: dict[int, Choice]
+    history: tuple[float, ...]
+    converged: bool
+    n_cells: int
+    n_jobs: int | None
+    random_state: int | None
+    _askers: dict[int, Asker] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_askers": {}}
+
+    def choice(self, target: int) -> Choice:
+        """How a column is filled; tuned now if it had no hole in ``fit``."""
+        if target not in self.choices:
+            relevance = Relevance(self.ground, self.random_state)
+            tuning = Tuning(self.n_cells, random_state=self.random_state)
+            self.choices[target] = _choose(self.ground, relevance, target, tuning, 0)
+        return self.choices[target]
+
+    def asker(self, target: int) -> Asker:
+        """Who predicts a column, with its donors laid out once."""
+        if target not in self._askers:
+            self._askers[target] = self.choice(target).asker(self.ground, self.n_jobs)
+        return self._askers[target]
+
+
+def tune(
+    table: Table, labels: Ints | None, response: Floats | None, tuning: Tuning
+) -> tuple[Floats, Tuned]:
+    """Fill a training table; return its values without holes and what serves new rows.
+
+    ``labels`` are class codes, −1 where unknown: such rows neither give nor teach. ``response`` is
+    a continuous target instead, NaN where unknown.
+    """
+    taught = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
+    if len(taught) == 0:
+        labels, taught = None, np.arange(table.n_rows)
+    taught = taught[_content_order(table.rows(taught), labels, response, taught)]
+    known_cells = evidence(table, taught)
+    scaler = Scaler.learn(known_cells)
+    scaled = scaler.scale(table.rows(taught))
+    codes = np.zeros(len(taught), dtype=np.intp) if labels is None else labels[taught]
+    start, _ = ClassStart().fill(scaled, codes)
+    start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known_cells)), start)
+    known = None if response is None else response[taught]
+    ground = _ground(scaled.with_values(start), codes, known)
+    targets = [j for j in _by_holes(table.rows(taught)) if j < table.n_columns]
+    relevance = Relevance(ground, tuning.random_state)
+    choices: dict[int, Choice] = {}
+    history: list[float] = []
+    for number in range(tuning.max_iter if targets else 0):
+        if number < CHOOSING_PASSES:
+            found = Parallel(n_jobs=tuning.n_jobs, prefer="threads")(
+                delayed(_choose)(ground, relevance, j, tuning, number) for j in targets
+            )
+            choices = dict(zip(targets, found, strict=True))
+        history.append(_one_pass(ground, targets, choices, tuning))
+        tuning.report(f"pass {number + 1}: largest change {history[-1]:.2g}")
+        if history[-1] < tuning.tol:
+            break
+    converged = not history or history[-1] < tuning.tol
+    tuned = Tuned(
+        scaler, ground, taught, choices, tuple(history), converged,
+        tuning.n_cells, tuning.n_jobs, tuning.random_state,
+    )  # fmt: skip
+    values = table.values.copy()
+    filled = scaler.unscale(ground.table.values[:, : table.n_columns])
+    values[taught] = np.where(table.missing[taught], filled, table.values[taught])
+    others = np.setdiff1d(np.arange(table.n_rows), taught)
+    if len(others):
+        values[others] = serve(tuned, table.rows(others))
+    return values, tuned
+
+
+def teach(table: Table, labels: Ints | None, response: Floats | None, tuning: Tuning) -> Tuned:
+    """Learn to predict the labels, or the response, of rows with holes.
+
+    Holes of the donors are filled without a look at the labels, so that a filled cell does not
+    give its row's label away.
+    """
+    values, blind = tune(table, None, None, tuning)
+    filled = Table(values, np.zeros_like(table.missing), table.columns)
+    scaled = table.with_values(blind.scaler.scale(filled).values)
+    codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
+    rows = blind.rows
+    ground = _ground(scaled.rows(rows), codes[rows], None if response is None else response[rows])
+    return replace(blind, ground=ground, choices={}, _askers={})
+
+
+def serve(tuned: Tuned, table: Table) -> Floats:
+    """The values of new rows without holes, in the units of the table."""
+    queries = ask(tuned, table)
+    values = queries.values[:, : table.n_columns].copy()
+    for j in np.flatnonzero(table.missing.any(axis=0)):
+        rows = np.flatnonzero(table.missing[:, j])
+        found = predict(tuned, int(j), queries.part(rows))
+        values[rows, j] = settle(tuned.ground, int(j), found)
+    return np.where(table.missing, tuned.scaler.unscale(values), table.values)
+
+
+def ask(tuned: Tuned, table: Table) -> Queries:
+    """New rows in the columns of the ground; an unseen category tells nothing, like a hole."""
+    scaled = tuned.scaler.scale(table)
+    extra = tuned.ground.table.n_columns - table.n_columns
+    values = np.pad(scaled.values, ((0, 0), (0, extra)))
+    missing = np.pad(table.missing | table.unseen, ((0, 0), (0, extra)), constant_values=True)
+    nobody = np.full(table.n_rows, -1, dtype=np.intp)
+    return Queries(values, missing, np.zeros(table.n_rows, dtype=np.intp), nobody)
+
+
+def posterior(tuned: Tuned, queries: Queries) -> Floats:
+    """P(class | observed cells) of new rows."""
+    column = tuned.ground.class_column
+    choice = tuned.choice(column)
+    return as_shares(choice.predict(tuned.asker(column), queries), choice.sharpness)
+
+
+def predict(tuned: Tuned, target: int, queries: Queries) -> Floats:
+    """Predictions for rows without a label: those of each class, mixed by its probability."""
+    choice, asker = tuned.choice(target), tuned.asker(target)
+    if not tuned.ground.has_classes or target == tuned.ground.class_column:
+        return choice.predict(asker, queries)
+    shares = posterior(tuned, queries)
+    shares = np.where(shares < NEGLIGIBLE, 0.0, shares)
+    shares /= shares.sum(axis=1, keepdims=True)
+    out = np.zeros((len(shares), tuned.ground.targets(target).shape[1]))
+    for label in range(tuned.ground.n_classes):
+        rows = np.flatnonzero(shares[:, label] > 0)
+        if len(rows) == 0:
+            continue
+        found = choice.predict(asker, queries.part(rows).with_class(tuned.ground, label))
+        out[rows] += shares[rows, label, np.newaxis] * found
+    return out
+
+
+def settle(ground: Ground, target: int, found: Floats) -> Floats:
+    """A value for each prediction: the likeliest level, or a number within the observed range."""
+    if ground.table.is_categorical[target]:
+        return np.asarray(found.argmax(axis=1), dtype=float)
+    known = ground.table.values[~ground.table.missing[:, target], target]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    return np.clip(found[:, 0], low, high)
+
+
+def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:
+    """A filled table with its classes or the response as a last column."""
+    n_classes = int(codes.max(initial=0)) + 1
+    values, columns, missing = table.values, table.columns, table.missing
+    extra = None
+    if n_classes > 1:
+        extra = codes.astype(float), np.zeros(table.n_rows, dtype=bool)
+        columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
+    elif response is not None:
+        unknown = np.isnan(response)
+        low, high = np.nanmin(response), np.nanmax(response)
+        scaled = (response - low) / (high - low if high > low else 1.0)
+        extra = np.where(unknown, 0.0, scaled), unknown
+        columns = (*columns, Column("response", Kind.NUMERIC))
+    if extra is not None:
+        values = np.column_stack([values, extra[0]])
+        missing = np.column_stack([missing, extra[1]])
+    whole = Table(np.ascontiguousarray(values), missing, columns)
+    return Ground(whole, codes, n_classes, FeatureMap.learn(whole))
+
+
+def _content_order(table: Table, labels: Ints | None, response: Floats | None, rows: Ints) -> Ints:
+    """An order of the rows by their content, so that the order they came in does not matter."""
+    keys = [*table.values.T, *table.missing.T]
+    keys += [extra[rows] for extra in (labels, response) if extra is not None]
+    return np.lexsort(keys)
+
+
+def _by_holes(table: Table) -> list[int]:
+    """Columns with holes and with observed cells, fewest holes first."""
+    holes = table.missing.sum(axis=0)
+    some = np.flatnonzero((holes > 0) & (holes < table.n_rows))
+    return [int(j) for j in some[np.argsort(holes[some], kind="stable")]]
+
+
+def _choose(
+    ground: Ground, relevance: Relevance, target: int, tuning: Tuning, number: int
+) -> Choice:
+    predictors = relevance.predictors(target)
+    weights, class_weight = relevance.weights(target, predictors)
+    donors = np.flatnonzero(~ground.table.missing[:, target])
+    asker = Asker(ground, target, donors, predictors, weights, class_weight)
+    seed = [0 if tuning.random_state is None else tuning.random_state, target, number]
+    of_class = ground.has_classes and target == ground.class_column
+    n_cells = int(np.clip(5_000 // max(len(predictors), 1), 40, tuning.n_cells))
+    return choose(asker, n_cells, np.random.default_rng(seed), "log" if of_class else "square")
+
+
+def _one_pass(
+    ground: Ground, targets: list[int], choices: dict[int, Choice], tuning: Tuning
+) -> float:
+    """Fill every hole once, column after column; return the largest change."""
+    largest = 0.0
+    for j in targets:
+        rows = np.flatnonzero(ground.table.missing[:, j])
+        found = choices[j].predict(
+            choices[j].asker(ground, tuning.n_jobs), Queries.of(ground, rows)
+        )
+        largest = max(largest, ground.fill(rows, j, settle(ground, j, found)))
+    return largest

@@ -1,0 +1,204 @@
+"""Impute and predict in one step: a class or a number straight from the grey neighborhood."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from greyfill import frames
+from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.table import Floats, Ints, Table
+
+
+class _GreyModel(BaseEstimator):
+    """What the classifier and the regressor share: holes are welcome, and stay holes."""
+
+    def __init__(
+        self,
+        *,
+        n_cells: int = 250,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        n_jobs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_cells = n_cells
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
+        frames.open_table(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        if self.n_cells < 10:
+            raise InvalidParameterError(f"n_cells must be at least 10, not {self.n_cells!r}")
+        table, origin = frames.encode(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+            missing_values=self.missing_values,
+        )
+        if n_labels != table.n_rows:
+            raise InvalidDataError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{table.n_rows} rows, y has {n_labels}"
+            )
+        self._schema = origin.schema
+        self._kept = np.asarray(~table.missing.all(axis=0))
+        if not self._kept.any():
+            raise InvalidDataError("no column of X has an observed value")
+        tuning = Tuning(
+            n_cells=self.n_cells, max_iter=2, n_jobs=self.n_jobs, random_state=self.random_state
+        )
+        self._tuned = teach(table.select(self._kept), labels, response, tuning)
+        choice = self._tuned.choice(self._tuned.ground.table.n_columns - 1)
+        self.selection_: dict[str, Any] = {
+            "panel": [str(candidate) for candidate in choice.panel],
+            "error": choice.error,
+            "tried": {str(candidate): error for candidate, error in choice.errors},
+        }
+
+    def _new_rows(self, X: Any) -> Table:
+        check_is_fitted(self)
+        frames.open_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        table, _ = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        return table.select(self._kept)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that holes and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class GreyClassifier(ClassifierMixin, _GreyModel):
+    """Class probabilities of rows with holes, from grey neighbors, without imputing them first.
+
+    The class is a column like any other: donors are rows near in what the new row has observed,
+    weighted by each column's information about the class. Cells that the row lacks are integrated
+    out by the values that its donors have there. How many donors, which weights, and whether their
+    votes are averaged or joined by a ridge regression is chosen by the log loss of left-out rows,
+    and so is the power that calibrates the probabilities.
+
+    Parameters
+    ----------
+    n_cells : int, default=250
+        Left-out rows on which candidates are compared.
+    categorical_features : "auto" or list of names, indices or a mask, default="auto"
+        Columns to treat as unordered categories besides strings, categories and booleans.
+    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
+        Columns to treat as ordered.
+    missing_values : scalar or list, optional
+        Values that mean "missing" besides NaN, None, NA and null.
+    n_jobs : int, optional
+        Threads; None means one, −1 all cores.
+    random_state : int, default=0
+        Seed of the left-out rows and of the permutations.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, in the order of the columns of ``predict_proba``.
+    log_loss_ : float
+        Mean log loss of the left-out rows; NaN where there were too few to leave any out.
+    selection_ : dict
+        The ``panel`` in words, its ``error``, and that of every candidate (``tried``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greyfill import GreyClassifier
+    >>> X = np.array([[0.0, 1], [0.1, np.nan], [0.2, 1], [1.0, 2], [np.nan, 2], [0.9, 2]])
+    >>> model = GreyClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[np.nan, 2.0], [0.1, np.nan]])
+    array(['b', 'a'], dtype='<U1')
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the classes y of the rows of X, which may have holes."""
+        if y is None:
+            raise InvalidDataError(
+                "This GreyClassifier estimator requires y to be passed, but the target y is None"
+            )
+        codes, classes = frames.encode_labels(y)
+        if (codes < 0).any():
+            raise InvalidDataError(
+                f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
+            )
+        check_classification_targets(np.asarray(classes))
+        self.classes_ = np.asarray(classes)
+        self._learn(X, len(codes), codes, None)
+        self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, shape (n_rows, n_classes)."""
+        table = self._new_rows(X)
+        if len(self.classes_) == 1:
+            return np.ones((table.n_rows, 1))
+        return posterior(self._tuned, ask(self._tuned, table))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class GreyRegressor(RegressorMixin, _GreyModel):
+    """A number for rows with holes, from grey neighbors, without imputing them first.
+
+    As `GreyClassifier`, with the squared error of left-out rows as the measure.
+
+    Parameters
+    ----------
+    n_cells, categorical_features, ordinal_features, missing_values, n_jobs, random_state
+        As in `GreyClassifier`.
+
+    Attributes
+    ----------
+    selection_ : dict
+        The ``panel`` in words, its mean squared ``error`` on the [0, 1] scale of y, and that of
+        every candidate (``tried``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greyfill import GreyRegressor
+    >>> x = np.linspace(0, 1, 50)
+    >>> X = np.column_stack([x, 1 - x])
+    >>> X[::3, 0] = np.nan
+    >>> model = GreyRegressor().fit(X, 10 * x)
+    >>> bool(abs(model.predict([[np.nan, 0.5]])[0] - 5) < 0.5)
+    True
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the numbers y of the rows of X, which may have holes."""
+        if y is None:
+            raise InvalidDataError(
+                "This GreyRegressor estimator requires y to be passed, but the target y is None"
+            )
+        numbers, missing = frames.labels_to_array(y)
+        response = np.asarray(numbers, dtype=float)
+        if missing.any() or not np.isfinite(response).all():
+            raise InvalidDataError("y contains NaN or infinity; drop those rows")
+        self._low, self._high = float(response.min()), float(response.max())
+        self._learn(X, len(response), None, response)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """A number for each row."""
+        table = self._new_rows(X)
+        queries = ask(self._tuned, table)
+        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
+        return np.asarray(self._low + np.clip(found, 0.0, 1.0) * (self._high - self._low))

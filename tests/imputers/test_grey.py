@@ -1,0 +1,134 @@
+"""The self-tuning imputer, and the models that predict without imputing first."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import greyfill
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+
+
+def holed(X: np.ndarray, rate: float = 0.2, seed: int = 0) -> np.ndarray:
+    holes = np.random.default_rng(seed).random(X.shape) < rate
+    return np.where(holes, np.nan, X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@parametrize_with_checks([greyfill.GreyClassifier(n_cells=20), greyfill.GreyRegressor(n_cells=20)])
+def test_estimator_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_a_line_is_found() -> None:
+    rng = np.random.default_rng(0)
+    x = np.append(rng.uniform(-1, 1, size=20), rng.normal(size=100))
+    X = np.column_stack([x, 3 * x + 1, rng.normal(size=120)])
+    hidden = X[:20, 1].copy()
+    X[:20, 1] = np.nan
+    imputer = greyfill.GreyImputer()
+    filled = imputer.fit_transform(X)
+    assert np.abs(filled[:20, 1] - hidden).max() < 0.05 * np.ptp(X[20:, 1])
+    assert imputer.selection_["x1"]["error"] < 0.05 * np.ptp(X[20:, 1])
+    assert any("ridge" in line for line in imputer.selection_["x1"]["panel"])
+
+
+def test_noise_is_filled_by_something_near_the_mean() -> None:
+    X = np.random.default_rng(1).normal(size=(200, 3))
+    hidden = X[:50, 0].copy()
+    X[:50, 0] = np.nan
+    filled = greyfill.GreyImputer().fit_transform(X)[:50, 0]
+    error = np.sqrt(np.mean((filled - hidden) ** 2))
+    by_mean = np.sqrt(np.mean((np.nanmean(X[:, 0]) - hidden) ** 2))
+    assert error < 1.1 * by_mean
+
+
+def test_classes_help_in_training_rows_and_their_probabilities_in_new_ones() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = np.column_stack([y * 10 + rng.normal(size=200), y * 5 + rng.normal(size=200)])
+    X[::4, 0] = np.nan
+    imputer = greyfill.GreyImputer().fit(X, y)
+    low, high = imputer.transform([[np.nan, 0.0], [np.nan, 5.0]])[:, 0]
+    assert abs(low) < 2
+    assert abs(high - 10) < 2
+
+
+def test_a_continuous_target_helps() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=150)
+    X = np.column_stack([y + 0.05 * rng.normal(size=150), rng.normal(size=150)])
+    hidden = X[:40, 0].copy()
+    X[:40, 0] = np.nan
+    with_y = greyfill.GreyImputer().fit_transform(X, y)[:40, 0]
+    without = greyfill.GreyImputer(labels="none").fit_transform(X, y)[:40, 0]
+    assert np.abs(with_y - hidden).mean() < 0.3 * np.abs(without - hidden).mean()
+
+
+def test_labels_none_never_looks_at_y() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = holed(X)
+    blind = greyfill.GreyImputer(labels="none", n_cells=30)
+    assert np.array_equal(blind.fit_transform(X, y), blind.fit_transform(X, y[::-1]))
+
+
+def test_threads_change_nothing() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = holed(X)
+    one = greyfill.GreyImputer(n_cells=30).fit_transform(X, y)
+    assert np.array_equal(one, greyfill.GreyImputer(n_cells=30, n_jobs=2).fit_transform(X, y))
+
+
+def test_wrong_parameters_are_named() -> None:
+    X = [[1.0, np.nan], [2.0, 3.0]]
+    for params, word in (
+        ({"labels": "x"}, "labels"),
+        ({"n_cells": 3}, "n_cells"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1}, "tol"),
+    ):
+        with pytest.raises(InvalidParameterError, match=word):
+            greyfill.GreyImputer(**params).fit(X)
+
+
+def test_classifier_reads_rows_with_holes() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = holed(X)
+    scores = cross_val_score(greyfill.GreyClassifier(), X, y, cv=5)
+    assert scores.mean() > 0.85  # one third of the rows are of each class
+    model = greyfill.GreyClassifier().fit(X, y)
+    shares = model.predict_proba(np.full((1, 4), np.nan))
+    assert shares == pytest.approx(np.full((1, 3), 1 / 3), abs=0.05)  # nothing known: the prior
+    assert 0 < model.log_loss_ < np.log(3)
+
+
+def test_probabilities_are_calibrated() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    truth = 1 / (1 + np.exp(-2 * X[:, 0]))
+    y = (rng.random(600) < truth).astype(int)
+    shares = cross_val_predict(
+        greyfill.GreyClassifier(), holed(X, 0.1), y, cv=3, method="predict_proba"
+    )[:, 1]
+    for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
+        inside = (shares >= low) & (shares <= high)
+        assert abs(y[inside].mean() - shares[inside].mean()) < 0.1
+
+
+def test_regressor_reads_rows_with_holes() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    ours = cross_val_score(greyfill.GreyRegressor(), holed(X, 0.1), y, cv=3).mean()
+    complete = cross_val_score(LinearRegression(), X, y, cv=3).mean()
+    assert ours > complete - 0.12
+
+
+def test_models_refuse_missing_labels_and_empty_tables() -> None:
+    X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    with pytest.raises(InvalidDataError, match="y contains NaN"):
+        greyfill.GreyClassifier().fit(X, ["a", None, "b", "a"])
+    with pytest.raises(InvalidDataError, match="y contains NaN"):
+        greyfill.GreyRegressor().fit(X, [1.0, np.nan, 2.0, 3.0])
+    with pytest.raises(InvalidDataError, match="no column"):
+        greyfill.GreyClassifier().fit(np.full((4, 1), np.nan), list("abab"))
