@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
     from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
     from greyfill._neighbors.filling import PlainFill, WeightedFill
-    from greyfill._neighbors.schedule import Once, Sequential, UntilStable
+    from greyfill._neighbors.schedule import Direct, Once, Sequential, UntilStable
     from greyfill._neighbors.start import ClassStart, GlobalStart
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
@@ -35,6 +35,7 @@ __all__ = [
     "ClassInformation",
     "ClassStart",
     "CompleteRows",
+    "Direct",
     "EqualWeights",
     "FWGKNNImputer",
     "GBNNImputer",
@@ -66,7 +67,7 @@ _HOMES = {
     "_neighbors.distance": ("Grey", "Heom"),
     "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
     "_neighbors.filling": ("PlainFill", "WeightedFill"),
-    "_neighbors.schedule": ("Once", "Sequential", "UntilStable"),
+    "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "evaluation": ("ampute", "compare"),

@@ -395,7 +395,7 @@ class NeighborImputer(NeighborFamily):
     donors : SameClass, AllRows or CompleteRows, optional
     fill : WeightedFill or PlainFill, optional
     start : ClassStart or GlobalStart, optional
-    schedule : UntilStable, Once or Sequential, optional
+    schedule : UntilStable, Direct, Once or Sequential, optional
 
     >>> from greyfill import Grey, EqualWeights, NeighborImputer
     >>> imputer = NeighborImputer(5, distance=Grey(rho=0.3), weights=EqualWeights())
