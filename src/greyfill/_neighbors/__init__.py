@@ -8,6 +8,7 @@ filling     how k donors become one value      PlainFill, WeightedFill
 schedule    how often and in which order       Once, Sequential, UntilStable, Direct
 
 recipe      six parts under one name
+names       parts by name
 choose_k    k by cross-validated classification, or by hiding known cells
 linking     the unit of work: a block of incomplete rows and a donor pool
 solving     where the passes over numbers lead, as a linear system
