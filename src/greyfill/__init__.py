@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SKNNImputer,
     )
     from greyfill.persistence import load
+    from greyfill.pooling import pool
 
 __version__ = "0.1.0"
 
@@ -61,6 +62,7 @@ __all__ = [
     "ampute",
     "compare",
     "load",
+    "pool",
 ]
 
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "evaluation": ("ampute", "compare"),
     "persistence": ("load",),
+    "pooling": ("pool",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
