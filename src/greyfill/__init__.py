@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
+    from greyfill.evaluation.pattern_mixture import sensitivity
     from greyfill.imputers import (
         CGKNNImputer,
         FWGKNNImputer,
@@ -63,6 +64,7 @@ __all__ = [
     "compare",
     "load",
     "pool",
+    "sensitivity",
 ]
 
 _HOMES = {
@@ -72,7 +74,7 @@ _HOMES = {
     "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
-    "evaluation": ("ampute", "compare"),
+    "evaluation": ("ampute", "compare", "sensitivity"),
     "persistence": ("load",),
     "pooling": ("pool",),
 }
