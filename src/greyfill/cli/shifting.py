@@ -8,6 +8,7 @@ from rich.text import Text
 
 from greyfill import files
 from greyfill.cli.choosing import Choice
+from greyfill.cli.filling import doubts, notes_on, schema_of
 from greyfill.cli.jobs import read_sheet
 from greyfill.cli.names import did_you_mean
 from greyfill.cli.reading import Wishes
@@ -58,7 +59,8 @@ class Question:
                 classifier=None if self.classifier == "none" else self.classifier,
                 random_state=choice.seed,
             )
-        for note in sheet.source.notes:
+        notes = [*sheet.source.notes, *notes_on(sheet), *doubts(sheet, schema_of(sheet).fields)]
+        for note in notes:
             voice.note(clean(note, most=500))
         if self.plot is not None:
             self._draw(found, self.plot)

@@ -48,7 +48,8 @@ def sensitivity(
     similar rows, and no data can prove it. So say by how much it might not be. Numbers become
     x + δ · sd, with the standard deviation of the observed cells of the column. For categories the
     odds of one level are multiplied by exp(δ), starting from the share of the donors' votes, and
-    the level with the largest share is taken. δ = 0 is what the imputer filled.
+    the level with the largest share is taken. δ = 0 is what the imputer filled, before whole
+    numbers are rounded.
 
     Parameters
     ----------
