@@ -40,8 +40,7 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
         linewidth=1.6,
     )  # fmt: skip
     if source.tipping_point is not None:
-        first, last = source.table["estimate"][0], source.table["estimate"][-1]
-        _mark_tipping_point(ax, source.tipping_point, source.threshold, rising=first < last)
+        _mark_tipping_point(ax, source)
     unit = "standard deviations" if source.level is None else f"log odds of {source.level}"
     where = "" if source.within is None else f", class {shorten(source.within, 16)}"
     ax.set_xlabel(f"shift δ of the imputed cells of {shorten(source.column, 24)}{where} ({unit})",
@@ -54,13 +53,16 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _mark_tipping_point(ax: Axes, delta: float, threshold: float, *, rising: bool) -> None:
-    """A diamond, and words on the side that the line leaves free."""
-    ax.plot(delta, threshold, "D", color=IMPUTED, markersize=7, zorder=4)
-    side, align = (-8, "right") if rising else (8, "left")
+def _mark_tipping_point(ax: Axes, source: Any) -> None:
+    """A diamond, and words towards the middle on the side that the line leaves free."""
+    delta, deltas, estimates = source.tipping_point, source.table["delta"], source.table["estimate"]
+    rising, to_the_left = estimates[0] < estimates[-1], delta > (deltas[0] + deltas[-1]) / 2
+    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4)
     ax.annotate(
-        f"tips at δ = {delta:.3g}", (delta, threshold), xytext=(side, 8), ha=align,
-        textcoords="offset points", fontsize=FONT_SIZE, color=IMPUTED, zorder=5,
+        f"tips at δ = {delta:.3g}", (delta, source.threshold),
+        xytext=(-8 if to_the_left else 8, 8 if rising == to_the_left else -15),
+        ha="right" if to_the_left else "left", textcoords="offset points", fontsize=FONT_SIZE,
+        color=IMPUTED, zorder=5,
     )  # fmt: skip
 
 
