@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import numeric_table
 
-from greyfill import ClassInformation, NeighborImputer, PairInformation
+from greyfill import ClassInformation, NeighborImputer, PairInformation, load
 from greyfill._neighbors.names import NAMED, named_part
 from greyfill.exceptions import InvalidParameterError
 from greyfill.information import (
@@ -199,6 +199,16 @@ def test_parts_by_name_and_by_object_weigh_alike() -> None:
     assert NeighborImputer(5, weights="pair_forest")._recipe().weights == PairInformation(
         20, 0, "forest"
     )
+
+
+def test_named_parts_survive_a_file(tmp_path) -> None:
+    table, labels = mixed(60)
+    X = np.where(table.missing, np.nan, table.values)
+    imputer = NeighborImputer(3, weights="distance_correlation", schedule="direct").fit(X, labels)
+    imputer.save(tmp_path / "imputer.greyfill")
+    again = load(tmp_path / "imputer.greyfill")
+    assert again.get_params() == imputer.get_params()
+    assert again.transform(X).tolist() == imputer.transform(X).tolist()
 
 
 @pytest.mark.parametrize("sort", list(NAMED))
