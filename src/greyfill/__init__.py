@@ -7,11 +7,12 @@ if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
     from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
     from greyfill._neighbors.filling import PlainFill, WeightedFill
-    from greyfill._neighbors.schedule import Once, Sequential, UntilStable
+    from greyfill._neighbors.schedule import Direct, Once, Sequential, UntilStable
     from greyfill._neighbors.start import ClassStart, GlobalStart
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
+    from greyfill.evaluation.pattern_mixture import sensitivity
     from greyfill.imputers import (
         CGKNNImputer,
         FWGKNNImputer,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         SKNNImputer,
     )
     from greyfill.persistence import load
+    from greyfill.pooling import pool
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,7 @@ __all__ = [
     "ClassInformation",
     "ClassStart",
     "CompleteRows",
+    "Direct",
     "EqualWeights",
     "FWGKNNImputer",
     "GBNNImputer",
@@ -66,17 +69,20 @@ __all__ = [
     "ampute",
     "compare",
     "load",
+    "pool",
+    "sensitivity",
 ]
 
 _HOMES = {
     "_neighbors.distance": ("Grey", "Heom"),
     "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
     "_neighbors.filling": ("PlainFill", "WeightedFill"),
-    "_neighbors.schedule": ("Once", "Sequential", "UntilStable"),
+    "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
-    "evaluation": ("ampute", "compare"),
+    "evaluation": ("ampute", "compare", "sensitivity"),
     "persistence": ("load",),
+    "pooling": ("pool",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

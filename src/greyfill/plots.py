@@ -9,6 +9,7 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 ``k_curve``         the error of every k that was tried
 ``convergence``     the change in every pass
 ``distributions``   observed against imputed values of a column
+``sensitivity``     what moves when the imputed cells of a column are shifted
 ==================  ===========================================================
 
 >>> import numpy as np
@@ -18,6 +19,13 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 'weight λ in the distance'
 """
 
-from greyfill.report.drawing import convergence, distributions, k_curve, missing_map, relevance
+from greyfill.report.drawing import (
+    convergence,
+    distributions,
+    k_curve,
+    missing_map,
+    relevance,
+    sensitivity,
+)
 
-__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance"]
+__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]

@@ -538,14 +538,21 @@ def test_bad_parameters_are_named(params: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("distance", "grey"), ("distance", gf.Grey), ("weights", gf.Grey()), ("donors", "all"),
+        ("distance", 0.5), ("distance", gf.Grey), ("weights", gf.Grey()), ("donors", 3),
         ("donors", gf.ClassStart()), ("fill", gf.Heom()), ("start", gf.AllRows()),
-        ("start", "mean"), ("schedule", 10), ("schedule", gf.WeightedFill),
+        ("start", 1.0), ("schedule", 10), ("schedule", gf.WeightedFill),
     ],
 )  # fmt: skip
 def test_what_is_no_part_is_refused(name: str, part: Any) -> None:
     X, y = iris_with_holes()
     with pytest.raises(InvalidParameterError, match=rf"{name} must be a part such as \w+\(\)"):
+        gf.NeighborImputer(3, **{name: part}).fit(X, y)
+
+
+@pytest.mark.parametrize(("name", "part"), [("donors", "all"), ("start", "mean")])
+def test_a_name_of_no_part_is_refused(name: str, part: str) -> None:
+    X, y = iris_with_holes()
+    with pytest.raises(InvalidParameterError, match=rf"{name} must be a part or one of .*'{part}'"):
         gf.NeighborImputer(3, **{name: part}).fit(X, y)
 
 

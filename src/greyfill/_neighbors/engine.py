@@ -21,6 +21,7 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.serving import Fitted, Spreads, serve
+from greyfill._neighbors.solving import NumberMap
 from greyfill._neighbors.start import column_centers
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
@@ -172,9 +173,16 @@ class TrainingWork:
     def one_pass(self) -> float:
         """Fill every hole from the current values; return the largest change."""
         if not self._links or self.prepared.recipe.distance.holes == "filled":
-            self.fallbacks.clear()
-            self._links = [piece for pool in self._pools for piece in self._link(pool, pool.takers)]
+            self._link_all()
         return self._apply(self._links)
+
+    def solve_numbers(self) -> float:
+        """Put every numeric hole at the limit of the passes; return the largest change."""
+        self._link_all()
+        numbers = NumberMap.of(self._links, self.values, self.prepared.table.is_categorical)
+        solution = numbers.solve()
+        self.values[numbers.rows, numbers.columns] = solution
+        return float(np.abs(solution - numbers.now).max(initial=0.0))
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""
@@ -198,6 +206,11 @@ class TrainingWork:
     def _spread(self, piece: Links) -> Spreads:
         found = spreads(piece, self.values, self.prepared.table.is_categorical)
         return piece.rows[piece.slots], piece.columns, found
+
+    def _link_all(self) -> None:
+        """Find the donors of all holes."""
+        self.fallbacks.clear()
+        self._links = [piece for pool in self._pools for piece in self._link(pool, pool.takers)]
 
     def _link(self, pool: RowPool, takers: Ints) -> Iterator[Links]:
         """Find the donors of all holes of some takers of a pool."""

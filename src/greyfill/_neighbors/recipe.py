@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.donors import AllRows, RowPool
-from greyfill._neighbors.schedule import Report, Trace, Work
+from greyfill._neighbors.schedule import Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
 from greyfill.exceptions import InvalidParameterError
@@ -107,7 +107,7 @@ PARTS: dict[str, tuple[type, str]] = {
     "donors": (Donors, "SameClass() or AllRows()"),
     "fill": (Fill, "WeightedFill() or PlainFill()"),
     "start": (Start, "ClassStart() or GlobalStart()"),
-    "schedule": (Schedule, "UntilStable() or Once()"),
+    "schedule": (Schedule, "UntilStable(), Direct() or Once()"),
 }
 
 
@@ -123,11 +123,16 @@ class Recipe:
     schedule: Schedule
 
     def checked(self) -> "Recipe":
-        """Refuse what is no part of its sort; for parts that come from a user."""
+        """Refuse what is no part of its sort, or does not go together; for parts of a user."""
         for name, (sort, known) in PARTS.items():
             part: Any = getattr(self, name)
             if isinstance(part, type) or not isinstance(part, sort):
                 raise InvalidParameterError(f"{name} must be a part such as {known}, not {part!r}")
+        if isinstance(self.schedule, Direct) and self.distance.holes == "filled":
+            raise InvalidParameterError(
+                f"Direct() needs donors that stay the same, but {self.distance!r} searches anew in "
+                "every pass; use holes='mask', or schedule=UntilStable()"
+            )
         return self
 
     @property

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from greyfill.information import class_information, normalize, pair_information
+from greyfill.information import class_information, find_measure, normalize, pair_information
 from greyfill.table import Floats, Ints, Table
 
 
@@ -32,6 +32,10 @@ class ClassInformation:
         labels, and set to zero what does not stand out from them by two standard deviations.
     random_state : int
         Seed of the permutations.
+    measure : "parzen", "ksg", "distance_correlation" or "forest"
+        What stands for I: mutual information by Parzen windows (the paper) or by nearest neighbors,
+        the squared distance correlation, or the importance in a random forest, which means
+        little without permutations.
     """
 
     uses_labels: ClassVar[bool] = True
@@ -39,24 +43,52 @@ class ClassInformation:
 
     n_permutations: int = 0
     random_state: int = 0
+    measure: str = "parzen"
+
+    def __post_init__(self) -> None:
+        find_measure(self.measure)
 
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for all target columns."""
         assert labels is not None
         information = class_information(
-            table, labels, n_permutations=self.n_permutations, random_state=self.random_state
+            table,
+            labels,
+            measure=self.measure,
+            n_permutations=self.n_permutations,
+            random_state=self.random_state,
         )
         return normalize(information)[np.newaxis]
 
 
 @dataclass(frozen=True)
 class PairInformation:
-    """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015)."""
+    """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015).
+
+    The parameters are those of `ClassInformation`, with the target column in place of the class.
+    """
 
     uses_labels: ClassVar[bool] = False
     by_target: ClassVar[bool] = True
 
+    n_permutations: int = 0
+    random_state: int = 0
+    measure: str = "parzen"
+
+    def __post_init__(self) -> None:
+        find_measure(self.measure)
+
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for each target column."""
-        rows = [normalize(pair_information(table, int(target))) for target in targets]
+        rows = [self._row(table, int(target)) for target in targets]
         return np.array(rows).reshape(len(targets), table.n_columns)
+
+    def _row(self, table: Table, target: int) -> Floats:
+        information = pair_information(
+            table,
+            target,
+            measure=self.measure,
+            n_permutations=self.n_permutations,
+            random_state=self.random_state,
+        )
+        return normalize(information)

@@ -6,6 +6,7 @@ import typer
 
 from greyfill.cli.applying import apply
 from greyfill.cli.comparing import compare
+from greyfill.cli.doubting import sensitivity
 from greyfill.cli.errors import Commands
 from greyfill.cli.imputing import fit, impute
 from greyfill.cli.inspecting import inspect
@@ -45,5 +46,8 @@ def main(
     """
 
 
-for command in (impute, fit, apply, inspect, report, compare, demo, datasets, reproduce):
+COMMANDS = (
+    impute, fit, apply, inspect, report, compare, sensitivity, demo, datasets, reproduce,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)

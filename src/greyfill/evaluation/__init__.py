@@ -6,6 +6,7 @@ X ── frames.encode ──> Table ── ampute ──> holes with a known tr
   ── trials ──> outcomes           errors, costs, accuracy by both protocols; failures too
   ── store ──> Parquet             so that a comparison can be interrupted
   ── Comparison                    summary, ranks, pairwise tests
+  ── sensitivity ──> Sensitivity   fills shifted, for holes that are not missing at random
 ```
 """
 
@@ -14,8 +15,10 @@ from greyfill.evaluation.compare import compare
 from greyfill.evaluation.comparison import Comparison, Ranks
 from greyfill.evaluation.encoded import EncodedImputer
 from greyfill.evaluation.methods import METHODS, make
+from greyfill.evaluation.pattern_mixture import sensitivity
 from greyfill.evaluation.peers import ClassMeanImputer, HotDeckImputer, MeanImputer
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
+from greyfill.evaluation.tipping import Sensitivity
 
 __all__ = [
     "METHODS",
@@ -26,9 +29,11 @@ __all__ = [
     "MeanImputer",
     "Ranks",
     "Score",
+    "Sensitivity",
     "ampute",
     "compare",
     "honest_protocol",
     "make",
     "paper_protocol",
+    "sensitivity",
 ]

@@ -12,6 +12,7 @@ from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.engine import Settings, run
 from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.names import named_part
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, serve
@@ -386,19 +387,28 @@ class KNNIImputer(NeighborFamily):
 class NeighborImputer(NeighborFamily):
     """A neighbor imputer of your own parts; a part that is None is that of CGKNN.
 
-    The other parameters and attributes are those of every neighbor imputer.
+    A part is an object or a name. The other parameters and attributes are those of every neighbor
+    imputer.
 
     Parameters
     ----------
     distance : Grey or Heom, optional
+        Or "grey", "heom".
     weights : ClassInformation, PairInformation or EqualWeights, optional
+        Or "class", "pair", "equal"; or the relevance to the class by another measure, with what
+        chance would give taken out: "parzen", "ksg", "distance_correlation", "forest"; or the
+        relevance to each column with holes: "pair_parzen", "pair_ksg" and so on.
     donors : SameClass, AllRows or CompleteRows, optional
+        Or "same_class", "all_rows", "complete_rows".
     fill : WeightedFill or PlainFill, optional
+        Or "weighted", "plain".
     start : ClassStart or GlobalStart, optional
-    schedule : UntilStable, Once or Sequential, optional
+        Or "class", "global".
+    schedule : UntilStable, Direct, Once or Sequential, optional
+        Or "direct", "once", "sequential".
 
-    >>> from greyfill import Grey, EqualWeights, NeighborImputer
-    >>> imputer = NeighborImputer(5, distance=Grey(rho=0.3), weights=EqualWeights())
+    >>> from greyfill import Grey, NeighborImputer
+    >>> imputer = NeighborImputer(5, distance=Grey(rho=0.3), weights="ksg", schedule="direct")
     """
 
     def __init__(
@@ -450,10 +460,13 @@ class NeighborImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=self.distance or Grey(),
-            weights=self.weights or ClassInformation(),
-            donors=self.donors or SameClass(),
-            fill=self.fill or WeightedFill(),
-            start=self.start or ClassStart(),
-            schedule=self.schedule or self._until_stable(),
+            distance=self._part("distance") or Grey(),
+            weights=self._part("weights") or ClassInformation(),
+            donors=self._part("donors") or SameClass(),
+            fill=self._part("fill") or WeightedFill(),
+            start=self._part("start") or ClassStart(),
+            schedule=self._part("schedule") or self._until_stable(),
         ).checked()
+
+    def _part(self, sort: str) -> Any:
+        return named_part(sort, getattr(self, sort))

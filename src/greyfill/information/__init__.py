@@ -7,13 +7,19 @@
     windows.py    columns → units of their Parzen window; fine grids   eq (26)
     parzen.py     a number and a category: I(X; Y) = H(Y) − H(Y|X)     eqs (24)–(29)
     pairs.py      two numbers: the mean of log p(x, y) / p(x)p(y)      eq (22)
+    nearest.py    any pair by nearest neighbors (KSG), no bandwidth
+    distances.py  any pair by distance correlation
+    forest.py     all columns at once by a random forest
     relevance.py  a whole table → one number a column → weights        eq (30)
 
 Each Parzen estimate has two evaluations with the same meaning: an exact one, O(n²) in bounded
 memory, for few rows, and a binned one, O(n log n), above ``EXACT_ROWS`` rows.
 """
 
+from greyfill.information.distances import squared_distance_correlation
 from greyfill.information.entropy import entropy, histogram_information
+from greyfill.information.forest import forest_importance
+from greyfill.information.nearest import nearest_information
 from greyfill.information.pairs import (
     binned_density_information,
     density_information,
@@ -25,7 +31,9 @@ from greyfill.information.parzen import (
     parzen_information,
 )
 from greyfill.information.relevance import (
+    MEASURES,
     class_information,
+    find_measure,
     normalize,
     null_corrected,
     pair_information,
@@ -34,6 +42,7 @@ from greyfill.information.windows import EXACT_ROWS
 
 __all__ = [
     "EXACT_ROWS",
+    "MEASURES",
     "binned_density_information",
     "binned_parzen_information",
     "class_information",
@@ -41,9 +50,13 @@ __all__ = [
     "entropy",
     "exact_density_information",
     "exact_parzen_information",
+    "find_measure",
+    "forest_importance",
     "histogram_information",
+    "nearest_information",
     "normalize",
     "null_corrected",
     "pair_information",
     "parzen_information",
+    "squared_distance_correlation",
 ]

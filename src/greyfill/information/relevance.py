@@ -1,29 +1,40 @@
 """The information of every column of a table about a class or a column, and weights of it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.information.cells import known_cells
+from greyfill.information.distances import squared_distance_correlation
 from greyfill.information.entropy import dense_codes, histogram_columns, without_rounding
+from greyfill.information.forest import forest_importance
+from greyfill.information.nearest import nearest_information
 from greyfill.information.pairs import density_columns
 from greyfill.information.parzen import parzen_columns
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Floats, Ints, Table
 
 RandomState = int | np.random.Generator | None
 
 
 def class_information(
-    table: Table, labels: Ints, *, n_permutations: int = 0, random_state: RandomState = 0
+    table: Table,
+    labels: Ints,
+    *,
+    measure: str = "parzen",
+    n_permutations: int = 0,
+    random_state: RandomState = 0,
 ) -> Floats:
     """Information I(X_j; Y) in bits of every column about the class, over its observed cells.
 
     Categories by histogram (19), numbers and ordinal codes by Parzen windows (24)–(29). A
     column with fewer than two observed cells tells nothing. ``n_permutations`` > 0 subtracts
-    what chance alone would give (see `null_corrected`).
+    what chance alone would give (see `null_corrected`). Other ``MEASURES`` of relevance are
+    "ksg", "distance_correlation" and "forest".
 
     >>> import numpy as np
-    >>> from greyfill.table import Column
+    >>> from greyfill.table import Column, Kind
     >>> values = np.array([[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]])
     >>> columns = (Column("sex", Kind.CATEGORICAL, 2), Column("age", Kind.NUMERIC))
     >>> table = Table(values, np.zeros((4, 2), dtype=bool), columns)
@@ -36,12 +47,7 @@ def class_information(
             f"labels have shape {labels.shape}, but the table has {table.n_rows} rows"
         )
     codes = dense_codes(labels[None])[0]
-    return null_corrected(
-        lambda order: _about_categories(table, codes[order]),
-        table.n_rows,
-        n_permutations,
-        random_state,
-    )
+    return _relevance(measure, table, codes, True, n_permutations, random_state)
 
 
 def pair_information(
@@ -49,17 +55,19 @@ def pair_information(
     target: int,
     candidates: Ints | Bools | None = None,
     *,
+    measure: str = "parzen",
     n_permutations: int = 0,
     random_state: RandomState = 0,
 ) -> Floats:
     """Information I(X_target; X_l) in bits of every column l, over jointly observed cells.
 
     Two categories by histogram (19), a number and a category by Parzen windows with the
-    category as the class (24)–(29), two numbers by windows in the plane (22). It is 0 at the
-    target itself and at columns that are not among the candidates (all, unless given).
+    category as the class (24)–(29), two numbers by windows in the plane (22), or all by another
+    of ``MEASURES``. It is 0 at the target itself and at columns that are not among the candidates
+    (all, unless given).
 
     >>> import numpy as np
-    >>> from greyfill.table import Column
+    >>> from greyfill.table import Column, Kind
     >>> values = np.array([[0.0, 5.0, 1.0], [0.0, 5.0, 0.0], [1.0, 6.0, 1.0], [1.0, 6.0, 0.0]])
     >>> columns = tuple(Column(name, Kind.CATEGORICAL, 7) for name in "abc")
     >>> pair_information(Table(values, np.zeros((4, 3), dtype=bool), columns), target=0)
@@ -71,9 +79,9 @@ def pair_information(
     rows = known_cells(table)[:, target]
     others, values = table.select(chosen).rows(rows), table.values[rows, target]
     information = np.zeros(n_columns)
-    about = _about_categories if table.is_categorical[target] else _about_numbers
-    information[chosen] = null_corrected(
-        lambda order: about(others, values[order]), len(values), n_permutations, random_state
+    by_levels = bool(table.is_categorical[target])
+    information[chosen] = _relevance(
+        measure, others, values, by_levels, n_permutations, random_state
     )
     return information
 
@@ -125,17 +133,63 @@ def normalize(information: Floats) -> Floats:
     return np.full(len(information), 1 / max(len(information), 1))
 
 
-def known_cells(table: Table) -> Bools:
-    """Observed cells whose value means something: a code of −1 is a level nobody knows.
+def _parzen(table: Table, target: Floats | Ints, is_categorical: bool) -> Floats:
+    """Information of every column about a target without holes, as the paper estimates it."""
+    if is_categorical:
+        return _about_categories(table, target)
+    return _about_numbers(table, target.astype(np.float64))
 
-    >>> import numpy as np
-    >>> from greyfill.table import Column
-    >>> values, missing = np.array([[-1.0], [0.0]]), np.array([[False], [False]])
-    >>> known_cells(Table(values, missing, (Column("sex", Kind.CATEGORICAL, 1),))).ravel()
-    array([False,  True])
+
+@dataclass(frozen=True)
+class Measure:
+    """How relevance is measured, and the most rows on which it is (a seeded sample of larger ones).
+
+    ``estimate(table, target, is_categorical)`` gives one number a column; the target has no holes.
     """
-    holds_codes = np.array([c.kind is not Kind.NUMERIC for c in table.columns], dtype=bool)
-    return np.asarray(~table.missing & ~(holds_codes & (table.values < 0)))
+
+    estimate: Callable[[Table, Floats | Ints, bool], Floats]
+    most_rows: int | None = None
+
+
+MEASURES: dict[str, Measure] = {
+    "parzen": Measure(_parzen),
+    "ksg": Measure(nearest_information, 5_000),
+    "distance_correlation": Measure(squared_distance_correlation, 500),
+    "forest": Measure(forest_importance, 5_000),
+}
+"""Measures of relevance by name; all but Parzen windows look at a sample of large tables."""
+
+
+def find_measure(name: str) -> Measure:
+    """The measure of this name.
+
+    >>> find_measure("ksg").most_rows
+    5000
+    """
+    if name not in MEASURES:
+        raise InvalidParameterError(f"measure must be one of {tuple(MEASURES)}, not {name!r}")
+    return MEASURES[name]
+
+
+def _relevance(
+    name: str,
+    table: Table,
+    target: Floats | Ints,
+    is_categorical: bool,
+    n_permutations: int,
+    random_state: RandomState,
+) -> Floats:
+    """A measure of every column about a target without holes, chance taken out where asked."""
+    measure = find_measure(name)
+    if measure.most_rows is not None and table.n_rows > measure.most_rows:
+        rows = np.random.default_rng(0).choice(table.n_rows, measure.most_rows, replace=False)
+        table, target = table.rows(rows), target[rows]
+    return null_corrected(
+        lambda order: measure.estimate(table, target[order], is_categorical),
+        table.n_rows,
+        n_permutations,
+        random_state,
+    )
 
 
 def _about_categories(table: Table, labels: Floats | Ints) -> Floats:

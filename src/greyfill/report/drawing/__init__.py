@@ -8,5 +8,6 @@ from greyfill.report.drawing.curves import convergence, k_curve
 from greyfill.report.drawing.distributions import distributions
 from greyfill.report.drawing.missing_map import missing_map
 from greyfill.report.drawing.relevance import relevance
+from greyfill.report.drawing.shifts import sensitivity
 
-__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance"]
+__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]

@@ -1,0 +1,33 @@
+"""``greyfill sensitivity``: the numbers, the picture, and what is refused."""
+
+import json
+
+ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "1")
+QUESTION = ("sensitivity", "table.csv", *ABOUT, "--classifier", "none", "--method", "cgknn")
+
+
+def test_numbers_in_json(greyfill, folder):
+    done = greyfill(*QUESTION, "--column", "age", "--deltas=-1,2", "--within", "well", "--json")
+    told = json.loads(done.stdout)
+    assert [step["delta"] for step in told["shifts"]] == [-1, 0, 2]
+    assert (told["imputed"], told["rows"], told["within"]) == (1, 7, "well")
+    # the hole is the only one of the class "well" (34, 29 and the fill): each sd moves a third
+    slope = told["shifts"][2]["estimate"] - told["shifts"][1]["estimate"]
+    assert abs(slope - told["shifts"][2]["amount"] / 3) < 1e-9
+
+
+def test_a_table_and_a_picture(greyfill, folder, listing):
+    done = greyfill(*QUESTION, "--column", "smear", "--level", "pos", "--plot", "tips.png")
+    assert "estimate = share of pos" in done.stdout
+    assert "odds ×" in done.stdout
+    assert "wrote tips.png" in done.stderr
+    assert (folder / "tips.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_refused_before_the_work(fails, folder):
+    assert "did you mean" in fails(*QUESTION, "--column", "agee").lower()
+    assert "--deltas" in fails(*QUESTION, "--column", "age", "--deltas", "one")
+    assert ".png" in fails(*QUESTION, "--column", "age", "--plot", "tips.txt")
+    (folder / "tips.png").write_bytes(b"old")
+    assert "tips.png" in fails(*QUESTION, "--column", "age", "--plot", "tips.png")
+    assert (folder / "tips.png").read_bytes() == b"old"
