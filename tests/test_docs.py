@@ -5,6 +5,7 @@ executed, or checked as doctests where they have prompts. Console blocks are run
 and their output compared; ``…`` stands for anything, and times may differ.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -84,7 +85,7 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ]
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     for name, value in {"NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
     for example in sybil.parse(DOCS / page).examples():
