@@ -585,6 +585,7 @@ def test_an_ordered_category_can_be_called_categorical():
         ({"ordinal_features": {"nope": [1]}}, "ordinal_features.*'nope'"),
         ({"ordinal_features": "b"}, "ordinal_features"),
         ({"ordinal_features": {"b": ["x"]}}, "column 'b', but row 1 holds 'y'"),
+        ({"ordinal_features": {"a": [1.0]}}, "column 'a', but row 1 holds 2.0. Add it"),
         ({"ordinal_features": ["b"], "categorical_features": ["b"]}, "both.*'b'"),
     ],
 )

@@ -1,16 +1,57 @@
 """What the package shows: public names exist, are documented, and load no more than they must."""
 
+import importlib
+import re
 import subprocess
 import sys
+from inspect import cleandoc, signature
+from typing import Any
 
 import pytest
 
 import greyfill
 
+MODULES = (
+    "greyfill",
+    "greyfill.datasets",
+    "greyfill.evaluation",
+    "greyfill.information",
+    "greyfill.metrics",
+    "greyfill.missingness",
+    "greyfill.plots",
+    "greyfill.report",
+)
 
-@pytest.mark.parametrize("name", [n for n in greyfill.__all__ if n != "__version__"])
-def test_public_names_exist_and_are_documented(name: str) -> None:
-    assert getattr(greyfill, name).__doc__
+
+def public_objects() -> list[str]:
+    """Every public class and function, as ``module:name``."""
+    found = []
+    for module in map(importlib.import_module, MODULES):
+        members = ((name, getattr(module, name)) for name in module.__all__)
+        found += [f"{module.__name__}:{name}" for name, value in members if callable(value)]
+    return found
+
+
+def find(path: str) -> Any:
+    module, name = path.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize("path", public_objects())
+def test_public_objects_are_documented_with_an_example(path: str) -> None:
+    documented = find(path).__doc__
+    assert documented
+    assert ">>> " in documented, f"{path} has no example"
+
+
+@pytest.mark.parametrize("name", [n for n in greyfill.__all__ if n.endswith("Imputer")])
+def test_help_explains_every_parameter_of_an_imputer(name: str) -> None:
+    imputer = getattr(greyfill, name)
+    text = cleandoc(imputer.__doc__)
+    for section in ("Parameters", "Attributes", "Examples"):
+        assert len(re.findall(rf"^{section}\n-+$", text, re.MULTILINE)) == 1
+    for parameter in signature(imputer).parameters:
+        assert re.search(rf"^{parameter} :", text, re.MULTILINE), parameter
 
 
 def test_dir_lists_lazy_names_too() -> None:

@@ -1,5 +1,6 @@
 """The errors and warnings of greyfill.
 
+```
 GreyfillError
 ├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
@@ -8,6 +9,7 @@ GreyfillError
 
 GreyfillWarning (UserWarning)
 └── EmptyColumnWarning                  a column without any observed value
+```
 """
 
 

@@ -14,7 +14,11 @@ Ints = NDArray[np.intp]
 
 
 class Kind(Enum):
-    """What the values of a column mean."""
+    """What the values of a column mean.
+
+    >>> Kind("ordinal")
+    <Kind.ORDINAL: 'ordinal'>
+    """
 
     NUMERIC = "numeric"
     CATEGORICAL = "categorical"
@@ -27,6 +31,9 @@ class Column:
 
     ``n_levels`` is 0 for numeric columns. Categorical and ordinal columns hold codes
     0 … n_levels − 1; a code of −1 is an observed category that was never seen in ``fit``.
+
+    >>> Column("smear", Kind.CATEGORICAL, n_levels=2).name
+    'smear'
     """
 
     name: str

@@ -28,7 +28,13 @@ class RowPool:
 
 @dataclass(frozen=True)
 class AllRows:
-    """Every row may give to every other row."""
+    """Every row may give to every other row.
+
+    >>> import numpy as np
+    >>> (pool,) = AllRows().pools(None, np.array([[False], [True], [False]]))
+    >>> pool.givers
+    array([0, 1, 2])
+    """
 
     uses_labels: ClassVar[bool] = False
 
@@ -40,7 +46,13 @@ class AllRows:
 
 @dataclass(frozen=True)
 class CompleteRows:
-    """Only rows without a hole may give."""
+    """Only rows without a hole may give.
+
+    >>> import numpy as np
+    >>> (pool,) = CompleteRows().pools(None, np.array([[False], [True], [False]]))
+    >>> pool.givers
+    array([0, 2])
+    """
 
     uses_labels: ClassVar[bool] = False
 
@@ -58,6 +70,11 @@ class SameClass:
     min_donors : int
         A class whose rows have fewer possible donors than this takes from all rows instead;
         such rows are counted in ``fallback_counts_``.
+
+    >>> import numpy as np
+    >>> labels, missing = np.array([0, 0, 1, 0, 1, 1]), np.zeros((6, 1), dtype=bool)
+    >>> [pool.givers.tolist() for pool in SameClass().pools(labels, missing)]
+    [[0, 1, 3], [2, 4, 5]]
     """
 
     uses_labels: ClassVar[bool] = True

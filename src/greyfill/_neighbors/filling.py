@@ -9,7 +9,13 @@ from greyfill.table import Floats
 
 @dataclass(frozen=True)
 class PlainFill:
-    """The mean of the donors' numbers, the mode of their categories."""
+    """The mean of the donors' numbers, the mode of their categories.
+
+    >>> import numpy as np
+    >>> numbers, votes = PlainFill().weigh(np.array([[0.1, 0.2, 0.4, 0.5]]))
+    >>> numbers
+    array([[0.25, 0.25, 0.25, 0.25]])
+    """
 
     def weigh(self, distances: Floats) -> tuple[Floats, Floats]:
         """Weights of the donors for numbers (rows sum to 1) and for votes; nearest donor first."""

@@ -44,7 +44,13 @@ NOISE = 1e-12
 
 @dataclass(frozen=True)
 class Once:
-    """One pass: donors give their observed value, or their start fill."""
+    """One pass: donors give their observed value, or their start fill.
+
+    >>> from greyfill import NeighborImputer
+    >>> X = [[1.0, None], [1.1, None], [1.2, 7.0], [5.0, 9.0]]
+    >>> NeighborImputer(2, labels="none", schedule=Once()).fit(X).n_iter_
+    1
+    """
 
     tol: ClassVar[float] = 0.0
     max_iter: ClassVar[int] = 1
@@ -62,6 +68,12 @@ class UntilStable:
     from ties between donors. A changed category counts as a change of 1. The loop also ends at
     ``max_iter`` passes, or when a state comes back (categories can cycle); then ``converged_`` is
     False.
+
+    >>> from greyfill import NeighborImputer
+    >>> X = [[1.0, None], [1.1, None], [1.2, 7.0], [5.0, 9.0]]
+    >>> imputer = NeighborImputer(2, labels="none", schedule=UntilStable(tol=1e-6)).fit(X)
+    >>> imputer.converged_, imputer.history_[-1] < 1e-6
+    (True, True)
     """
 
     tol: float = 1e-4
@@ -130,6 +142,14 @@ class Sequential:
 
     Rows with equally many holes are filled together from the same donors, so the order of rows
     does not matter apart from ties between donors.
+
+    >>> from greyfill import CompleteRows, NeighborImputer
+    >>> X = [[1.0, 7.0], [1.1, None], [5.0, 9.0]]
+    >>> imputer = NeighborImputer(
+    ...     1, labels="none", donors=CompleteRows(), schedule=Sequential()
+    ... )
+    >>> imputer.fit_transform(X)[1].tolist()
+    [1.1, 7.0]
     """
 
     tol: ClassVar[float] = 0.0

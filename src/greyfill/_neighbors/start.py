@@ -10,7 +10,15 @@ from greyfill.table import Bools, Floats, Ints, Table
 
 @dataclass(frozen=True)
 class GlobalStart:
-    """The mean of a numeric column, the mode of a categorical one, over all observed cells."""
+    """The mean of a numeric column, the mode of a categorical one, over all observed cells.
+
+    >>> import numpy as np
+    >>> from greyfill.table import Column, Kind, Table
+    >>> values, missing = np.array([[2.0], [6.0], [0.0]]), np.array([[False], [False], [True]])
+    >>> filled, _ = GlobalStart().fill(Table(values, missing, (Column("x", Kind.NUMERIC),)), None)
+    >>> filled.ravel()
+    array([2., 6., 4.])
+    """
 
     uses_labels: ClassVar[bool] = False
 
@@ -21,7 +29,16 @@ class GlobalStart:
 
 @dataclass(frozen=True)
 class ClassStart:
-    """Mean or mode of the column within the row's class; without any, over all classes."""
+    """Mean or mode of the column within the row's class; without any, over all classes.
+
+    >>> import numpy as np
+    >>> from greyfill.table import Column, Kind, Table
+    >>> values, missing = np.array([[2.0], [6.0], [0.0]]), np.array([[False], [False], [True]])
+    >>> table = Table(values, missing, (Column("x", Kind.NUMERIC),))
+    >>> filled, _ = ClassStart().fill(table, np.array([0, 1, 1]))
+    >>> filled.ravel()
+    array([2., 6., 6.])
+    """
 
     uses_labels: ClassVar[bool] = True
 

@@ -11,7 +11,13 @@ from greyfill.table import Floats, Ints, Table
 
 @dataclass(frozen=True)
 class EqualWeights:
-    """λ_j = 1/p, equation (33)."""
+    """λ_j = 1/p, equation (33).
+
+    >>> from greyfill import NeighborImputer
+    >>> imputer = NeighborImputer(1, weights=EqualWeights())
+    >>> imputer.fit([[1.0, 2.0], [3.0, 4.0]], [0, 1]).feature_weights_
+    array([0.5, 0.5])
+    """
 
     uses_labels: ClassVar[bool] = False
     by_target: ClassVar[bool] = False
@@ -36,6 +42,14 @@ class ClassInformation:
         What stands for I: mutual information by Parzen windows (the paper) or by nearest neighbors,
         the squared distance correlation, or the importance in a random forest, which means
         little without permutations.
+
+    The first column tells the class, the second does not:
+
+    >>> from greyfill import NeighborImputer
+    >>> X = [["u", "s"], ["u", "t"], ["v", "s"], ["v", "t"]]
+    >>> imputer = NeighborImputer(1, weights=ClassInformation())
+    >>> imputer.fit(X, [0, 0, 1, 1]).feature_weights_
+    array([1., 0.])
     """
 
     uses_labels: ClassVar[bool] = True
@@ -66,6 +80,14 @@ class PairInformation:
     """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015).
 
     The parameters are those of `ClassInformation`, with the target column in place of the class.
+
+    For the hole in the first column, the second tells all and the third nothing:
+
+    >>> from greyfill import NeighborImputer
+    >>> X = [[None, "s", "p"], ["u", "s", "p"], ["u", "s", "q"], ["v", "t", "p"], ["v", "t", "q"]]
+    >>> imputer = NeighborImputer(1, weights=PairInformation())
+    >>> imputer.fit(X, [0, 0, 1, 0, 1]).feature_weights_
+    array([[0., 1., 0.]])
     """
 
     uses_labels: ClassVar[bool] = False

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from greyfill import __version__
 from greyfill.cli.applying import apply
 from greyfill.cli.comparing import compare
 from greyfill.cli.doubting import sensitivity
@@ -26,9 +27,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"greyfill {version('greyfill')}")
+        typer.echo(f"greyfill {__version__}")
         raise typer.Exit
 
 

@@ -20,6 +20,10 @@ class Dataset:
 
     ``X`` and ``y`` are a frame and a column of the library that was asked for; ``target`` is the
     name of ``y``. Columns that are neither categorical nor ordinal are numeric.
+
+    >>> iris = load("iris", library="pandas")
+    >>> iris.X.shape, iris.target, iris.categorical_features
+    ((150, 4), 'class', ())
     """
 
     name: str

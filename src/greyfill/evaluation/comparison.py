@@ -28,6 +28,14 @@ class Ranks:
         Runs that were ranked.
     left_out : tuple of str
         Methods without a value in each run.
+
+    >>> import greyfill
+    >>> from greyfill.datasets import load
+    >>> result = greyfill.compare(
+    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
+    ... )
+    >>> result.ranks("nrmse").table["mean_rank"].to_list()
+    [1.0, 2.0]
     """
 
     metric: str
@@ -60,6 +68,16 @@ class Comparison:
 
     The runs on one table share its rows. So tests over them tell whether methods differ *on this
     table*, not on tables at large.
+
+    >>> import greyfill
+    >>> from greyfill.datasets import load
+    >>> result = greyfill.compare(
+    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
+    ... )
+    >>> result.metrics[:2], result.errors.height
+    (('nrmse', 'rmse'), 0)
+    >>> result.pairwise("nrmse").select("first", "second").row(0)
+    ('mean', 'class_mean')
     """
 
     results: pl.DataFrame = field(repr=False)

@@ -27,6 +27,11 @@ class Score:
     """How well the classes of the labeled rows were predicted, each while outside the training.
 
     ``predictions`` are class codes, −1 for rows without a label.
+
+    >>> from greyfill.evaluation import honest_protocol
+    >>> X, y = [[float(i)] for i in (0, 1, 2, 7, 8, 9)], [0, 0, 0, 1, 1, 1]
+    >>> honest_protocol(X, y, "mean", n_splits=3)["naive_bayes"].predictions.tolist()
+    [0, 0, 0, 1, 1, 1]
     """
 
     accuracy: float

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from greyfill.exceptions import InvalidParameterError
 from greyfill.frames.cells import Cells
 from greyfill.frames.features import categorical_positions, ordinal_orders
@@ -70,7 +72,8 @@ def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) 
         row = int(unlisted.argmax())
         value = cells.values[row]
         value = cells.declared[value] if cells.declared is not None else value
+        plain = value.item() if isinstance(value, np.generic) else value
         raise InvalidParameterError(
             f"ordinal_features lists {list(order)!r} for column {field.name!r}, "
-            f"but row {row} holds {value!r}."
+            f"but row {row} holds {plain!r}. Add it to the list, or name it in missing_values."
         )

@@ -1,6 +1,7 @@
 """The neighbor family: every method is a docstring and the recipe that makes it."""
 
 from abc import abstractmethod
+from inspect import cleandoc
 from numbers import Integral
 from typing import Any
 
@@ -117,6 +118,12 @@ class NeighborFamily(BaseImputer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Let ``help`` show the shared parameters and attributes with each method."""
+        super().__init_subclass__(**keywords)
+        if cls.__doc__ and NeighborFamily.__doc__:
+            cls.__doc__ = _with_shared_sections(cls.__doc__, NeighborFamily.__doc__)
 
     @abstractmethod
     def _recipe(self) -> Recipe:
@@ -245,6 +252,16 @@ class NeighborFamily(BaseImputer):
         )
 
 
+def _with_shared_sections(own: str, shared: str) -> str:
+    """A docstring with the sections of another one between its text and its example."""
+    text, separator, example = cleandoc(own).partition("\n\n>>> ")
+    header = "Parameters\n----------\n"
+    sections = cleandoc(shared).partition(header)[2]
+    joint = "\n" if header in text else f"\n\n{header}"
+    examples = f"\n\nExamples\n--------\n>>> {example}\n" if separator else "\n"
+    return f"{text}{joint}{sections}{examples}"
+
+
 class CGKNNImputer(NeighborFamily):
     """Class-weighted grey k-nearest-neighbor imputation (Choudhury and Kosorok 2020).
 
@@ -277,6 +294,12 @@ class FWGKNNImputer(NeighborFamily):
 
     Like CGKNN, but for a hole in column j the other columns are weighted by their mutual
     information with column j: λ_l ∝ I(X_j; X_l).
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> y = np.array(["a", "a", "a", "b", "b", "b"])
+    >>> FWGKNNImputer(n_neighbors=1).fit_transform(X, y)[[1, 4], [1, 0]]
+    array([2., 5.])
     """
 
     def _recipe(self) -> Recipe:
@@ -291,7 +314,14 @@ class FWGKNNImputer(NeighborFamily):
 
 
 class GKNNImputer(NeighborFamily):
-    """Grey k-nearest-neighbor imputation within classes (Zhang 2012): plain mean and mode."""
+    """Grey k-nearest-neighbor imputation within classes (Zhang 2012): plain mean and mode.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> y = np.array(["a", "a", "a", "b", "b", "b"])
+    >>> GKNNImputer(n_neighbors=2).fit_transform(X, y)[[1, 4], [1, 0]]
+    array([2.1 , 5.05])
+    """
 
     def _recipe(self) -> Recipe:
         return Recipe(
@@ -305,7 +335,13 @@ class GKNNImputer(NeighborFamily):
 
 
 class GBNNImputer(NeighborFamily):
-    """Grey-based nearest-neighbor imputation over all rows (Huang and Lee 2004)."""
+    """Grey-based nearest-neighbor imputation over all rows (Huang and Lee 2004).
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> GBNNImputer(n_neighbors=2).fit_transform(X)[[1, 4], [1, 0]]
+    array([2.1 , 5.05])
+    """
 
     def _recipe(self) -> Recipe:
         return Recipe(
@@ -322,6 +358,12 @@ class MIKNNImputer(NeighborFamily):
     """Mutual-information k-nearest-neighbor imputation (García-Laencina et al. 2009).
 
     d²(a, b) = Σ_j λ_j d_j², λ_j = I(X_j; Y) / Σ I   (30), (31)
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> y = np.array(["a", "a", "a", "b", "b", "b"])
+    >>> MIKNNImputer(n_neighbors=1).fit_transform(X, y)[[1, 4], [1, 0]]
+    array([2., 5.])
     """
 
     def _recipe(self) -> Recipe:
@@ -336,7 +378,13 @@ class MIKNNImputer(NeighborFamily):
 
 
 class IKNNImputer(NeighborFamily):
-    """Iterated k-nearest-neighbor imputation (Brás and Menezes 2007), Algorithm 1 of the paper."""
+    """Iterated k-nearest-neighbor imputation (Brás and Menezes 2007), Algorithm 1 of the paper.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> IKNNImputer(n_neighbors=1).fit_transform(X)[[1, 4], [1, 0]]
+    array([2., 5.])
+    """
 
     def _recipe(self) -> Recipe:
         return Recipe(
@@ -354,6 +402,11 @@ class SKNNImputer(NeighborFamily):
 
     Complete rows give first. Rows with few holes are filled before rows with many, and a filled
     row gives to those after it.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> SKNNImputer(n_neighbors=1).fit_transform(X)[[1, 4], [1, 0]]
+    array([2., 5.])
     """
 
     def _recipe(self) -> Recipe:
@@ -371,6 +424,11 @@ class KNNIImputer(NeighborFamily):
     """Plain k-nearest-neighbor imputation (Troyanskaya et al. 2001; Batista and Monard 2003).
 
     One pass; donors whose value is missing give the mean or mode of the column.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> KNNIImputer(n_neighbors=2).fit_transform(X)[[1, 4], [1, 0]]
+    array([2.1 , 5.05])
     """
 
     def _recipe(self) -> Recipe:
@@ -387,8 +445,7 @@ class KNNIImputer(NeighborFamily):
 class NeighborImputer(NeighborFamily):
     """A neighbor imputer of your own parts; a part that is None is that of CGKNN.
 
-    A part is an object or a name. The other parameters and attributes are those of every neighbor
-    imputer.
+    A part is an object or a name.
 
     Parameters
     ----------
@@ -407,8 +464,15 @@ class NeighborImputer(NeighborFamily):
     schedule : UntilStable, Direct, Once or Sequential, optional
         Or "direct", "once", "sequential".
 
-    >>> from greyfill import Grey, NeighborImputer
-    >>> imputer = NeighborImputer(5, distance=Grey(rho=0.3), weights="ksg", schedule="direct")
+    >>> import numpy as np
+    >>> from greyfill import EqualWeights, Grey, PlainFill
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> y = np.array(["a", "a", "a", "b", "b", "b"])
+    >>> imputer = NeighborImputer(
+    ...     2, distance=Grey(rho=0.3), weights=EqualWeights(), fill=PlainFill()
+    ... )
+    >>> imputer.fit_transform(X, y)[[1, 4], [1, 0]]
+    array([2.1 , 5.05])
     """
 
     def __init__(

@@ -28,6 +28,15 @@ class ImputationErrors:
         Number of masked cells.
     by_column : dict
         The same figures for each column with masked cells.
+
+    >>> import numpy as np
+    >>> from greyfill.table import Column, Kind, Table
+    >>> seen = np.zeros((3, 1), dtype=bool)
+    >>> truth = Table(np.array([[0.0], [5.0], [10.0]]), seen, (Column("x", Kind.NUMERIC),))
+    >>> filled, mask = np.array([[0.0], [6.0], [10.0]]), np.array([[False], [True], [False]])
+    >>> errors = imputation_errors(truth, filled, mask)
+    >>> errors.rmse, errors.nrmse, errors.n_cells
+    (1.0, 0.1, 1)
     """
 
     nrmse: float

@@ -12,7 +12,11 @@ from greyfill.table import Bools, Floats, Kind, Table
 
 @dataclass(frozen=True)
 class LittleResult:
-    """The χ² statistic, its degrees of freedom, its p-value, and the number of patterns."""
+    """The χ² statistic, its degrees of freedom, its p-value, and the number of patterns.
+
+    >>> LittleResult(statistic=15.45, dof=10, p_value=0.1165, n_patterns=3).dof
+    10
+    """
 
     statistic: float
     dof: int

@@ -42,6 +42,14 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
         The file.
     max_bytes : int, default=8 GiB
         A file that unpacks to more than this is refused.
+
+    >>> import numpy as np, tempfile, pathlib
+    >>> from greyfill import KNNIImputer
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.greyfill"
+    ...     KNNIImputer(n_neighbors=1).fit([[1.0, 2.0], [5.0, 6.0]]).save(path)
+    ...     load(path).transform([[4.0, None]]).tolist()
+    [[4.0, 6.0]]
     """
     tree, members = read_archive(Path(path), max_bytes)
     return decode_tree(tree, members, Path(path))

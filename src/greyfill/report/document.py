@@ -72,7 +72,14 @@ class Report:
 
 
 def make_report(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Report:
-    """Describe what an imputer did to a table; the parameters are those of `summarize`."""
+    """Describe what an imputer did to a table; the parameters are those of `summarize`.
+
+    >>> from greyfill import KNNIImputer
+    >>> X = [[1.0, 2.0], [1.1, None], [5.0, 6.0]]
+    >>> imputer = KNNIImputer(n_neighbors=1)
+    >>> make_report(imputer, X, imputer.fit_transform(X))
+    <Report of KNNIImputer: 1 holes in 3 × 2 cells>
+    """
     return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows))
 
 

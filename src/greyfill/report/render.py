@@ -31,6 +31,12 @@ def render(summary: Summary, format: str = "html") -> str:
     format
         ``"html"``: one page with its style, script and plots inside; ``"markdown"``: the tables;
         ``"json"``: all numbers.
+
+    >>> from greyfill import KNNIImputer
+    >>> imputer = KNNIImputer(n_neighbors=1)
+    >>> _ = imputer.fit_transform([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
+    >>> render(imputer.report_.summary, "markdown").splitlines()[0]
+    '# Imputation report: KNNIImputer'
     """
     if format not in RENDERERS:
         raise InvalidParameterError(f"format must be one of {tuple(RENDERERS)}, not {format!r}")

@@ -9,6 +9,7 @@ from platform import python_version
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from greyfill import __version__
 from greyfill.evaluation.reproduction.claims import claims
 from greyfill.evaluation.reproduction.paper import LABELS
 from greyfill.evaluation.reproduction.plan import Plan
@@ -93,7 +94,7 @@ def escape_markdown(text: str) -> str:
 def versions() -> dict[str, str]:
     """Versions of everything that could change a figure."""
     libraries = {name: version(name) for name in LIBRARIES}
-    return {"greyfill": version("greyfill"), "Python": python_version(), **libraries}
+    return {"greyfill": __version__, "Python": python_version(), **libraries}
 
 
 def _draw(section: Section, folder: Path) -> list[Image]:

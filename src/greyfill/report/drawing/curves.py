@@ -30,6 +30,11 @@ def k_curve(source: Any, ax: Axes | None = None) -> Axes:
         A report, its summary, or a fitted imputer.
     ax
         Where to draw; a new figure by default.
+
+    >>> from greyfill import IKNNImputer
+    >>> from greyfill.datasets import load
+    >>> k_curve(IKNNImputer("masked").fit(load("iris").X)).get_xlabel()
+    'number of donors k'
     """
     told = section(source, "k")
     ax = axes_of(ax, *SIZE)
@@ -66,6 +71,11 @@ def convergence(source: Any, ax: Axes | None = None) -> Axes:
         A report, its summary, or a fitted imputer.
     ax
         Where to draw; a new figure by default.
+
+    >>> from greyfill import IKNNImputer
+    >>> imputer = IKNNImputer(n_neighbors=2).fit([[1.0, None], [1.1, None], [1.2, 7.0], [5.0, 9.0]])
+    >>> convergence(imputer).get_xlabel()
+    'pass'
     """
     told = section(source, "convergence")
     ax = axes_of(ax, *SIZE)

@@ -41,6 +41,11 @@ def distributions(
         Where to draw; a new figure by default.
     group
         The name of a class; all rows by default.
+
+    >>> from greyfill import KNNIImputer
+    >>> imputer = KNNIImputer(n_neighbors=1)
+    >>> _ = imputer.fit_transform([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
+    >>> ax = distributions(imputer.report_, "x1")
     """
     columns: Any = section(source, "columns")
     entry = _named(columns, column) if column else max(columns, key=lambda c: c["filled"])

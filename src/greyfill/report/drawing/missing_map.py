@@ -25,6 +25,11 @@ def missing_map(source: Any, ax: Axes | None = None) -> Axes:
         A report, or its summary.
     ax
         Where to draw; a new figure by default.
+
+    >>> from greyfill import KNNIImputer
+    >>> imputer = KNNIImputer(n_neighbors=1)
+    >>> _ = imputer.fit_transform([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
+    >>> ax = missing_map(imputer.report_)
     """
     told = section(source, "map")
     shares, edges, names = np.array(told["shares"]), told["edges"], told["columns"]

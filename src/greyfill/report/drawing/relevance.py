@@ -21,6 +21,11 @@ def relevance(source: Any, ax: Axes | None = None, *, what: str | None = None) -
         Where to draw; a new figure by default.
     what
         ``"bits"`` (information about the class) or ``"weight"``; by default bits where known.
+
+    >>> from greyfill import KNNIImputer
+    >>> imputer = KNNIImputer(n_neighbors=1).fit([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
+    >>> relevance(imputer).get_xlabel()
+    'weight λ in the distance'
     """
     columns = section(source, "relevance")["columns"]
     if what is None:

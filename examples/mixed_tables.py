@@ -1,0 +1,35 @@
+"""Fill a pandas and a polars table with numbers, ranks, categories, booleans and dates.
+
+python examples/mixed_tables.py
+"""
+
+import datetime as dt
+
+import pandas as pd
+import polars as pl
+
+from greyfill import IKNNImputer
+
+ROWS = {
+    "visits": [3, 5, None, 4, 9, 8],
+    "smoker": [True, None, True, False, False, False],
+    "stage": ["early", "middle", None, "middle", "late", "late"],
+    "seen": [dt.date(2024, 1, 3), dt.date(2024, 1, 20), None, None, dt.date(2024, 3, 1), None],
+    "town": ["Bonn", "Bonn", "Köln", None, "Köln", "Köln"],
+    "dose": [1.5, 1.0, 1.2, None, 2.5, 2.4],
+}
+STAGES = ["early", "middle", "late"]
+
+in_polars = pl.DataFrame(ROWS).with_columns(pl.col("stage").cast(pl.Enum(STAGES)))
+in_pandas = pd.DataFrame(ROWS).astype({"visits": "Int64", "smoker": "boolean"})
+in_pandas["stage"] = pd.Categorical(in_pandas["stage"], STAGES, ordered=True)
+in_pandas["seen"] = pd.to_datetime(in_pandas["seen"])
+in_pandas.index = list("abcdef")
+
+imputer = IKNNImputer(n_neighbors=2, ordinal_features=["stage"])
+for table in (in_polars, in_pandas):
+    print(imputer.fit_transform(table), "\n")
+
+assert imputer.fit_transform(in_polars).schema == in_polars.schema
+assert imputer.fit_transform(in_pandas).dtypes.equals(in_pandas.dtypes)
+assert imputer.fit_transform(in_pandas).index.equals(in_pandas.index)

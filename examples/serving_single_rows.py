@@ -1,0 +1,34 @@
+"""Fit once, save, and fill rows one by one as they arrive somewhere else.
+
+python examples/serving_single_rows.py
+"""
+
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import polars as pl
+
+import greyfill
+from greyfill.datasets import load
+
+votes = load("votes")
+train, arriving = votes.X[:400], votes.X[400:]
+
+with tempfile.TemporaryDirectory() as folder:
+    model = Path(folder) / "votes.greyfill"
+    greyfill.CGKNNImputer(n_neighbors=10).fit(train, votes.y[:400]).save(model)
+    print(f"saved {model.stat().st_size / 1024:.0f} KiB; loading it runs no code from it")
+    imputer = greyfill.load(model)
+
+answers, times = [], []
+for row in arriving.iter_rows(named=True):
+    start = time.perf_counter()
+    answers.append(imputer.transform(pl.DataFrame([row], schema=arriving.schema)))
+    times.append(time.perf_counter() - start)
+
+print(f"{len(answers)} rows, {median(times) * 1000:.1f} ms each (median)")
+print(answers[0].row(0, named=True))
+
+assert pl.concat(answers).equals(imputer.transform(arriving))  # one row as in a batch
