@@ -1,14 +1,14 @@
 """A file and what the user said about its columns → features, labels, and the rest."""
 
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from greyfill import files
-from greyfill.cli.names import STREAM, did_you_mean
+from greyfill.cli.names import STREAM, called, did_you_mean
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import Family, Schema
 
@@ -27,7 +27,7 @@ class Sheet:
     @property
     def name(self) -> str:
         """How messages call the file."""
-        return "standard input" if self.source.name == STREAM else self.source.name
+        return called(self.source.name)
 
     @property
     def X(self) -> pl.DataFrame:
@@ -74,10 +74,10 @@ class Wishes:
         """Read a table to learn from."""
         source = self._read(name)
         columns = source.frame.columns
-        categorical, ignored = self._columns_of(columns, "standard input" if name == "-" else name)
+        categorical, ignored = self._columns_of(columns, called(name))
         kept = [c for c in columns if c != self.target and c not in ignored]
         if not kept:
-            raise InvalidDataError(f"{name} has no column left to impute.")
+            raise InvalidDataError(f"{called(name)} has no column left to impute.")
         kinds = {
             "categorical_features": [c for c in categorical if c != self.target] or "auto",
             "ordinal_features": self._orders(source.frame),
@@ -92,21 +92,21 @@ class Wishes:
             )
         return sheet
 
-    def read_new(self, name: str, schema: Schema) -> Sheet:
-        """Read new rows for a model; columns that it does not know are left as they are."""
-        typed = {
-            "text_columns": [f.name for f in schema.fields if f.meaning == "text"],
-            "numeric_columns": [f.name for f in schema.fields if f.family in _NUMBERS],
-        }
-        source = self._read_new(name, typed)
-        columns = source.frame.columns
-        for lacking in (c for c in schema.names if c not in columns):
-            strangers = [c for c in columns if c not in schema.names]
-            raise InvalidDataError(
-                f"{name} has no column {lacking!r}, which the imputer was fitted on. "
-                + did_you_mean(lacking, strangers or columns)
-            )
-        return Sheet(source, schema.names)
+    @contextmanager
+    def open_new(self, name: str, schema: Schema) -> Iterator[files.Batches]:
+        """Open new rows for a model; columns that it does not know are left as they are."""
+        others = [*([self.target] if self.target else []), *_split(self.ignored)]
+        with files.open_batches(
+            name,
+            na_values=self.na_values,
+            text_columns=[*(f.name for f in schema.fields if f.meaning == "text"), *others],
+            numeric_columns=[f.name for f in schema.fields if f.family in _NUMBERS],
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+        ) as batches:
+            _refuse_lacking(schema.names, batches.columns, called(name))
+            yield batches
 
     def _read(self, name: str) -> files.Source:
         """Read with categories and ignored columns as text, names with commas split or not."""
@@ -120,23 +120,11 @@ class Wishes:
             return self._open(name, text_columns=given)
         return self._open(name)  # a column is unknown: see which
 
-    def _read_new(self, name: str, typed: dict[str, list[str]]) -> files.Source:
-        """Read with the types of the model; target and ignored columns may be there or not."""
-        target, ignored = [self.target] if self.target else [], _split(self.ignored)
-        for others in ([*target, *ignored], target, ignored, []):
-            text = [*typed["text_columns"], *others]
-            with suppress(InvalidParameterError):
-                return self._open(name, text, typed["numeric_columns"])
-        return self._open(name)  # a column of the model is lacking: see which
-
-    def _open(
-        self, name: str, text_columns: Sequence[str] = (), numeric_columns: Sequence[str] = ()
-    ) -> files.Source:
+    def _open(self, name: str, text_columns: Sequence[str] = ()) -> files.Source:
         return files.read(
             name,
             na_values=self.na_values,
             text_columns=text_columns,
-            numeric_columns=numeric_columns,
             delimiter=self.delimiter,
             decimal=self.decimal,
             encoding=self.encoding,
@@ -190,6 +178,16 @@ def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str],
             raise InvalidParameterError(
                 f"{file} has no column {name!r} ({option}). {did_you_mean(name, columns)}"
             )
+
+
+def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) -> None:
+    lacking = next((c for c in wanted if c not in columns), None)
+    if lacking is not None:
+        strangers = [c for c in columns if c not in wanted]
+        raise InvalidDataError(
+            f"{file} has no column {lacking!r}, which the imputer was fitted on. "
+            + did_you_mean(lacking, strangers or columns)
+        )
 
 
 def _split(names: Iterable[str]) -> list[str]:
