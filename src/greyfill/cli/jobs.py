@@ -104,9 +104,12 @@ class ImputeJob:
     def _copy(self, sheet: Sheet, voice: Voice) -> Numbers:
         sheet.source.write(sheet.source.frame, self.out, force=self.force)
         voice.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
+        notes = {"notes": list(sheet.source.notes)}
+        showing.tell_notes(voice, notes)
         showing.tell_written(voice, self.out)
         rows, zero = sheet.source.frame.height, {"holes": 0, "filled": 0}
-        return {"input": self.file, "rows": rows, **zero, "copied": True, "output": self.out}
+        done = {"copied": True, "output": self.out}
+        return {"input": self.file, "rows": rows, **zero, **done, **notes}
 
     def _written(self) -> list[str]:
         tests = [beside(name, "filled") for name in self.tests]

@@ -69,6 +69,7 @@ class Wishes:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    numeric: Sequence[str] = ()
 
     def read(self, name: str) -> Sheet:
         """Read a table to learn from."""
@@ -80,7 +81,7 @@ class Wishes:
             raise InvalidDataError(f"{called(name)} has no column left to impute.")
         kinds = {
             "categorical_features": [c for c in categorical if c != self.target] or "auto",
-            "ordinal_features": self._orders(source.frame),
+            "ordinal_features": self._orders(source),
         }
         sheet = Sheet(
             source, tuple(kept), self.target, tuple(ignored), kinds, tuple(self.na_values)
@@ -109,22 +110,25 @@ class Wishes:
             yield batches
 
     def _read(self, name: str) -> files.Source:
-        """Read with categories and ignored columns as text, names with commas split or not."""
-        given = [*self.categorical, *self.ignored]
+        """Read with the types that were given, names with commas split or not."""
+        texts = [*self.categorical, *self.ignored]
         try:
-            return self._open(name, text_columns=_split(given))
+            return self._open(name, _split(texts), _split(self.numeric))
         except InvalidParameterError:
             if name == STREAM:
                 raise
         with suppress(InvalidParameterError):
-            return self._open(name, text_columns=given)
+            return self._open(name, texts, self.numeric)
         return self._open(name)  # a column is unknown: see which
 
-    def _open(self, name: str, text_columns: Sequence[str] = ()) -> files.Source:
+    def _open(
+        self, name: str, text_columns: Sequence[str] = (), numeric_columns: Sequence[str] = ()
+    ) -> files.Source:
         return files.read(
             name,
             na_values=self.na_values,
             text_columns=text_columns,
+            numeric_columns=numeric_columns,
             delimiter=self.delimiter,
             decimal=self.decimal,
             encoding=self.encoding,
@@ -135,6 +139,7 @@ class Wishes:
         _refuse_unknown("--target", [self.target] if self.target else [], columns, where)
         categorical = _resolve("--categorical", self.categorical, columns, where)
         ignored = _resolve("--ignore", self.ignored, columns, where)
+        _resolve("--numeric", self.numeric, columns, where)
         ordinal = [_bare(item, columns) for item in _split_orders(self.ordinal, columns)]
         _refuse_unknown("--ordinal", ordinal, columns, where)
         if self.target in ignored:
@@ -149,10 +154,11 @@ class Wishes:
                 )
         return categorical, ignored
 
-    def _orders(self, frame: pl.DataFrame) -> Any:
+    def _orders(self, source: files.Source) -> Any:
         """The ordered columns, with their levels in order where somebody gave one."""
+        frame = source.frame
         items = _split_orders(self.ordinal, frame.columns)
-        orders = dict(_order(item, frame) for item in items)
+        orders = dict(_order(item, source) for item in items)
         if not any(orders.values()):
             return list(orders) or None
         return {c: levels or _sorted_levels(frame[c]) for c, levels in orders.items()}
@@ -211,19 +217,28 @@ def _bare(item: str, columns: list[str]) -> str:
     return item if item in columns else item.partition("=")[0]
 
 
-def _order(item: str, frame: pl.DataFrame) -> tuple[str, list[Any]]:
+def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
     """A column, and its levels if they were given: ``size=S,M,L``."""
+    frame = source.frame
     if item in frame.columns:
         return item, []
     name, _, levels = item.partition("=")
     words = pl.Series(levels.split(","), dtype=pl.String)
     try:
-        return name, words.cast(frame[name].dtype).to_list()
+        given = words.cast(frame[name].dtype)
     except pl.exceptions.PolarsError as error:
         raise InvalidParameterError(
             f"--ordinal {item}: these levels cannot stand in the column {name!r}, which holds "
             f"{frame[name].dtype}."
         ) from error
+    unlisted = (frame[name].is_not_null() & ~frame[name].is_in(given.to_list())).arg_true()
+    if len(unlisted):
+        row = int(unlisted[0])
+        raise InvalidParameterError(
+            f"{source.place(row, name)}: {frame[name][row]!r} is not among the levels of "
+            f"--ordinal {item}. Add it in its place."
+        )
+    return name, given.to_list()
 
 
 def _sorted_levels(column: pl.Series) -> list[Any]:

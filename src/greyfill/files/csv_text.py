@@ -138,13 +138,14 @@ class CsvReader:
     def parts(self) -> Iterator[CsvPart]:
         """The rows of the file in parts, typed; some parts may be without rows."""
         height = 0
-        for grid in self._grids():
+        for grid in self.grids():
             height += grid.height
             yield self._part(grid)
         if height != self.height:
             raise self._changed()
 
-    def _grids(self) -> Iterable[Grid]:
+    def grids(self) -> Iterable[Grid]:
+        """The cells of the file in parts, as text."""
         return self._cut() if self._kept is None else self._grids_in_memory
 
     def _cut(self) -> Iterator[Grid]:
@@ -158,7 +159,7 @@ class CsvReader:
     def _gather(self) -> list[Evidence]:
         """Look at all cells once."""
         evidence: list[Evidence] = []
-        for grid in self._grids():
+        for grid in self.grids():
             if not evidence:
                 texts = self._options.text_columns
                 evidence = [
@@ -175,7 +176,7 @@ class CsvReader:
         try:
             return evidence.judge(mark, must_be_numbers=is_number)
         except StrayCellsError as strays:
-            for grid in self._grids():
+            for grid in self.grids():
                 cells = self._texts(grid, j)
                 row = strays.row_in(cells)
                 if row is not None:
@@ -208,6 +209,8 @@ class CsvReader:
     def _typed(self, grid: Grid, column: int) -> pl.Series:
         """The typed cells of a column; numbers that mean missing are null."""
         cells = self._texts(grid, column)
+        if self._kept is not None:
+            del self._kept[column]  # not needed again
         values = self._verdicts[column].parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
@@ -223,6 +226,7 @@ class CsvText:
 
     reader: CsvReader
     part: CsvPart
+    grid: Grid
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -233,6 +237,10 @@ class CsvText:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading."""
         return self.reader.notes
+
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message."""
+        return self.grid.place(row, self.grid.names.index(column))
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes of the file with the holes that the frame fills; null leaves a hole."""
@@ -249,8 +257,8 @@ def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:
     """Read a CSV file: cells that are empty, blank, ``""`` or one of the NA values are holes."""
     reader = CsvReader(lambda: [raw], file, options, in_memory=True)
     _check_names(options, reader.columns, file)
-    (part,) = reader.parts()
-    return CsvText(reader, part)
+    (part,), (grid,) = reader.parts(), reader.grids()
+    return CsvText(reader, part, grid)
 
 
 def _check_names(options: CsvOptions, columns: tuple[str, ...], file: str) -> None:

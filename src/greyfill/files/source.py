@@ -29,6 +29,12 @@ class Source:
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
 
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message: its line in a text file, else its row."""
+        if self.csv is not None:
+            return self.csv.place(row, column)
+        return f"{shown(self.name)}, row {row + 1}, column {column!r}"
+
     def write(
         self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
     ) -> None:
