@@ -1,5 +1,6 @@
 """The program itself: its name, its version, and its list of commands."""
 
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -45,5 +46,11 @@ def main(
     """
 
 
+def _paragraphs(text: str | None) -> str:
+    """A docstring whose lines end where the terminal does, not where they do in the source."""
+    parts = cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in parts)
+
+
 for command in (impute, fit, apply, inspect, report, compare, demo, datasets, reproduce):
-    app.command()(command)
+    app.command(help=_paragraphs(command.__doc__))(command)
