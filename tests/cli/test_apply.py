@@ -1,6 +1,7 @@
 """``greyfill fit`` and ``greyfill apply``."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -83,3 +84,29 @@ def test_mistakes(fails, folder, model):
         assert words in fails("apply", *arguments)
     assert "model: it exists already" in fails("fit", "table.csv", *ABOUT, "--save", "model")
     assert "name of a file" in fails("fit", "table.csv", *ABOUT, "--save", "-")
+
+
+PEAK = """
+import atexit
+from greyfill.files.batches import open_batches
+open_batches.__wrapped__.__kwdefaults__["size"] = 1 << 17  # many batches, though the files are small
+def tell():
+    lines = open("/proc/self/status").read().splitlines()
+    print(*(line.split()[1] for line in lines if line.startswith("VmHWM")))
+atexit.register(tell)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peak of memory to read")
+def test_memory_does_not_grow_with_the_file(command, folder, model):
+    """Four times as many rows: what they would need in memory is not there."""
+    rows, peaks = b"2.5,,L,60\n,neg,,30\n1.5,pos,S,\n", []
+    for times in (30_000, 120_000):
+        (folder / "long.csv").write_bytes(b"dose,smear,size,age\n" + rows * times)
+        done = command("apply", model, "long.csv", "-q", "-f", "-j", "1", before=PEAK)
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout) / 1024)
+        filled = (folder / "long.filled.csv").read_bytes().splitlines()
+        assert len(filled) == 3 * times + 1
+        assert set(filled[1::3]) == {b"2.5,pos,L,60"}
+    assert peaks[1] - peaks[0] < 24

@@ -1,5 +1,6 @@
 """``greyfill impute``: what it writes, what it says, and what it refuses."""
 
+import errno
 import json
 
 import polars as pl
@@ -116,6 +117,8 @@ def test_no_holes_is_a_copy(greyfill, folder):
     assert "full.csv has no missing cell to fill; it was copied as it is." in done.stderr
     assert (folder / "full.filled.csv").read_bytes() == b"a;b\r\n1;x\r\n02;y"
     assert json.loads(greyfill("impute", "full.csv", "-t", "b", "-f", "--json").stdout)["copied"]
+    (folder / "old.csv").write_bytes("a,b\n1,\xe9\n".encode("latin-1"))
+    assert "old.csv is no UTF-8" in greyfill("impute", "old.csv", "-t", "b").stderr
 
 
 def test_an_empty_column_stays_empty_and_is_told(greyfill, folder):
@@ -181,7 +184,10 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         (("table.csv", "-t", "outcome", "-c", "age,siz"), "no column 'siz' (--categorical)"),
         (("table.csv", "-t", "outcome", "--ordinal", "siz=S,M"), "'siz' (--ordinal)"),
         (("table.csv", "-t", "outcome", "--ordinal", "age=S,M"), "levels cannot stand in"),
-        (("table.csv", "-t", "outcome", "--ordinal", "size=S,M"), "row 1 holds 'L'"),
+        (
+            ("table.csv", "-t", "outcome", "--ordinal", "size=S,M"),
+            "table.csv, line 3, column 'size': 'L' is",
+        ),
         (("table.csv", "-t", "outcome", "--id", "outcome"), "both --target and --ignore"),
         (("table.csv", "-t", "outcome", "--id", "age", "-c", "age"), "it can have no kind"),
         (("table.csv",), "--method iknn, or gbnn, sknn, knni, mice, missforest"),
@@ -206,11 +212,19 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         ((".", "-t", "outcome"), "it is a folder"),
         (("stray.csv", "-t", "y"), "stray.csv, line 5, column 'a'"),
         (("ragged.csv", "-t", "y"), "ragged.csv, line 3: expected 2 cells"),
-        (("twice.csv", "-t", "y"), "the column name 'a' appears 2 times"),
+        (("twice.csv", "-t", "y"), "twice.csv, line 1: the column name 'a' appears 2 times"),
         (("empty.csv", "-t", "y"), "empty.csv is empty"),
         (("header.csv", "-t", "y"), "has column names but no rows"),
         (("nolabels.csv", "-t", "y"), "the target 'y' has no label in any row"),
         (("only.csv", "-t", "y"), "no column left to impute"),
+        (
+            ("broken.csv", "-t", "y"),
+            "broken.csv, line 3: byte 0xff at offset 11 is not valid utf-8",
+        ),
+        (("binary.csv", "-t", "y"), "binary.csv has a zero byte in line 2"),
+        (("quote.csv", "-t", "y"), "quote.csv, line 2: a quote opens here"),
+        (("ids.csv", "-t", "y", "--numeric", "b"), "no column 'b' (--numeric)"),
+        (("table.csv", "-t", "outcome", "--numeric", "smear"), "line 2, column 'smear'"),
         (("table.csv", "-t", "outcome", "--encoding", "klingon"), "encoding 'klingon' is unknown"),
     ],
 )
@@ -224,6 +238,10 @@ def test_mistakes_end_with_one_line(fails, folder, listing, arguments, words):
         "header.csv": b"a,y\n",
         "nolabels.csv": b"a,y\n1,\n,\n",
         "only.csv": b"y\nu\n",
+        "broken.csv": "a,y\n1,éé\n".encode() + b"\xff,v\n",
+        "binary.csv": b"a,y\n1,\0\n",
+        "quote.csv": b'a,y\n"1,u\n',
+        "ids.csv": b"a,y\n007,u\n,v\n",
     }.items():
         (folder / name).write_bytes(content)
     before = listing()
@@ -237,6 +255,50 @@ def test_an_unknown_column_in_a_pipe(fails, folder):
     assert "standard input has no column 'klass' (--target)" in line
     line = fails("impute", "-", "--target", "outcome", "--id", "idd", stdin=table)
     assert "standard input has no column 'idd'" in line
+
+
+def test_a_disk_that_is_full(fails, folder, listing):
+    (folder / "full.csv").symlink_to("/dev/full")
+    before = listing()
+    for command in (("impute", "table.csv", *ABOUT), ("report", "table.csv", *ABOUT)):
+        (folder / "full.html").unlink(missing_ok=True)
+        (folder / "full.html").symlink_to("/dev/full")
+        out = "full.csv" if command[0] == "impute" else "full.html"
+        assert f"Cannot write {out}: the disk is full" in fails(*command, "-o", out, "-q", "-f")
+    (folder / "full.html").unlink()
+    assert listing() == before
+
+
+def test_places_without_permission(fails, folder, listing, monkeypatch):
+    """Root may do everything, so the system's answer is given by hand."""
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "denied")
+
+    before = listing()
+    with monkeypatch.context() as patched:
+        patched.setattr("greyfill.files.atomic.open_draft", refuse)
+        line = fails("impute", "table.csv", *ABOUT, "-q")
+    assert "Cannot write table.filled.csv: permission denied" in line
+    monkeypatch.setattr("greyfill.files.loading._seekable", refuse)
+    assert "Cannot read table.csv: permission denied" in fails("impute", "table.csv", *ABOUT)
+    assert listing() == before
+
+
+def test_identifiers_are_quantities_if_the_user_says_so(greyfill, folder):
+    (folder / "ids.csv").write_bytes(b"a,y\n007,u\n,u\n009,u\n012,v\n")
+    done = greyfill("impute", "ids.csv", "-t", "y", "-k", "2", "-o", "-")
+    assert "--numeric" in done.stderr
+    done = greyfill("impute", "ids.csv", "-t", "y", "-k", "2", "-o", "-", "--numeric", "a")
+    assert done.stdout.splitlines() == ["a,y", "007,u", "8,u", "009,u", "012,v"]
+
+
+def test_no_picture_no_matplotlib(command):
+    done = command(
+        "impute", "table.csv", *ABOUT, "--report", "page.md",
+        before="import atexit\natexit.register(lambda: print('matplotlib' in sys.modules))",
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, b"False\n")
 
 
 def test_debug_shows_the_traceback(greyfill, folder):

@@ -14,8 +14,7 @@ from polars.testing import assert_frame_equal
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files import loading, typed
-from greyfill.files.formats import layout_of
+from greyfill.files import compressing, typed
 
 CSV = b"name;size\r\n\xc3\xa9,1;1,50\r\n;\r\n"
 FILLED = b"name;size\r\n\xc3\xa9,1;1,50\r\n\xc3\xa9,1;1,50\r\n"
@@ -37,7 +36,7 @@ NATIVE = FRAME.with_columns(
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    path.write_bytes(b"".join(typed.write_typed(frame, layout_of(path.name).format)))
+    files.Source("-", files.Format.CSV, frame).write(frame, path)
     return path
 
 
@@ -124,7 +123,7 @@ def test_zstandard_without_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path
     def refuse(name: str) -> types.ModuleType:
         raise ImportError(name)
 
-    monkeypatch.setattr(loading, "import_module", refuse)
+    monkeypatch.setattr(compressing, "import_module", refuse)
     path = tmp_path / "t.csv.zst"
     path.write_bytes(b"\x28\xb5\x2f\xfd....")
     with pytest.raises(FileProblemError, match=r"greyfill\[zstd\]"):

@@ -7,8 +7,16 @@ import pytest
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.csv_text import CsvOptions, read_csv
-from greyfill.files.inference import infer
+from greyfill.files.inference import Evidence, StrayCellsError, Verdict
 from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, Whole
+
+
+def judge(cells: pl.Series) -> Verdict:
+    """The type of a column that is seen in parts of two cells."""
+    evidence = Evidence(cells.name)
+    for start in range(0, len(cells), 2):
+        evidence.add(cells[start : start + 2])
+    return evidence.judge()
 
 
 @pytest.mark.parametrize(
@@ -42,11 +50,13 @@ from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, W
     ],
 )
 def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> None:
-    typed = infer(pl.Series("x", cells, dtype=pl.String), str)
-    assert typed.series.dtype == dtype
-    assert typed.style == style
-    assert typed.series.name == "x"
-    assert typed.series.is_null().to_list() == [cell is None for cell in cells]
+    column = pl.Series("x", cells, dtype=pl.String)
+    verdict = judge(column)
+    typed = verdict.parse(column)
+    assert typed.dtype == dtype
+    assert verdict.style == style
+    assert typed.name == "x"
+    assert typed.is_null().to_list() == [cell is None for cell in cells]
 
 
 @pytest.mark.parametrize(
@@ -65,10 +75,12 @@ def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> No
     ],
 )
 def test_stray_words_are_shown(cells: list[str], row: int, word: str) -> None:
-    with pytest.raises(InvalidDataError) as caught:
-        infer(pl.Series("x", cells), lambda row: f"table.csv, row {row}")
-    message = str(caught.value)
-    assert message.startswith(f"table.csv, row {row}: ")
+    column = pl.Series("x", cells)
+    with pytest.raises(StrayCellsError) as caught:
+        judge(column)
+    assert caught.value.row_in(column) == row
+    message = str(caught.value.in_words("t.csv, line 7", "x", word))
+    assert message.startswith("t.csv, line 7: ")
     assert repr(word) in message
     assert "--na-values" in message
 

@@ -374,9 +374,21 @@ def test_verbose_speaks_on_stderr_only(imputer: Any, capsys: Any) -> None:
     if model.history_ and imputer is not gf.KNNIImputer:
         assert len(heard.err.splitlines()) == model.n_iter_
         assert f"[{imputer.__name__}]" in heard.err
+    imputer(verbose=1).fit(X, y)
+    assert "] k = " in capsys.readouterr().err
     imputer(n_neighbors=3).fit(X, y).transform(X)
     quiet = capsys.readouterr()
     assert quiet.out == quiet.err == ""
+
+
+def test_verbose_tells_how_far_a_long_search_is(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr("greyfill._neighbors.linking.REPORT_SECONDS", 0.0)
+    X = np.random.default_rng(0).random((600, 3))
+    X[:, 0] = np.where(np.arange(600) % 2, np.nan, X[:, 0])
+    gf.KNNIImputer(n_neighbors=3, verbose=1).fit(X)
+    told = [line for line in capsys.readouterr().err.splitlines() if "donors" in line]
+    assert [line.split()[4] for line in told] == ["256", "300"]
+    assert all("of 300 rows" in line for line in told)
 
 
 # ---------------------------------------------------------------------------- use of labels

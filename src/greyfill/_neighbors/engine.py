@@ -61,7 +61,7 @@ def run(
     known = labels[taught] if labels is not None else None
     prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
     k, scores = _choose_k(prepared, settings)
-    work = TrainingWork(prepared, k)
+    work = TrainingWork(prepared, k, settings.report)
     trace = recipe.schedule.run(work, settings.report)
     work.fallbacks["class_without_value"] += empty_cells
     kept = np.flatnonzero(prepared.may_give)
@@ -150,7 +150,9 @@ def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, fl
             pools = prepared.pools(prepared.table.missing)
             errors = by_hidden_cells(prepared, pools, settings.random_state)
         scores = {k: float(error) for k, error in enumerate(errors, start=1)}
-        return best_k(scores), scores
+        chosen = best_k(scores)
+        settings.report(f"k = {chosen}, the best of {len(scores)} tried")
+        return chosen, scores
     if wanted < 1:
         raise InvalidParameterError(f"n_neighbors must be at least 1, not {wanted!r}")
     return int(wanted), {}
@@ -159,9 +161,10 @@ def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, fl
 class TrainingWork:
     """The state of the loop: current values, and which cells still count as holes."""
 
-    def __init__(self, prepared: Prepared, k: int) -> None:
+    def __init__(self, prepared: Prepared, k: int, report: Report = _quiet) -> None:
         self.prepared = prepared
         self.k = k
+        self._report = report
         self.values = prepared.start.copy()
         self.missing = prepared.table.missing
         self.open_holes = self.missing.copy()
@@ -251,7 +254,7 @@ class TrainingWork:
             return None
         recipe = self.prepared.recipe
         return link(recipe.distance, recipe.fill, donors, givers, taking, cells[matched], weights,
-                    k, self.prepared.n_jobs)  # fmt: skip
+                    k, self.prepared.n_jobs, self._report)  # fmt: skip
 
     def _apply(self, links: list[Links]) -> float:
         """Compute every new value from the old ones, then write them; return the largest change."""

@@ -1,17 +1,22 @@
 """The unit of work: a block of incomplete rows and a donor pool give the donors of each hole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from time import monotonic
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.recipe import Distance, Fill
+from greyfill._neighbors.schedule import Report
 from greyfill.table import Bools, Floats, Ints
 
 BLOCK_ROWS = 256
 """Incomplete rows that one thread searches at a time."""
+
+REPORT_SECONDS = 2.0
+"""A long search tells so often how far it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +81,13 @@ class Taking:
 
 
 def search(
-    distance: Distance, pool: DonorPool, taking: Taking, weights: Floats, k: int, n_jobs: int | None
+    distance: Distance,
+    pool: DonorPool,
+    taking: Taking,
+    weights: Floats,
+    k: int,
+    n_jobs: int | None,
+    report: Report | None = None,
 ) -> tuple[Ints, Floats]:
     """The k nearest donors of every row, block by block, on ``n_jobs`` threads.
 
@@ -88,9 +99,10 @@ def search(
         return distance.search(pool, taking.values, taking.missing, taking.own_rows, weights, k)
     heaviest = taking.values[:, int(np.argmax(weights))]
     order = np.lexsort((heaviest, _places(pool)[taking.own_rows]))
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+    parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
         delayed(_search_block)(distance, pool, taking, order[b], weights, k) for b in blocks
     )
+    found = list(parts if report is None else _telling(parts, len(order), report))
     rows = np.empty((len(order), k), dtype=np.intp)
     distances = np.empty((len(order), k))
     rows[order] = np.concatenate([part for part, _ in found])
@@ -104,6 +116,19 @@ def _search_block(
     return distance.search(
         pool, taking.values[part], taking.missing[part], taking.own_rows[part], weights, k
     )
+
+
+def _telling(
+    parts: Iterable[tuple[Ints, Floats]], n_rows: int, report: Report
+) -> Iterator[tuple[Ints, Floats]]:
+    """Hand on the parts of a search, and tell from time to time how many rows are done."""
+    done, told = 0, monotonic()
+    for part in parts:
+        done += len(part[0])
+        if monotonic() - told >= REPORT_SECONDS:
+            told = monotonic()
+            report(f"donors found for {done:,} of {n_rows:,} rows")
+        yield part
 
 
 def _places(pool: DonorPool) -> Ints:
@@ -123,9 +148,10 @@ def link(
     weights: Floats,
     k: int,
     n_jobs: int | None,
+    report: Report | None = None,
 ) -> Links:
     """Find the donors of every hole of the taking rows; ``givers`` are the pool's row numbers."""
-    donors, distances = search(distance, pool, taking, weights, k, n_jobs)
+    donors, distances = search(distance, pool, taking, weights, k, n_jobs, report)
     slots, columns = np.nonzero(holes)
     number_weights, vote_weights = fill.weigh(distances)
     return Links(

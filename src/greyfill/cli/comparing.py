@@ -53,6 +53,7 @@ def compare(
     file: o.File,
     target: o.Target = None,
     categorical: o.Categorical = None,
+    numeric: o.Numeric = None,
     ordinal: o.Ordinal = None,
     ignored: o.Ignored = None,
     na_values: o.NaValues = None,
@@ -82,7 +83,7 @@ def compare(
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
-        delimiter, decimal, encoding,
+        delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     match = Match(tuple(methods or ()), rates, mechanism, repeats, jobs, seed, cache)
     if match.run(file, wishes, json=json, quiet=quiet):

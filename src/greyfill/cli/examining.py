@@ -8,6 +8,7 @@ from rich.text import Text
 
 from greyfill import frames
 from greyfill.cli.filling import Numbers, doubts, kind_of, notes_on
+from greyfill.cli.names import called
 from greyfill.cli.reading import Sheet
 from greyfill.cli.showing import bar, grid, name_of
 from greyfill.information import class_information
@@ -64,10 +65,9 @@ def examine(sheet: Sheet) -> Numbers:
 
 def show(numbers: Numbers, console: Console) -> None:
     """Print it for a person."""
-    source = "standard input" if numbers["input"] == "-" else numbers["input"]
     console.print(
         Text(
-            f"{clean(source, most=4000)}: {plural(numbers['rows'], 'row')}, "
+            f"{clean(called(numbers['input']), most=4000)}: {plural(numbers['rows'], 'row')}, "
             f"{plural(numbers['holes'], 'hole')} ({share(numbers['share'])} of the cells), "
             f"{plural(numbers['rows_with_holes'], 'row')} with holes",
             "bold",

@@ -1,7 +1,8 @@
 """The work: learn from a sheet, fill it, fill others like it, and tell it all in numbers."""
 
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -9,9 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from greyfill import frames
+from greyfill import files, frames
 from greyfill.cli.choosing import Choice
-from greyfill.cli.reading import Sheet
+from greyfill.cli.names import called
+from greyfill.cli.reading import Sheet, count_holes
 from greyfill.cli.voice import Voice
 from greyfill.exceptions import EmptyColumnWarning
 from greyfill.frames import Family, Field, Schema
@@ -39,7 +41,7 @@ class Filled:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns as the imputer learned them."""
-        fields: tuple[Field, ...] = self.imputer._schema.fields
+        fields: tuple[Field, ...] = self.imputer.schema_.fields
         return fields
 
     def numbers(self, method: str) -> Numbers:
@@ -78,33 +80,62 @@ def learn(sheet: Sheet, choice: Choice, voice: Voice) -> Filled:
     return Filled(sheet, imputer, chosen, perf_counter() - started, tuple(heard))
 
 
-def fill_rows(imputer: Any, sheet: Sheet, voice: Voice) -> pl.DataFrame:
-    """All columns of a sheet of new rows, filled by a fitted imputer without any label."""
-    X, parts = sheet.X, []
-    with voice.counting(f"filling {sheet.name}", X.height) as move_on, _heard():
-        for start in range(0, X.height, BATCH_ROWS):
-            parts.append(imputer.transform(X[start : start + BATCH_ROWS]))
-            move_on(len(parts[-1]))
-    filled = pl.concat(parts)
-    return sheet.with_filled(filled.select([c for c in sheet.features if c in filled.columns]))
+class Tally:
+    """Counts of rows, holes and filled cells over the batches of a file of new rows."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._fields = schema.fields
+        self.rows = 0
+        self._holes: Counter[str] = Counter()
+        self._filled: Counter[str] = Counter()
+
+    def add(self, before: pl.DataFrame, after: pl.DataFrame) -> None:
+        """Count a batch."""
+        self.rows += before.height
+        for field in self._fields:
+            n_holes = count_holes(before[field.name])
+            self._holes[field.name] += n_holes
+            self._filled[field.name] += n_holes - min(n_holes, after[field.name].null_count())
+
+    def numbers(self, batches: files.Batches, seconds: float) -> Numbers:
+        """What was done to new rows."""
+        known = {field.name for field in self._fields}
+        return {
+            "input": batches.name,
+            "rows": self.rows,
+            "holes": self._holes.total(),
+            "filled": self._filled.total(),
+            "columns": describe(self._fields, self._holes, self._filled),
+            "left_as_they_are": [c for c in batches.columns if c not in known],
+            "seconds": round(seconds, 3),
+            "notes": list(batches.notes),
+        }
 
 
-def new_numbers(imputer: Any, sheet: Sheet, filled: pl.DataFrame, seconds: float) -> Numbers:
-    """What was done to new rows."""
-    holes = sheet.holes()
-    left = {c: filled[c].null_count() for c in holes}
-    done = {c: n - min(n, left[c]) for c, n in holes.items()}
-    strangers = [c for c in sheet.source.frame.columns if c not in sheet.features]
-    return {
-        "input": sheet.source.name,
-        "rows": sheet.source.frame.height,
-        "holes": sum(holes.values()),
-        "filled": sum(done.values()),
-        "columns": describe(imputer._schema.fields, holes, done),
-        "left_as_they_are": strangers,
-        "seconds": round(seconds, 3),
-        "notes": list(sheet.source.notes),
-    }
+def fill_new(imputer: Any, batches: files.Batches, out: str, force: bool, voice: Voice) -> Numbers:
+    """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
+    started, tally = perf_counter(), Tally(imputer.schema_)
+    with (
+        voice.counting(f"filling {called(batches.name)}", batches.height) as move_on,
+        _heard(),
+        batches.writing(out, force=force) as writer,
+    ):
+        for batch in batches:
+            filled = _fill_frame(imputer, batch.frame, move_on)
+            tally.add(batch.frame, filled)
+            writer.write(batch, filled)
+    return tally.numbers(batches, perf_counter() - started) | {"output": out}
+
+
+def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None]) -> pl.DataFrame:
+    """All columns of a batch, those that the imputer knows filled."""
+    names, parts = imputer.schema_.names, []
+    for start in range(0, frame.height, BATCH_ROWS):
+        rows = frame[start : start + BATCH_ROWS]
+        filled = imputer.transform(rows.select(names))
+        parts.append(rows.with_columns(filled.select([c for c in names if c in filled.columns])))
+        move_on(rows.height)
+    return pl.concat(parts) if parts else frame
 
 
 def plan(sheet: Sheet, choice: Choice) -> Numbers:
@@ -131,7 +162,7 @@ def schema_of(sheet: Sheet) -> Schema:
 
 
 def describe(
-    fields: tuple[Field, ...], holes: dict[str, int], filled: dict[str, int] | None = None
+    fields: tuple[Field, ...], holes: Mapping[str, int], filled: Mapping[str, int] | None = None
 ) -> list[Numbers]:
     """Name, kind, type and holes of every column."""
     return [

@@ -41,6 +41,7 @@ def impute(
     target: o.Target = None,
     test: Tests = None,
     categorical: o.Categorical = None,
+    numeric: o.Numeric = None,
     ordinal: o.Ordinal = None,
     ignored: o.Ignored = None,
     na_values: o.NaValues = None,
@@ -72,7 +73,7 @@ def impute(
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
-        delimiter, decimal, encoding,
+        delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     choice = Choice(method, k, labels, jobs, seed)
     job = ImputeJob(file, output, tuple(test or ()), report, save, force)
@@ -86,6 +87,7 @@ def fit(
     ],
     target: o.Target = None,
     categorical: o.Categorical = None,
+    numeric: o.Numeric = None,
     ordinal: o.Ordinal = None,
     ignored: o.Ignored = None,
     na_values: o.NaValues = None,
@@ -109,7 +111,7 @@ def fit(
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
-        delimiter, decimal, encoding,
+        delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     choice = Choice(method, k, labels, jobs, seed)
     fit_and_save(file, save, wishes, choice, force=force, json=json, quiet=quiet)

@@ -7,6 +7,7 @@ def inspect(
     file: o.File,
     target: o.Target = None,
     categorical: o.Categorical = None,
+    numeric: o.Numeric = None,
     ordinal: o.Ordinal = None,
     ignored: o.Ignored = None,
     na_values: o.NaValues = None,
@@ -24,7 +25,7 @@ def inspect(
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
-        delimiter, decimal, encoding,
+        delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     voice = Voice()
     sheet = read_sheet(file, wishes, voice)

@@ -1,21 +1,21 @@
 """What ``impute`` and ``fit`` do, as lists of named steps."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
-
-import polars as pl
 
 from greyfill import files
 from greyfill.cli import showing
 from greyfill.cli.choosing import Choice
-from greyfill.cli.filling import Filled, Numbers, fill_rows, learn, new_numbers, plan, schema_of
-from greyfill.cli.names import STREAM, beside, shown
+from greyfill.cli.filling import Filled, Numbers, fill_new, learn, plan, schema_of
+from greyfill.cli.names import STREAM, beside, called, shown
 from greyfill.cli.reading import Sheet, Wishes
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import InvalidParameterError
 from greyfill.files.formats import layout_of
+from greyfill.frames import Schema
 from greyfill.report.text import clean
 
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
@@ -64,21 +64,24 @@ class ImputeJob:
 
     def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
         choice.make(sheet)  # says what is wrong before any test is read
-        schema = schema_of(sheet) if self.tests else None
-        tests = [read_new(name, wishes, schema, voice) for name in self.tests]
-        filled = learn(sheet, choice, voice)
-        numbers = filled.numbers(choice.method)
-        showing.tell_filled(voice, numbers)
-        write_filled(sheet, sheet.with_filled(filled.features), self.out, self.force)
-        showing.tell_written(voice, self.out)
-        told = [self._fill_test(filled, new, voice) for new in tests]
+        with ExitStack() as opened:
+            tests = [
+                opened.enter_context(open_new(name, wishes, schema_of(sheet), voice))
+                for name in self.tests
+            ]
+            filled = learn(sheet, choice, voice)
+            numbers = filled.numbers(choice.method)
+            showing.tell_filled(voice, numbers)
+            sheet.source.write(sheet.with_filled(filled.features), self.out, force=self.force)
+            showing.tell_written(voice, self.out)
+            told = [self._fill_test(filled, new, voice) for new in tests]
         self._write_report(filled, voice)
         self._write_model(filled, voice)
         outputs = {"output": self.out, "report": self.report, "model": self.model}
         return numbers | outputs | {"tests": told}
 
-    def _fill_test(self, filled: Filled, new: Sheet, voice: Voice) -> Numbers:
-        out = beside(new.source.name, "filled")
+    def _fill_test(self, filled: Filled, new: files.Batches, voice: Voice) -> Numbers:
+        out = beside(new.name, "filled")
         numbers = fill_new(filled.imputer, new, out, self.force, voice)
         showing.tell_notes(voice, numbers)
         showing.tell_written(voice, out, f"{numbers['filled']:,} holes filled without labels")
@@ -99,11 +102,14 @@ class ImputeJob:
         return idle and not any(sheet.holes().values())
 
     def _copy(self, sheet: Sheet, voice: Voice) -> Numbers:
-        write_filled(sheet, sheet.source.frame, self.out, self.force)
+        sheet.source.write(sheet.source.frame, self.out, force=self.force)
         voice.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
+        notes = {"notes": list(sheet.source.notes)}
+        showing.tell_notes(voice, notes)
         showing.tell_written(voice, self.out)
         rows, zero = sheet.source.frame.height, {"holes": 0, "filled": 0}
-        return {"input": self.file, "rows": rows, **zero, "copied": True, "output": self.out}
+        done = {"copied": True, "output": self.out}
+        return {"input": self.file, "rows": rows, **zero, **done, **notes}
 
     def _written(self) -> list[str]:
         tests = [beside(name, "filled") for name in self.tests]
@@ -159,28 +165,17 @@ def fit_and_save(
 
 def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
     """Read a table to learn from."""
-    with voice.working(f"reading {'standard input' if name == STREAM else name}"):
+    with voice.working(f"reading {called(name)}"):
         return wishes.read(name)
 
 
-def read_new(name: str, wishes: Wishes, schema: Any, voice: Voice) -> Sheet:
-    """Read new rows for an imputer that learned this schema."""
-    with voice.working(f"reading {'standard input' if name == STREAM else name}"):
-        return wishes.read_new(name, schema)
-
-
-def fill_new(imputer: Any, new: Sheet, out: str, force: bool, voice: Voice) -> Numbers:
-    """Fill new rows and write them."""
-    started = perf_counter()
-    filled = fill_rows(imputer, new, voice)
-    seconds = perf_counter() - started
-    write_filled(new, filled, out, force)
-    return new_numbers(imputer, new, filled, seconds) | {"output": out}
-
-
-def write_filled(sheet: Sheet, frame: pl.DataFrame, out: str, force: bool) -> None:
-    """Write the file with its holes filled."""
-    sheet.source.write(frame, out, force=force)
+@contextmanager
+def open_new(name: str, wishes: Wishes, schema: Schema, voice: Voice) -> Iterator[files.Batches]:
+    """Open new rows for an imputer that learned this schema."""
+    with ExitStack() as opened:
+        with voice.working(f"reading {called(name)}"):
+            batches = opened.enter_context(wishes.open_new(name, schema))
+        yield batches
 
 
 def report_format(name: str) -> str:

@@ -55,6 +55,11 @@ def did_you_mean(
     return (f"Did you mean {guess}? " if guess else "") + f"{what} {shown}{end}"
 
 
+def called(name: str) -> str:
+    """How messages call a file that is read."""
+    return "standard input" if name == STREAM else name
+
+
 def shown(name: str) -> str:
     """How messages call a file that is written."""
     return "standard output" if name == STREAM else name

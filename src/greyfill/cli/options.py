@@ -45,6 +45,14 @@ Categorical = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]  # fmt: skip
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--numeric", metavar="COLUMNS",
+        help="Quantities that look like identifiers, such as 007.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
 Ordinal = Annotated[
     list[str] | None,
     typer.Option(

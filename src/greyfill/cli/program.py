@@ -1,5 +1,6 @@
 """The program itself: its name, its version, and its list of commands."""
 
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -48,5 +49,17 @@ def main(
 COMMANDS = (
     impute, fit, apply, inspect, report, compare, sensitivity, demo, datasets, reproduce,
 )  # fmt: skip
+
+
+def _paragraphs(text: str | None) -> str:
+    """A docstring whose lines end where the terminal does, not where they do in the source."""
+    parts = cleandoc(text or "").split("
+
+")
+    return "
+
+".join(" ".join(part.split()) for part in parts)
+
+
 for command in COMMANDS:
-    app.command()(command)
+    app.command(help=_paragraphs(command.__doc__))(command)

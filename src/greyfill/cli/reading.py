@@ -1,14 +1,14 @@
 """A file and what the user said about its columns → features, labels, and the rest."""
 
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from greyfill import files
-from greyfill.cli.names import STREAM, did_you_mean
+from greyfill.cli.names import STREAM, called, did_you_mean
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import Family, Schema
 
@@ -27,7 +27,7 @@ class Sheet:
     @property
     def name(self) -> str:
         """How messages call the file."""
-        return "standard input" if self.source.name == STREAM else self.source.name
+        return called(self.source.name)
 
     @property
     def X(self) -> pl.DataFrame:
@@ -69,18 +69,19 @@ class Wishes:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    numeric: Sequence[str] = ()
 
     def read(self, name: str) -> Sheet:
         """Read a table to learn from."""
         source = self._read(name)
         columns = source.frame.columns
-        categorical, ignored = self._columns_of(columns, "standard input" if name == "-" else name)
+        categorical, ignored = self._columns_of(columns, called(name))
         kept = [c for c in columns if c != self.target and c not in ignored]
         if not kept:
-            raise InvalidDataError(f"{name} has no column left to impute.")
+            raise InvalidDataError(f"{called(name)} has no column left to impute.")
         kinds = {
             "categorical_features": [c for c in categorical if c != self.target] or "auto",
-            "ordinal_features": self._orders(source.frame),
+            "ordinal_features": self._orders(source),
         }
         sheet = Sheet(
             source, tuple(kept), self.target, tuple(ignored), kinds, tuple(self.na_values)
@@ -92,42 +93,33 @@ class Wishes:
             )
         return sheet
 
-    def read_new(self, name: str, schema: Schema) -> Sheet:
-        """Read new rows for a model; columns that it does not know are left as they are."""
-        typed = {
-            "text_columns": [f.name for f in schema.fields if f.meaning == "text"],
-            "numeric_columns": [f.name for f in schema.fields if f.family in _NUMBERS],
-        }
-        source = self._read_new(name, typed)
-        columns = source.frame.columns
-        for lacking in (c for c in schema.names if c not in columns):
-            strangers = [c for c in columns if c not in schema.names]
-            raise InvalidDataError(
-                f"{name} has no column {lacking!r}, which the imputer was fitted on. "
-                + did_you_mean(lacking, strangers or columns)
-            )
-        return Sheet(source, schema.names)
+    @contextmanager
+    def open_new(self, name: str, schema: Schema) -> Iterator[files.Batches]:
+        """Open new rows for a model; columns that it does not know are left as they are."""
+        others = [*([self.target] if self.target else []), *_split(self.ignored)]
+        with files.open_batches(
+            name,
+            na_values=self.na_values,
+            text_columns=[*(f.name for f in schema.fields if f.meaning == "text"), *others],
+            numeric_columns=[f.name for f in schema.fields if f.family in _NUMBERS],
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+        ) as batches:
+            _refuse_lacking(schema.names, batches.columns, called(name))
+            yield batches
 
     def _read(self, name: str) -> files.Source:
-        """Read with categories and ignored columns as text, names with commas split or not."""
-        given = [*self.categorical, *self.ignored]
+        """Read with the types that were given, names with commas split or not."""
+        texts = [*self.categorical, *self.ignored]
         try:
-            return self._open(name, text_columns=_split(given))
+            return self._open(name, _split(texts), _split(self.numeric))
         except InvalidParameterError:
             if name == STREAM:
                 raise
         with suppress(InvalidParameterError):
-            return self._open(name, text_columns=given)
+            return self._open(name, texts, self.numeric)
         return self._open(name)  # a column is unknown: see which
-
-    def _read_new(self, name: str, typed: dict[str, list[str]]) -> files.Source:
-        """Read with the types of the model; target and ignored columns may be there or not."""
-        target, ignored = [self.target] if self.target else [], _split(self.ignored)
-        for others in ([*target, *ignored], target, ignored, []):
-            text = [*typed["text_columns"], *others]
-            with suppress(InvalidParameterError):
-                return self._open(name, text, typed["numeric_columns"])
-        return self._open(name)  # a column of the model is lacking: see which
 
     def _open(
         self, name: str, text_columns: Sequence[str] = (), numeric_columns: Sequence[str] = ()
@@ -147,6 +139,7 @@ class Wishes:
         _refuse_unknown("--target", [self.target] if self.target else [], columns, where)
         categorical = _resolve("--categorical", self.categorical, columns, where)
         ignored = _resolve("--ignore", self.ignored, columns, where)
+        _resolve("--numeric", self.numeric, columns, where)
         ordinal = [_bare(item, columns) for item in _split_orders(self.ordinal, columns)]
         _refuse_unknown("--ordinal", ordinal, columns, where)
         if self.target in ignored:
@@ -161,10 +154,11 @@ class Wishes:
                 )
         return categorical, ignored
 
-    def _orders(self, frame: pl.DataFrame) -> Any:
+    def _orders(self, source: files.Source) -> Any:
         """The ordered columns, with their levels in order where somebody gave one."""
+        frame = source.frame
         items = _split_orders(self.ordinal, frame.columns)
-        orders = dict(_order(item, frame) for item in items)
+        orders = dict(_order(item, source) for item in items)
         if not any(orders.values()):
             return list(orders) or None
         return {c: levels or _sorted_levels(frame[c]) for c, levels in orders.items()}
@@ -192,6 +186,16 @@ def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str],
             )
 
 
+def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) -> None:
+    lacking = next((c for c in wanted if c not in columns), None)
+    if lacking is not None:
+        strangers = [c for c in columns if c not in wanted]
+        raise InvalidDataError(
+            f"{file} has no column {lacking!r}, which the imputer was fitted on. "
+            + did_you_mean(lacking, strangers or columns)
+        )
+
+
 def _split(names: Iterable[str]) -> list[str]:
     return [part for name in names for part in name.split(",") if part]
 
@@ -213,19 +217,28 @@ def _bare(item: str, columns: list[str]) -> str:
     return item if item in columns else item.partition("=")[0]
 
 
-def _order(item: str, frame: pl.DataFrame) -> tuple[str, list[Any]]:
+def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
     """A column, and its levels if they were given: ``size=S,M,L``."""
+    frame = source.frame
     if item in frame.columns:
         return item, []
     name, _, levels = item.partition("=")
     words = pl.Series(levels.split(","), dtype=pl.String)
     try:
-        return name, words.cast(frame[name].dtype).to_list()
+        given = words.cast(frame[name].dtype)
     except pl.exceptions.PolarsError as error:
         raise InvalidParameterError(
             f"--ordinal {item}: these levels cannot stand in the column {name!r}, which holds "
             f"{frame[name].dtype}."
         ) from error
+    unlisted = (frame[name].is_not_null() & ~frame[name].is_in(given.to_list())).arg_true()
+    if len(unlisted):
+        row = int(unlisted[0])
+        raise InvalidParameterError(
+            f"{source.place(row, name)}: {frame[name][row]!r} is not among the levels of "
+            f"--ordinal {item}. Add it in its place."
+        )
+    return name, given.to_list()
 
 
 def _sorted_levels(column: pl.Series) -> list[Any]:

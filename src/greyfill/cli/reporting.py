@@ -20,6 +20,7 @@ def report(
     file: o.File,
     target: o.Target = None,
     categorical: o.Categorical = None,
+    numeric: o.Numeric = None,
     ordinal: o.Ordinal = None,
     ignored: o.Ignored = None,
     na_values: o.NaValues = None,
@@ -54,7 +55,7 @@ def report(
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
-        delimiter, decimal, encoding,
+        delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     page = beside(file, "report", ".html") if output is None and not json else output
     if page is not None:

@@ -7,10 +7,10 @@ from typing import Any
 from greyfill import files, persistence
 from greyfill.cli import showing
 from greyfill.cli.choosing import LARGE
-from greyfill.cli.filling import Numbers
-from greyfill.cli.jobs import fill_new, read_new
+from greyfill.cli.filling import Numbers, fill_new
+from greyfill.cli.jobs import open_new
 from greyfill.cli.names import STREAM, beside
-from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.reading import Wishes
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import InvalidParameterError, PersistenceError
 from greyfill.files.formats import layout_of
@@ -46,9 +46,9 @@ class ApplyJob:
             print_json({"model": self.model, "files": told})
 
     def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Numbers:
-        sheet = read_new(name, wishes, imputer._schema, voice)
-        self._set_jobs(imputer, sheet)
-        numbers = fill_new(imputer, sheet, self._out(name), self.force, voice)
+        with open_new(name, wishes, imputer.schema_, voice) as batches:
+            self._set_jobs(imputer, batches.height)
+            numbers = fill_new(imputer, batches, self._out(name), self.force, voice)
         showing.tell_columns(voice, numbers, "holes", "filled")
         if numbers["left_as_they_are"]:
             names = ", ".join(clean(c) for c in numbers["left_as_they_are"])
@@ -60,9 +60,9 @@ class ApplyJob:
     def _out(self, name: str) -> str:
         return beside(name, "filled") if self.output is None else self.output
 
-    def _set_jobs(self, imputer: Any, sheet: Sheet) -> None:
+    def _set_jobs(self, imputer: Any, n_rows: int) -> None:
         if "n_jobs" in imputer.get_params(deep=False):
-            few = self.jobs is None and sheet.source.frame.height < LARGE
+            few = self.jobs is None and n_rows < LARGE
             imputer.set_params(n_jobs=1 if few else self.jobs or -1)
 
     def _check(self, json: bool) -> None:

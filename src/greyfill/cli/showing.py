@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from greyfill.cli.names import STREAM
+from greyfill.cli.names import STREAM, called
 from greyfill.cli.voice import Voice
 from greyfill.report.text import clean, count, plural
 
@@ -112,5 +112,4 @@ def bar(share: float, width: int = 12) -> RenderableType:
 
 
 def _file(numbers: Numbers) -> str:
-    name = "standard input" if numbers["input"] == "-" else numbers["input"]
-    return clean(name, most=4000)
+    return clean(called(numbers["input"]), most=4000)

@@ -3,8 +3,9 @@
 import os
 import stat
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from greyfill.exceptions import FileProblemError
 from greyfill.files.drafts import open_draft
@@ -13,16 +14,23 @@ from greyfill.files.problems import naming
 
 
 def put(out: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool = False) -> None:
-    """Write bytes beside the file, bring them to the disk, and rename; ``"-"`` is standard output.
+    """Write bytes to a file as `writing` does."""
+    with writing(out, force=force) as stream:
+        stream.writelines(chunks)
 
-    An existing file is replaced only with ``force`` and keeps its permissions, and its owner where
-    the system allows it. A symbolic link stays: the file it points to is replaced. A device or a
-    pipe is written directly.
+
+@contextmanager
+def writing(out: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
+    """A stream that writes beside the file, and at the end brings it to the disk and renames it.
+
+    An error in between leaves the old file. An existing file is replaced only with ``force`` and
+    keeps its permissions, and its owner where the system allows it. A symbolic link stays: the file
+    it points to is replaced. A device or a pipe is written directly; ``"-"`` is standard output.
     """
     name = os.fspath(out)
     if name == STANDARD_STREAM:
         with naming("standard output", "write to"):
-            sys.stdout.buffer.writelines(chunks)
+            yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         return
     check_output(name, force=force)
@@ -30,9 +38,10 @@ def put(out: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool = F
         path = os.path.realpath(name)
         if _is_special(path):
             with open(path, "wb") as stream:
-                stream.writelines(chunks)
+                yield stream
         else:
-            _replace(path, chunks, force)
+            with _replacing(path, force) as stream:
+                yield stream
 
 
 def check_output(
@@ -60,13 +69,14 @@ def check_output(
         raise FileProblemError(f"Cannot write {name}: no permission to write in {folder}.")
 
 
-def _replace(path: str, chunks: Iterable[bytes], force: bool) -> None:
+@contextmanager
+def _replacing(path: str, force: bool) -> Iterator[BinaryIO]:
     old = os.stat(path) if os.path.exists(path) else None
     # A new file gets the usual permissions at once; a replacement is private until it is complete.
     draft = open_draft(os.path.dirname(path), 0o666 if old is None else 0o600)
     try:
         with open(draft.descriptor, "wb") as stream:
-            stream.writelines(chunks)
+            yield stream
             stream.flush()
             if old is not None:
                 _take_over(stream.fileno(), old)

@@ -1,21 +1,22 @@
 """A CSV text: its bytes, its frame, and the places of its holes."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files import patterns
-from greyfill.files.delimiters import find_delimiter, quoted_if_needed
-from greyfill.files.encodings import Encoded, decode
-from greyfill.files.grid import Grid, lay_out
-from greyfill.files.inference import Typed, infer
-from greyfill.files.loading import joined
+from greyfill.files.delimiters import SAMPLE, find_delimiter, quoted_if_needed
+from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
+from greyfill.files.grid import Grid, lay_out_parts
+from greyfill.files.inference import Evidence, StrayCellsError, Verdict
 from greyfill.files.problems import listed
-from greyfill.files.styles import Style, Text
+from greyfill.files.styles import Style
 from greyfill.files.tokens import Offsets
 from greyfill.table import Ints
 
@@ -43,27 +44,26 @@ class Holes:
 
 
 @dataclass(frozen=True, eq=False)
-class CsvText:
-    """A CSV file as it was read: writing it back changes nothing but imputed cells."""
+class CsvPart:
+    """Whole rows of a CSV text: writing them back changes nothing but imputed cells."""
 
-    text: Encoded
+    body: bytes
     delimiter: str
     frame: pl.DataFrame
     holes: dict[str, Holes] = field(repr=False)
-    notes: tuple[str, ...] = ()
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
-        """The bytes of the file with the holes that the frame fills; null leaves a hole."""
+        """The bytes, as UTF-8, with the holes that the frame fills; null leaves a hole."""
         self._check(frame)
-        return self.text.encode(joined(self._splice(frame)))
+        return _joined(self._splice(frame))
 
     def _splice(self, frame: pl.DataFrame) -> Iterator[bytes]:
-        body, position = self.text.body, 0
+        position = 0
         for start, end, cell in self._fills(frame):
-            yield body[position:start]
+            yield self.body[position:start]
             yield cell
             position = end
-        yield body[position:]
+        yield self.body[position:]
 
     def _fills(self, frame: pl.DataFrame) -> list[tuple[int, int, bytes]]:
         """Span and new text of every hole that is filled, from the start of the text to its end."""
@@ -77,7 +77,7 @@ class CsvText:
 
     def _cells(self, values: pl.Series, holes: Holes) -> list[bytes | None]:
         """New texts of the holes of one column; a hole in quotes stays in quotes."""
-        body, delimiter, spell = self.text.body, self.delimiter, holes.style.spell
+        body, delimiter, spell = self.body, self.delimiter, holes.style.spell
 
         @cache
         def cell(value: object, quoted: bool) -> bytes:
@@ -101,73 +101,213 @@ class CsvText:
             )
 
 
+class CsvReader:
+    """A CSV file, judged from all its cells, and read part by part.
+
+    It is read three times, never as a whole: to find its encoding, to tell the types of its columns
+    and the spelling of their values, and to hand out its rows. What is ``in_memory`` as a single
+    block is cut into cells once.
+    """
+
+    def __init__(
+        self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
+    ) -> None:
+        self._blocks, self._file, self._options = blocks, file, options
+        self._kept: dict[int, pl.Series] | None = {} if in_memory else None
+        self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
+        sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
+        self.delimiter = find_delimiter(sample, options.delimiter)
+        self._marks = _possible_marks(self.delimiter, options.decimal)
+        self.height = 0
+        self._evidence = self._gather()
+        mark = _usual_mark(self._marks, self._evidence)
+        self._verdicts = [self._judge(j, mark) for j in range(len(self._evidence))]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(evidence.name for evidence in self._evidence)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading."""
+        judged = zip(self._evidence, self._verdicts, strict=True)
+        told = [note for evidence, verdict in judged for note in evidence.notes(verdict)]
+        return tuple([self.encoding.note, *told] if self.encoding.note else told)
+
+    def parts(self) -> Iterator[CsvPart]:
+        """The rows of the file in parts, typed; some parts may be without rows."""
+        height = 0
+        for grid in self.grids():
+            height += grid.height
+            yield self._part(grid)
+        if height != self.height:
+            raise self._changed()
+
+    def grids(self) -> Iterable[Grid]:
+        """The cells of the file in parts, as text."""
+        return self._cut() if self._kept is None else self._grids_in_memory
+
+    def _cut(self) -> Iterator[Grid]:
+        body = self.encoding.decode(self._blocks())
+        return lay_out_parts(body, self.delimiter, self.encoding.newline, self._file)
+
+    @cached_property
+    def _grids_in_memory(self) -> list[Grid]:
+        return list(self._cut())
+
+    def _gather(self) -> list[Evidence]:
+        """Look at all cells once."""
+        evidence: list[Evidence] = []
+        for grid in self.grids():
+            if not evidence:
+                texts = self._options.text_columns
+                evidence = [
+                    Evidence(name, self._marks, is_text=name in texts) for name in grid.names
+                ]
+            for j, column in enumerate(evidence):
+                column.add(self._texts(grid, j))
+            self.height += grid.height
+        return evidence
+
+    def _judge(self, j: int, mark: str) -> Verdict:
+        evidence = self._evidence[j]
+        is_number = evidence.name in self._options.numeric_columns
+        try:
+            return evidence.judge(mark, must_be_numbers=is_number)
+        except StrayCellsError as strays:
+            for grid in self.grids():
+                cells = self._texts(grid, j)
+                row = strays.row_in(cells)
+                if row is not None:
+                    place = grid.place(row, j)
+                    raise strays.in_words(place, evidence.name, cells[row]) from None
+            raise self._changed() from None
+
+    def _part(self, grid: Grid) -> CsvPart:
+        if grid.names != self.columns:
+            raise self._changed()
+        series = [self._typed(grid, j) for j in range(len(grid.names))]
+        styles = [verdict.style for verdict in self._verdicts]
+        holes = {
+            column.name: _holes(column, style, grid, j)
+            for j, (column, style) in enumerate(zip(series, styles, strict=True))
+        }
+        return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes)
+
+    def _texts(self, grid: Grid, column: int) -> pl.Series:
+        """The cells of a column as text, null where they are missing."""
+        if self._kept is not None and column in self._kept:
+            return self._kept[column]
+        cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
+        missing = ["", *self._options.na_values]
+        cells = cells.set(patterns.bare(cells).is_in(missing), None)
+        if self._kept is not None:
+            self._kept[column] = cells
+        return cells
+
+    def _typed(self, grid: Grid, column: int) -> pl.Series:
+        """The typed cells of a column; numbers that mean missing are null."""
+        cells = self._texts(grid, column)
+        if self._kept is not None:
+            del self._kept[column]  # not needed again
+        values = self._verdicts[column].parse(cells)
+        if values.null_count() != cells.null_count():
+            raise self._changed()
+        return _without_sentinels(values, self._options.na_values)
+
+    def _changed(self) -> InvalidDataError:
+        return InvalidDataError(f"{self._file} changed while it was read. Try again.")
+
+
+@dataclass(frozen=True, eq=False)
+class CsvText:
+    """A CSV file that was read as a whole."""
+
+    reader: CsvReader
+    part: CsvPart
+    grid: Grid
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The cells, typed, with nulls for missing ones."""
+        return self.part.frame
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading."""
+        return self.reader.notes
+
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message."""
+        return self.grid.place(row, self.grid.names.index(column))
+
+    def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
+        """The bytes of the file with the holes that the frame fills; null leaves a hole."""
+        return self._encoded(self.part.filled(frame))
+
+    def _encoded(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        encoder = Encoder(self.reader.encoding)
+        for chunk in chunks:
+            yield encoder.encode(chunk)
+        yield encoder.finish()
+
+
 def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:
     """Read a CSV file: cells that are empty, blank, ``""`` or one of the NA values are holes."""
-    text = decode(raw, file, options.encoding)
-    delimiter = find_delimiter(text.body, options.delimiter)
-    grid = lay_out(text.body, delimiter, file)
-    _check_names(options, grid)
-    texts = [_with_nulls(grid, j, options.na_values) for j in range(len(grid.names))]
-    mark = patterns.decimal_mark(texts, delimiter, options.decimal)
-    typed = [_typed(cells, grid, j, mark, options) for j, cells in enumerate(texts)]
-    frame = pl.DataFrame([column.series for column in typed])
-    holes = {column.series.name: _holes(column, grid, j) for j, column in enumerate(typed)}
-    remarks = (text.note, *(column.note for column in typed), *_missing_words(typed))
-    notes = tuple(note for note in remarks if note)
-    return CsvText(text, delimiter, frame, holes, notes)
+    reader = CsvReader(lambda: [raw], file, options, in_memory=True)
+    _check_names(options, reader.columns, file)
+    (part,), (grid,) = reader.parts(), reader.grids()
+    return CsvText(reader, part, grid)
 
 
-def _check_names(options: CsvOptions, grid: Grid) -> None:
+def _check_names(options: CsvOptions, columns: tuple[str, ...], file: str) -> None:
     for names in (options.text_columns, options.numeric_columns):
-        unknown = [name for name in names if name not in grid.names]
+        unknown = [name for name in names if name not in columns]
         if unknown:
             raise InvalidParameterError(
-                f"{grid.file} has no column {listed(unknown)}. "
-                f"It has {listed(list(grid.names), most=12)}."
+                f"{file} has no column {listed(unknown)}. It has {listed(list(columns), most=12)}."
             )
 
 
-def _with_nulls(grid: Grid, column: int, na_values: Sequence[str]) -> pl.Series:
-    """The cells of a column as text, null where they are missing."""
-    cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
-    bare = patterns.bare(cells)
-    return cells.set(bare.is_in(["", *na_values]), None)
+def _possible_marks(delimiter: str, given: str | None) -> str:
+    """The given decimal mark, else those that do not stand between cells."""
+    if given is None:
+        return "." if delimiter == "," else ".,"
+    if given not in (".", ","):
+        raise InvalidParameterError(f"The decimal mark must be . or , and not {given!r}.")
+    return given
 
 
-def _typed(cells: pl.Series, grid: Grid, column: int, mark: str, options: CsvOptions) -> Typed:
-    if cells.name in options.text_columns and cells.null_count() < len(cells):
-        return Typed(cells, Text())
-    typed = infer(
-        cells,
-        lambda row: grid.place(row, column),
-        mark,
-        must_be_numbers=cells.name in options.numeric_columns,
-    )
-    if not typed.series.dtype.is_numeric() or not options.na_values:
-        return typed
-    numbers = pl.Series(list(options.na_values)).cast(pl.Float64, strict=False).drop_nulls()
-    is_sentinel = typed.series.cast(pl.Float64).is_in(numbers.to_list())
-    return replace(typed, series=typed.series.set(is_sentinel.fill_null(False), None))
+def _usual_mark(marks: str, columns: list[Evidence]) -> str:
+    """The decimal mark that more numbers of the file show."""
+    counts = sum((column.marks for column in columns), Counter[str]())
+    return max(marks, key=lambda mark: counts[mark])
+
+
+def _without_sentinels(values: pl.Series, na_values: Sequence[str]) -> pl.Series:
+    if not na_values or not values.dtype.is_numeric():
+        return values
+    numbers = pl.Series(list(na_values)).cast(pl.Float64, strict=False).drop_nulls()
+    is_sentinel = values.cast(pl.Float64).is_in(numbers.to_list())
+    return values.set(is_sentinel.fill_null(False), None)
 
 
 def _without_nan(column: pl.Series) -> pl.Series:
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
-def _holes(column: Typed, grid: Grid, j: int) -> Holes:
-    rows = np.flatnonzero(column.series.is_null().to_numpy()).astype(np.intp)
-    return Holes(rows, grid.starts[rows, j], grid.ends[rows, j], column.style)
+def _holes(column: pl.Series, style: Style, grid: Grid, j: int) -> Holes:
+    rows = np.flatnonzero(column.is_null().to_numpy()).astype(np.intp)
+    return Holes(rows, grid.starts[rows, j], grid.ends[rows, j], style)
 
 
-def _missing_words(typed: list[Typed]) -> Iterator[str]:
-    """Notes on words that often mean missing and were taken as they are."""
-    for column in typed:
-        if column.series.dtype != pl.String:
-            continue
-        words = patterns.bare(column.series.drop_nulls()).alias("word").value_counts()
-        is_usual = words["word"].str.to_lowercase().is_in(list(patterns.DOUBTFUL_WORDS))
-        for word, count in words.filter(is_usual).sort("word").iter_rows():
-            yield (
-                f"Column {column.series.name!r}: {word!r} ({count} cells) was taken as a category. "
-                f"If it means missing, say so: --na-values {word!r} (na_values=)."
-            )
+def _joined(chunks: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:
+    """The same bytes in blocks of about this size."""
+    block = io.BytesIO()
+    for chunk in chunks:
+        block.write(chunk)
+        if block.tell() >= size:
+            yield block.getvalue()
+            block = io.BytesIO()
+    yield block.getvalue()

@@ -1,10 +1,13 @@
 """Bytes of any encoding ⇄ UTF-8, such that going back gives the same bytes."""
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.tokens import CR, LF
 
 _BOMS = {  # the mark of UTF-16-LE begins that of UTF-32-LE, so the longer ones come first
     "utf-32-le": codecs.BOM_UTF32_LE,
@@ -14,135 +17,218 @@ _BOMS = {  # the mark of UTF-16-LE begins that of UTF-32-LE, so the longer ones 
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
 _WITHOUT_BOM = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_HEAD = 4096
+
+Blocks = Callable[[], Iterable[bytes]]
+"""Reads a file from its start, in blocks."""
 
 
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """The text of a file as UTF-8, its codec, and the byte order mark that stood before it."""
+@dataclass(frozen=True)
+class Encoding:
+    """The codec of a file, the byte order mark before its text, and the byte that ends a line."""
 
-    body: bytes
     codec: str
     mark: bytes = b""
+    newline: int = LF
     note: str = ""
 
-    def encode(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """UTF-8 in whole characters → the bytes of a file, with its mark."""
-        yield self.mark
+    def decode(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The bytes of a file → UTF-8 without the mark."""
+        blocks = _without_first(blocks, len(self.mark))
         if self.codec == "utf-8":
-            yield from chunks
+            yield from blocks
             return
-        encoder = codecs.getincrementalencoder(self.codec)()
-        for chunk in chunks:
-            yield encoder.encode(chunk.decode())
-        yield encoder.encode("", final=True)
+        decoder = codecs.getincrementaldecoder(self.codec)()
+        for block in blocks:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
 
 
-def decode(raw: bytes, name: str, encoding: str | None = None) -> Encoded:
-    """Find the encoding, unless it is given, and bring the text into UTF-8.
+class Encoder:
+    """UTF-8 in whole characters → the bytes of a file, with its mark, part by part."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._mark = encoding.mark
+        self._codec = (
+            None if encoding.codec == "utf-8" else codecs.getincrementalencoder(encoding.codec)()
+        )
+
+    def encode(self, chunk: bytes) -> bytes:
+        """The bytes of some more text."""
+        mark, self._mark = self._mark, b""
+        return mark + (chunk if self._codec is None else self._codec.encode(chunk.decode()))
+
+    def finish(self) -> bytes:
+        """The bytes that end the text."""
+        return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
+
+
+def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:
+    """Find the encoding, unless it is given, and check that all bytes obey it.
 
     A byte order mark decides; else UTF-8 if the bytes are valid, else Windows-1252 (or Latin-1
     where that has no letter), which the note says. Bytes that are mostly good UTF-8 with a few
     broken places are refused.
 
-    >>> text = decode("naïve".encode("cp1252"), "words.csv")
-    >>> text.codec, text.body.decode()
-    ('cp1252', 'naïve')
+    >>> find_encoding(lambda: ["naïve".encode("cp1252")], "words.csv").codec
+    'cp1252'
     """
-    codec = _marked(raw) if encoding is None else _named(encoding, raw)
-    note = ""
-    if codec is None:
-        codec = _guessed(raw, name)
-        if codec in ("cp1252", "latin-1"):
-            note = f"{name} is no UTF-8; it was read, and will be written, as {codec}."
+    head = first_bytes(blocks(), _HEAD)
+    codec = _marked(head) if encoding is None else _named(encoding, head)
+    if codec is not None:
+        return _checked(codec, _mark(codec, head), blocks, name)
+    wide = _wide(head)
+    if wide is not None:
+        return _checked(wide, b"", blocks, name)
+    try:
+        return _checked("utf-8", b"", blocks, name)
+    except _UndecodableError:
+        if _is_damaged_utf8(blocks()):
+            raise
+    codec = "latin-1" if _has_any(blocks(), _NOT_IN_CP1252) else "cp1252"
+    note = f"{name} is no UTF-8; it was read, and will be written, as {codec}."
+    return _checked(codec, b"", blocks, name, note)
+
+
+class _UndecodableError(InvalidDataError):
+    """Some bytes are no text in an encoding."""
+
+
+def first_bytes(blocks: Iterable[bytes], size: int) -> bytes:
+    """So many bytes from the start of a file, or all that there are."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= size:
+            break
+    return head[:size]
+
+
+def _without_first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    for block in blocks:
+        yield block[size:]
+        size = max(0, size - len(block))
+
+
+def _marked(head: bytes) -> str | None:
+    return next((codec for codec, mark in _BOMS.items() if head.startswith(mark)), None)
+
+
+def _mark(codec: str, head: bytes) -> bytes:
     mark = _BOMS.get(codec, b"")
-    mark = mark if raw.startswith(mark) else b""
-    body = _to_utf8(raw[len(mark) :], codec, name, len(mark))
-    _refuse_binary(body, name)
-    return Encoded(body, codec, mark, note)
+    return mark if head.startswith(mark) else b""
 
 
-def _marked(raw: bytes) -> str | None:
-    return next((codec for codec, mark in _BOMS.items() if raw.startswith(mark)), None)
-
-
-def _named(encoding: str, raw: bytes) -> str:
+def _named(encoding: str, head: bytes) -> str:
     try:
         codec = codecs.lookup(encoding).name
         "".encode(codec)
     except LookupError as error:
         raise InvalidParameterError(f"The encoding {encoding!r} is unknown.") from error
-    marked = _marked(raw)
+    marked = _marked(head)
     if codec in _WITHOUT_BOM:
         same = marked is not None and marked.startswith(codec.removesuffix("-sig"))
         return marked if marked is not None and same else _WITHOUT_BOM[codec]
     return codec
 
 
-def _guessed(raw: bytes, name: str) -> str:
-    wide = _wide(raw[:4096])
-    if wide is not None:
-        return wide
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if _is_damaged_utf8(raw):
-            raise _undecodable(raw, name, "utf-8", error.start) from error
-    else:
-        return "utf-8"
-    try:
-        raw.decode("cp1252")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "cp1252"
-
-
-def _wide(sample: bytes) -> str | None:
+def _wide(head: bytes) -> str | None:
     """UTF-16 without a mark: every other byte of plain letters is zero."""
-    low, high = sample[::2].count(0), sample[1::2].count(0)
-    half = len(sample) // 2
+    low, high = head[::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
     if half and high > 0.5 * half and not low:
         return "utf-16-le"
     return "utf-16-be" if half and low > 0.5 * half and not high else None
 
 
-def _is_damaged_utf8(raw: bytes) -> bool:
+def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "") -> Encoding:
+    """Read all bytes once: they must be text, and encoding the text must give them back."""
+    body = _without_first(blocks(), len(mark))
+    line, has_lf, has_cr = 1, False, False
+    for text in _texts(body, codec, name, len(mark)):
+        if "\0" in text:
+            raise _binary(name, line + text.count("\n", 0, text.index("\0")))
+        line += text.count("\n")
+        has_lf = has_lf or "\n" in text
+        has_cr = has_cr or "\r" in text
+    return Encoding(codec, mark, CR if has_cr and not has_lf else LF, note)
+
+
+def _texts(body: Iterable[bytes], codec: str, name: str, offset: int) -> Iterator[str]:
+    """The decoded blocks; an error says where the first bad byte is."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    twin = _Twin(codec, name)
+    line = 1
+    for block in _and_none(body):
+        waiting = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(block or b"", final=block is None)
+        except UnicodeDecodeError as error:
+            before = bytes(error.object[: error.start]).decode(codec, errors="ignore")
+            place = offset - waiting + error.start
+            line += before.count("\n")
+            raise _undecodable(name, line, error.object[error.start], place, codec) from error
+        twin.check(block, text)
+        offset += len(block or b"")
+        line += text.count("\n")
+        yield text
+
+
+def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
+    yield from blocks
+    yield None
+
+
+class _Twin:
+    """Encodes the text again beside its decoding and compares."""
+
+    def __init__(self, codec: str, name: str) -> None:
+        self._codec, self._name = codec, name
+        self._encoder = codecs.getincrementalencoder(codec)(errors="replace")
+        self._given, self._made = b"", b""
+
+    def check(self, block: bytes | None, text: str) -> None:
+        """Compare as much as both sides have; None is the end."""
+        if self._codec == "utf-8":
+            return
+        self._given += block or b""
+        self._made += self._encoder.encode(text, final=block is None)
+        size = min(len(self._given), len(self._made))
+        is_same = self._given[:size] == self._made[:size]
+        self._given, self._made = self._given[size:], self._made[size:]
+        if not is_same or (block is None and (self._given or self._made)):
+            raise InvalidDataError(
+                f"{self._name}: the encoding {self._codec} cannot give back all bytes as they "
+                "were. Convert the file to UTF-8."
+            )
+
+
+def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:
     """Whether more letters outside ASCII are good UTF-8 than not."""
-    text = raw.decode("utf-8", errors="surrogateescape")
-    strange = [letter for letter in text if letter > "\x7f"]
-    bad = sum("\udc80" <= letter <= "\udcff" for letter in strange)
-    return len(strange) - bad > bad
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
+    good = bad = 0
+    for block in _and_none(blocks):
+        text = decoder.decode(block or b"", final=block is None)
+        letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        n_bad = int(((letters >= 0xDC80) & (letters <= 0xDCFF)).sum())
+        good, bad = good + int((letters > 0x7F).sum()) - n_bad, bad + n_bad
+    return good > bad
 
 
-def _to_utf8(raw: bytes, codec: str, name: str, offset: int) -> bytes:
-    try:
-        text = raw.decode(codec)
-    except UnicodeDecodeError as error:
-        raise _undecodable(raw, name, codec, error.start, offset) from error
-    if codec == "utf-8":
-        return raw
-    if text.encode(codec, errors="replace") != raw:
-        raise InvalidDataError(
-            f"{name}: the encoding {codec} cannot give back all bytes as they were. "
-            "Convert the file to UTF-8."
-        )
-    return text.encode()
+def _has_any(blocks: Iterable[bytes], letters: bytes) -> bool:
+    return any(letter in block for block in blocks for letter in letters)
 
 
-def _undecodable(
-    raw: bytes, name: str, codec: str, start: int, offset: int = 0
-) -> InvalidDataError:
-    line = raw[:start].decode(codec, errors="ignore").count("\n") + 1
-    return InvalidDataError(
-        f"{name}, line {line}: byte 0x{raw[start]:02x} at offset {start + offset} is not valid "
+def _undecodable(name: str, line: int, byte: int, place: int, codec: str) -> _UndecodableError:
+    return _UndecodableError(
+        f"{name}, line {line}: byte 0x{byte:02x} at offset {place} is not valid "
         f"{codec}. Name the right encoding (encoding=, --encoding), or repair the file."
     )
 
 
-def _refuse_binary(body: bytes, name: str) -> None:
-    place = body.find(b"\0")
-    if place >= 0:
-        line = body.count(b"\n", 0, place) + 1
-        raise InvalidDataError(
-            f"{name} has a zero byte in line {line}, so it is no text. "
-            "If it is a Parquet, Arrow or Excel file, give it that extension."
-        )
+def _binary(name: str, line: int) -> InvalidDataError:
+    return InvalidDataError(
+        f"{name} has a zero byte in line {line}, so it is no text. "
+        "If it is a Parquet, Arrow or Excel file, give it that extension."
+    )

@@ -1,14 +1,20 @@
-"""The cells of a column as text → a typed column, and how it spells its values."""
+"""The cells of a column as text → its type, and how it spells its values.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Evidence is gathered part by part, so that a file of any length can be judged in little memory; a
+column that is read at once is one part.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files import patterns
-from greyfill.files.styles import Day, Fixed, Moment, Scientific, Style, Text, Truth, Whole
+from greyfill.files.looks import LOOKS, Counts, Look, Numbers, Spelling
+from greyfill.files.styles import Style, Text
 
 FEW_WORDS = 3
 """So many different words among numbers are taken for mistakes, not for a column of text."""
@@ -17,159 +23,161 @@ MOST_NUMBERS = 0.95
 """With this share of numbers, all other words are taken for mistakes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Typed:
-    """A typed column with nulls in its holes, its spelling, and a note for the user."""
+@dataclass(frozen=True)
+class Verdict:
+    """The type of a column: its spelling, or None for text; and a note for the user."""
 
-    series: pl.Series
-    style: Style
+    spelling: Spelling | None = None
+    is_empty: bool = False
     note: str = ""
 
+    @property
+    def style(self) -> Style:
+        """How new cells are written."""
+        return Text() if self.spelling is None else self.spelling.style
 
-@dataclass(frozen=True)
-class Look:
-    """A type that cells may look like: its name, its pattern, and how it is read."""
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells stay as they are."""
+        return self.spelling is None and not self.is_empty
 
-    name: str
-    pattern: str
-    parse: Callable[[pl.Series], Typed]
-
-
-def looks(mark: str) -> tuple[Look, ...]:
-    """All types that are told by their looks."""
-    return (
-        Look("numbers", patterns.number(mark), lambda cells: _numbers(cells, mark)),
-        Look("true or false", patterns.TRUTH, _truths),
-        Look("dates", patterns.DAY, _days),
-        Look("dates with times", patterns.MOMENT, _moments),
-    )
-
-
-def infer(
-    cells: pl.Series,
-    place: Callable[[int], str],
-    mark: str = ".",
-    *,
-    must_be_numbers: bool = False,
-) -> Typed:
-    """Tell the type of a column from all its cells; nulls are holes.
-
-    Whole numbers with leading zeros or more than 18 digits are identifiers, hence text. A few
-    words among numbers or dates are an error that says where (``place`` of the row).
-
-    >>> infer(pl.Series(["1.50", None, "+3"]), str).style
-    Fixed(decimals=2, mark='.')
-    >>> infer(pl.Series(["031162100", "7"]), str).style
-    Text()
-    """
-    if cells.null_count() == len(cells):
-        return Typed(pl.Series(cells.name, [None] * len(cells), dtype=pl.Null), Text())
-    bare, is_hole = patterns.bare(cells), cells.is_null()
-    if not must_be_numbers and bare.str.contains(patterns.IDENTIFIER).any():
-        return Typed(cells, Text(), _identifiers(bare, mark))
-    for look in looks(mark)[: 1 if must_be_numbers else None]:
-        typed = look.parse(bare.set(~bare.str.contains(look.pattern), None))
-        is_stray = typed.series.is_null() & ~is_hole
-        if not is_stray.any():
-            return typed
-        if must_be_numbers or _are_mistakes(bare, is_stray):
-            raise _stray(cells, is_stray, look, place)
-    return Typed(cells, Text())
+    def parse(self, cells: pl.Series) -> pl.Series:
+        """The typed cells of a part of the column, with nulls in its holes."""
+        if self.is_empty:
+            return pl.Series(cells.name, [None] * len(cells), dtype=pl.Null)
+        if self.spelling is None:
+            return cells
+        return self.spelling.parse(patterns.bare(cells)).alias(cells.name)
 
 
-def _identifiers(bare: pl.Series, mark: str) -> str:
-    """A note, if all cells are numbers and only leading zeros or many digits speak against it."""
-    if not bare.drop_nulls().str.contains(patterns.number(mark)).all():
-        return ""
-    return (
-        f"Column {bare.name!r} was taken as text: it has numbers with leading zeros, or with more "
-        "than 18 digits. If they are quantities, say so: --numeric (numeric_columns=)."
-    )
+@dataclass
+class Fit:
+    """How many cells have one look, how they are spelled, and some of those that have not."""
+
+    look: Look
+    count: int = 0
+    spelling: Spelling | None = None
+    strays: set[str] = field(default_factory=set)
+    are_missing_words: bool = True
+
+    def add(self, counts: Counts, may_match: bool) -> None:
+        """Look at some more words."""
+        words = counts["word"]
+        fits = self.fitting(words) if may_match else words.is_null()
+        if fits.any():
+            found = counts.filter(fits)
+            self.count += int(found["count"].sum())
+            spelling = self.look.spelling(found)
+            self.spelling = spelling if self.spelling is None else self.spelling | spelling
+        if len(self.strays) <= FEW_WORDS or self.are_missing_words:
+            self._add_strays(words.filter(~fits))
+
+    def fitting(self, words: pl.Series) -> pl.Series:
+        """Which words are of this type."""
+        matching = words.set(~words.str.contains(self.look.pattern), None)
+        return self.look.reader.parse(matching).is_not_null()
+
+    def _add_strays(self, strays: pl.Series) -> None:
+        self.strays.update(strays.head(FEW_WORDS + 1).to_list())
+        usual = strays.str.to_lowercase().is_in(list(patterns.MISSING_WORDS))
+        self.are_missing_words = self.are_missing_words and bool(usual.all())
+
+    def are_mistakes(self, n_seen: int) -> bool:
+        """Whether the words that do not fit are so few, or such words, that somebody must look."""
+        share = self.count / n_seen
+        if share == 0.0:
+            return False
+        few = len(self.strays) <= FEW_WORDS
+        return share >= MOST_NUMBERS or (share > 0.5 and few) or self.are_missing_words
 
 
-def _are_mistakes(bare: pl.Series, is_stray: pl.Series) -> bool:
-    """Whether the words that do not fit are so few, or such words, that somebody must look."""
-    strange = bare.filter(is_stray)
-    n_seen = len(bare) - bare.null_count()
-    share = 1 - len(strange) / n_seen
-    if share == 0.0:
-        return False
-    words = strange.unique()
-    if share >= MOST_NUMBERS or (share > 0.5 and len(words) <= FEW_WORDS):
-        return True
-    return bool(words.str.to_lowercase().is_in(list(patterns.MISSING_WORDS)).all())
+class StrayCellsError(Exception):
+    """Some cells of a column are not of its type."""
+
+    def __init__(self, fit: Fit, count: int) -> None:
+        super().__init__()
+        self.fit, self.count = fit, count
+
+    def row_in(self, cells: pl.Series) -> int | None:
+        """The first such cell in a part of the column."""
+        bare = patterns.bare(cells)
+        rows = np.flatnonzero((bare.is_not_null() & ~self.fit.fitting(bare)).to_numpy())
+        return int(rows[0]) if len(rows) else None
+
+    def in_words(self, place: str, column: str, word: str) -> InvalidDataError:
+        """The message for the user."""
+        more = f" and {self.count - 1:,} more" if self.count > 1 else ""
+        return InvalidDataError(
+            f"{place}: the column holds {self.fit.look.name}, but this cell{more} does not: "
+            f"{word!r}. If it stands for a missing value, say so (--na-values {word!r}, "
+            f"na_values=); if the column is text, say so (--categorical {column!r}, text_columns=)."
+        )
 
 
-def _stray(
-    cells: pl.Series, is_stray: pl.Series, look: Look, place: Callable[[int], str]
-) -> InvalidDataError:
-    rows = np.flatnonzero(is_stray.to_numpy())
-    word, column = cells[int(rows[0])], cells.name
-    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return InvalidDataError(
-        f"{place(int(rows[0]))}: the column holds {look.name}, but this cell{more} does not: "
-        f"{word!r}. If it stands for a missing value, say so (--na-values {word!r}, na_values=); "
-        f"if the column is text, say so (--categorical {column!r}, text_columns=)."
-    )
+class Evidence:
+    """What the cells of a column say about its type, so far."""
 
+    def __init__(self, name: str, marks: str = ".", *, is_text: bool = False) -> None:
+        self.name = name
+        self.seen = 0
+        self.marks: Counter[str] = Counter()
+        self.doubtful: Counter[str] = Counter()
+        self._is_text = is_text
+        self._has_identifiers = False
+        self._numbers = {mark: Fit(Numbers(mark)) for mark in marks}
+        self._others = [Fit(look) for look in LOOKS]
 
-def _numbers(cells: pl.Series, mark: str) -> Typed:
-    if cells.drop_nulls().str.contains(patterns.WHOLE).all():
-        whole = cells.cast(pl.Int64, strict=False)
-        if whole.null_count() == cells.null_count():
-            return Typed(whole, Whole())
-    plain = cells if mark == "." else cells.str.replace(mark, ".", literal=True)
-    values = plain.cast(pl.Float64, strict=False)
-    values = values.set(values.is_infinite(), None)
-    seen = plain.drop_nulls()
-    decimals = int(seen.str.extract(r"\.(\d+)").str.len_chars().max() or 0)  # type: ignore[arg-type]
-    has_exponents = seen.str.contains("[eE]").any()
-    return Typed(values, Scientific(decimals, mark) if has_exponents else Fixed(decimals, mark))
+    def add(self, cells: pl.Series) -> None:
+        """Look at some more cells; nulls are holes."""
+        bare = patterns.bare(cells.drop_nulls()).alias("word")
+        counts = bare.value_counts()
+        words = counts["word"]
+        self.seen += len(bare)
+        doubtful = words.str.to_lowercase().is_in(list(patterns.DOUBTFUL_WORDS))
+        self.doubtful.update(dict(counts.filter(doubtful).iter_rows()))
+        if len(self._numbers) > 1:
+            for mark in self._numbers:
+                shown = counts.filter(words.str.contains(patterns.with_mark(mark)))
+                self.marks[mark] += int(shown["count"].sum())
+        if self._is_text or not len(words):
+            return
+        identifiers = words.str.contains(patterns.IDENTIFIER)
+        self._has_identifiers = self._has_identifiers or bool(identifiers.any())
+        before = {mark: fit.count for mark, fit in self._numbers.items()}
+        for fit in self._numbers.values():
+            fit.add(counts, may_match=True)
+        are_numbers = any(f.count - before[m] == len(bare) for m, f in self._numbers.items())
+        for fit in self._others:
+            fit.add(counts, may_match=not are_numbers)
 
+    def judge(self, mark: str = ".", *, must_be_numbers: bool = False) -> Verdict:
+        """The type of the column; cells that spoil it are an error."""
+        if not self.seen or self._is_text:
+            return Verdict(is_empty=not self.seen)
+        numbers = self._numbers[mark]
+        if self._has_identifiers and not must_be_numbers:
+            return Verdict(note=self._identifiers() if numbers.count == self.seen else "")
+        for fit in [numbers] if must_be_numbers else [numbers, *self._others]:
+            strays = self.seen - fit.count
+            if not strays:
+                return Verdict(fit.spelling)
+            if must_be_numbers or fit.are_mistakes(self.seen):
+                raise StrayCellsError(fit, strays)
+        return Verdict()
 
-def _truths(cells: pl.Series) -> Typed:
-    is_true = cells.str.to_lowercase() == "true"
-    yes, no = _usual(cells.filter(is_true)), _usual(cells.filter(~is_true))
-    style = Truth(yes or _like(no, "true"), no or _like(yes, "false"))
-    return Typed(is_true.alias(cells.name), style)
+    def notes(self, verdict: Verdict) -> Iterator[str]:
+        """What the user should know about a column that was judged."""
+        if verdict.note:
+            yield verdict.note
+        for word, count in sorted(self.doubtful.items()) if verdict.is_text else ():
+            yield (
+                f"Column {self.name!r}: {word!r} ({count} cells) was taken as a category. "
+                f"If it means missing, say so: --na-values {word!r} (na_values=)."
+            )
 
-
-def _usual(words: pl.Series) -> str:
-    """The most frequent spelling; the first in the alphabet of equally frequent ones."""
-    modes = words.drop_nulls().mode().sort()
-    return str(modes[0]) if len(modes) else ""
-
-
-def _like(example: str, word: str) -> str:
-    """A word in the case of an example.
-
-    >>> _like("TRUE", "false"), _like("True", "false")
-    ('FALSE', 'False')
-    """
-    if example.isupper():
-        return word.upper()
-    return word.title() if example.istitle() else word
-
-
-def _days(cells: pl.Series) -> Typed:
-    return Typed(cells.str.to_date("%Y-%m-%d", strict=False), Day())
-
-
-def _moments(cells: pl.Series) -> Typed:
-    seen = cells.drop_nulls()
-    in_utc = seen.str.ends_with("Z").all()
-    plain = cells.str.replace("T", " ", literal=True)
-    if in_utc:
-        plain = plain.str.strip_suffix("Z")
-    full = plain.str.replace(r"^(.{16})$", "$1:00")
-    values = full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
-    if in_utc:
-        values = values.dt.replace_time_zone("UTC")
-    decimals = int(seen.str.extract(r"\.(\d+)").str.len_chars().max() or 0)  # type: ignore[arg-type]
-    style = Moment(
-        between=_usual(seen.str.slice(10, 1)),
-        has_seconds=bool(seen.str.contains(r":\d\d:").any()),
-        decimals=min(decimals, 6),
-        end="Z" if in_utc else "",
-    )
-    return Typed(values, style)
+    def _identifiers(self) -> str:
+        """A note: all cells are numbers, and only leading zeros or many digits speak against it."""
+        return (
+            f"Column {self.name!r} was taken as text: it has numbers with leading zeros, or with "
+            "more than 18 digits. If they are quantities, say so: --numeric (numeric_columns=)."
+        )

@@ -1,27 +1,27 @@
-"""From a path or standard input to decompressed bytes."""
+"""From a path or standard input to decompressed bytes: at once, or in blocks and again."""
 
-import io
+import gzip
+import os
+import shutil
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
-from gzip import BadGzipFile
-from gzip import decompress as gunzip
-from importlib import import_module
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeVar
 
-from greyfill.exceptions import FileProblemError, InvalidDataError
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.compressing import unzstd
 from greyfill.files.formats import Compression, sniff_compression
 from greyfill.files.problems import naming
 
+Kept = TypeVar("Kept", bound=AbstractContextManager[Any])
+
 STANDARD_STREAM = "-"
-
-
-def load(name: str, promised: Compression | None) -> bytes:
-    """All bytes of a file or of standard input, decompressed."""
-    with naming(shown(name), "read"):
-        raw = sys.stdin.buffer.read() if name == STANDARD_STREAM else Path(name).read_bytes()
-    return _decompress(raw, name, promised)
+BLOCK = 1 << 22
+"""Bytes that are read at a time."""
 
 
 def shown(name: str) -> str:
@@ -29,67 +29,89 @@ def shown(name: str) -> str:
     return "standard input" if name == STANDARD_STREAM else name
 
 
-def _decompress(raw: bytes, name: str, promised: Compression | None) -> bytes:
-    compression = sniff_compression(raw)
-    if compression is None:
-        if promised is not None and raw:
+def load(name: str, promised: Compression | None) -> bytes:
+    """All bytes of a file or of standard input, decompressed."""
+    with Input(name, promised) as source:
+        return b"".join(source.blocks())
+
+
+class Input:
+    """A file that can be read in blocks, from its start, as often as one likes.
+
+    What can be read only once, standard input or a pipe, goes to a temporary file first: to the
+    disk, not to the memory.
+    """
+
+    def __init__(self, name: str, promised: Compression | None) -> None:
+        self.name = name
+        self._stack = ExitStack()
+        with naming(shown(name), "read"):
+            self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
+            self.compression = sniff_compression(self._stream.read(8))
+            is_empty = self._stream.tell() == 0
+        if self.compression is None and promised is not None and not is_empty:
+            self._stack.close()
             raise InvalidDataError(f"{shown(name)} is no {promised} file, though its name says so.")
-        return raw
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def keep(self, thing: Kept) -> Kept:
+        """Close something together with this input."""
+        self._stack.enter_context(thing)
+        return thing
+
+    @property
+    def path(self) -> str | None:
+        """The path of its bytes as they are, if it is a plain file and not compressed."""
+        is_plain = self.compression is None and os.path.isfile(self.name)
+        return os.path.realpath(self.name) if is_plain and self.name != STANDARD_STREAM else None
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, decompressed."""
+        return next(self.blocks(size), b"")
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """The bytes from the start, decompressed, in blocks of about this size."""
+        try:
+            with naming(shown(self.name), "read"):
+                self._stream.seek(0)
+                yield from self._decompressed(size)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InvalidDataError(
+                f"{shown(self.name)} is a damaged or cut off {self.compression} file: {error}."
+            ) from error
+
+    def _decompressed(self, size: int) -> Iterator[bytes]:
+        if self.compression is Compression.ZSTD:
+            yield from unzstd(self._stream)
+            return
+        is_zipped = self.compression is Compression.GZIP
+        stream = gzip.GzipFile(fileobj=self._stream) if is_zipped else self._stream
+        while block := stream.read(size):
+            yield block
+
+
+def _seekable(name: str) -> BinaryIO:
+    if name != STANDARD_STREAM and Path(name).is_file():
+        return open(name, "rb")
+    spool = TemporaryFile()  # noqa: SIM115  (closed with the input)
     try:
-        return gunzip(raw) if compression is Compression.GZIP else _unzstd(raw)
-    except (EOFError, BadGzipFile, zlib.error) as error:
-        raise InvalidDataError(
-            f"{shown(name)} is a damaged or cut off {compression} file: {error}."
-        ) from error
-
-
-def compressed(chunks: Iterable[bytes], compression: Compression | None) -> Iterator[bytes]:
-    """The same bytes, compressed; nothing about time or name is stored, so equal stays equal."""
-    if compression is None:
-        yield from chunks
-        return
-    zipper: Any = (
-        zlib.compressobj(wbits=31)
-        if compression is Compression.GZIP
-        else _zstandard().ZstdCompressor().compressobj()
-    )
-    for chunk in chunks:
-        yield zipper.compress(chunk)
-    yield zipper.flush()
-
-
-def _unzstd(raw: bytes) -> bytes:
-    """All frames of a Zstandard file; a cut off last frame is an error."""
-    zstandard = _zstandard()
-    unzipper = zstandard.ZstdDecompressor()
-    parts, rest = [], raw
-    try:
-        while rest:
-            frame = unzipper.decompressobj()
-            parts.append(frame.decompress(rest))
-            if not frame.eof:
-                raise EOFError("the last frame is not complete")
-            rest = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise EOFError(str(error)) from error
-    return b"".join(parts)
-
-
-def _zstandard() -> Any:
-    try:
-        return import_module("zstandard")
-    except ImportError as error:
-        raise FileProblemError(
-            'Zstandard files need one more package: pip install "greyfill[zstd]"'
-        ) from error
-
-
-def joined(chunks: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:
-    """The same bytes in blocks of about this size."""
-    block = io.BytesIO()
-    for chunk in chunks:
-        block.write(chunk)
-        if block.tell() >= size:
-            yield block.getvalue()
-            block = io.BytesIO()
-    yield block.getvalue()
+        if name == STANDARD_STREAM:
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+        else:
+            with open(name, "rb") as stream:
+                shutil.copyfileobj(stream, spool)
+        spool.seek(0)
+    except BaseException:
+        spool.close()
+        raise
+    return spool

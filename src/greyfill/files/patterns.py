@@ -2,8 +2,6 @@
 
 import polars as pl
 
-from greyfill.exceptions import InvalidParameterError
-
 BLANKS = " \t"
 """Blanks around a cell do not count when its type is told."""
 
@@ -12,7 +10,6 @@ LONGEST_WHOLE = 18
 
 TRUTH = r"^(?i:true|false)$"
 DAY = r"^\d{4}-\d\d-\d\d$"
-MOMENT = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z?$"
 WHOLE = r"^[+-]?[0-9]+$"
 IDENTIFIER = rf"^([+-]?0[0-9]+|[+-]?[0-9]{{{LONGEST_WHOLE + 1},}})$"
 
@@ -32,6 +29,11 @@ def number(mark: str) -> str:
     return rf"^[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
+def moment(end: str) -> str:
+    """The pattern of dates with times and this end."""
+    return rf"^\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{{1,9}})?)?{end}$"
+
+
 def with_mark(mark: str) -> str:
     """The pattern of plain numbers that show this decimal mark."""
     return rf"^[+-]?[0-9]*[{mark}][0-9]+$"
@@ -40,25 +42,3 @@ def with_mark(mark: str) -> str:
 def bare(cells: pl.Series) -> pl.Series:
     """The cells without blanks around them."""
     return cells.str.strip_chars(BLANKS)
-
-
-def decimal_mark(columns: list[pl.Series], delimiter: str, given: str | None = None) -> str:
-    """The decimal mark of a file: the given one, else the one that more numbers show.
-
-    A comma is only thought of where it does not stand between cells.
-
-    >>> decimal_mark([pl.Series(["1,5", "2"])], ";"), decimal_mark([pl.Series(["1,5"])], ",")
-    (',', '.')
-    """
-    if given is not None:
-        if given not in (".", ","):
-            raise InvalidParameterError(f"The decimal mark must be . or , and not {given!r}.")
-        return given
-    if delimiter == ",":
-        return "."
-    commas = sum(_count(column, with_mark(",")) for column in columns)
-    return "," if commas > sum(_count(column, with_mark(".")) for column in columns) else "."
-
-
-def _count(column: pl.Series, pattern: str) -> int:
-    return int(bare(column).str.contains(pattern).sum() or 0)

@@ -1,17 +1,19 @@
 """The one door in and the one door out: read a file, write it back filled."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.files.atomic import check_output, put
+from greyfill.files.atomic import check_output, writing
+from greyfill.files.compressing import compressing
 from greyfill.files.csv_text import CsvOptions, CsvText, read_csv
 from greyfill.files.formats import Format, Layout, layout_of, sniff_format
-from greyfill.files.loading import compressed, load, shown
-from greyfill.files.typed import NOTES, read_typed, write_typed
+from greyfill.files.loading import load, shown
+from greyfill.files.typed import NOTES, read_typed
+from greyfill.files.writing import writing_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,12 @@ class Source:
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
+
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message: its line in a text file, else its row."""
+        if self.csv is not None:
+            return self.csv.place(row, column)
+        return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     def write(
         self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
@@ -48,19 +56,20 @@ class Source:
             Replace an existing file, the input included.
         """
         check_output(out, source=self.name, force=force)
-        layout = layout_of(os.fspath(out))
-        chunks = self._chunks(filled, layout.format or self.format)
-        put(out, compressed(chunks, layout.compression), force=force)
-
-    def _chunks(self, filled: pl.DataFrame, format: Format) -> Iterator[bytes]:
         if filled.height != self.frame.height:
             raise InvalidDataError(
                 f"The filled table has {filled.height} rows, {shown(self.name)} has "
                 f"{self.frame.height}."
             )
-        if format is Format.CSV and self.csv is not None:
-            return self.csv.filled(filled)
-        return write_typed(filled, format)
+        layout = layout_of(os.fspath(out))
+        format = layout.format or self.format
+        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+            if format is Format.CSV and self.csv is not None:
+                for chunk in self.csv.filled(filled):
+                    sink.write(chunk)
+            else:
+                with writing_frames(sink, format) as writer:
+                    writer.write(filled)
 
 
 def read(
@@ -118,7 +127,7 @@ def read(
     >>> folder.cleanup()
     """
     name = os.fspath(path)
-    layout = _layout(name, format)
+    layout = layout_of(name) if format is None else Layout(format, None)
     raw = load(name, layout.compression)
     found = layout.format or sniff_format(raw)
     words = _tuple(na_values)
@@ -130,10 +139,6 @@ def read(
         return Source(name, found, csv.frame, csv.notes, csv)
     frame = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, (NOTES[found],) if found in NOTES else ())
-
-
-def _layout(name: str, format: Format | None) -> Layout:
-    return layout_of(name) if format is None else Layout(format, None)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:

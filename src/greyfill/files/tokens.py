@@ -30,15 +30,15 @@ class Tokens(NamedTuple):
     unclosed: int
 
 
-def tokenize(body: bytes, delimiter: str) -> Tokens:
-    r"""Find the cells of a text.
+def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
+    r"""Find the cells of a text; in a part of a text the byte that ends a line must be given.
 
     >>> tokens = tokenize(b'a,b\n1,"x, y"\n', ",")
     >>> tokens.starts.tolist(), tokens.ends.tolist(), tokens.firsts.tolist()
     ([0, 2, 4, 6], [1, 3, 5, 12], [0, 2, 4])
     """
     data = np.frombuffer(body, dtype=np.uint8)
-    return Tokens(*_tokenize(data, ord(delimiter), line_end(body)))
+    return Tokens(*_tokenize(data, ord(delimiter), line_end(body) if newline is None else newline))
 
 
 def line_end(body: bytes) -> int:

@@ -2,48 +2,107 @@
 
 import io
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.formats import Format
+from greyfill.files.loading import BLOCK, Input, shown
+from greyfill.files.scanning import json_lines, scanned
+
+Result = TypeVar("Result")
 
 NOTES = {
     Format.EXCEL: "Only the first sheet of a workbook is read and written: values, no formatting, "
     "no formulas."
 }
+BATCH_ROWS = 100_000
+"""Rows that are read at a time, where the format counts rows."""
 
 
 def read_typed(raw: bytes, format: Format, file: str, na_values: tuple[str, ...]) -> pl.DataFrame:
     """Read a frame; cells that equal an NA value, as text or as a number, are holes."""
     if not raw:
         raise InvalidDataError(f"{file} is empty.")
-    _check_engine(format, "read")
+    check_engine(format, "read")
+    frame: pl.DataFrame = _telling(file, format, lambda: _READERS[format](io.BytesIO(raw)))
+    if frame.is_empty():
+        raise InvalidDataError(f"{file} has no rows.")
+    return _with_nulls(frame, na_values)
+
+
+class TypedReader:
+    """A file with typed columns that is read part by part; a workbook is one part."""
+
+    def __init__(
+        self,
+        source: Input,
+        format: Format,
+        na_values: tuple[str, ...],
+        size: int = BLOCK,
+        rows: int = BATCH_ROWS,
+    ) -> None:
+        self._file, self._format, self._na_values = shown(source.name), format, na_values
+        if not source.head(1):
+            raise InvalidDataError(f"{self._file} is empty.")
+        check_engine(format, "read")
+        self.schema, self.height, self._frames = _telling(
+            self._file, format, lambda: self._open(source, size, rows)
+        )
+        if not self.height:
+            raise InvalidDataError(f"{self._file} has no rows.")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading."""
+        return (NOTES[self._format],) if self._format in NOTES else ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.schema)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows in parts; cells that equal an NA value are holes."""
+        frames = self._frames()
+        while (frame := _telling(self._file, self._format, lambda: next(frames, None))) is not None:
+            yield _with_nulls(frame, self._na_values)
+
+    def _open(self, source: Input, size: int, rows: int) -> Any:
+        if self._format in (Format.PARQUET, Format.ARROW):
+            return scanned(source, self._format, rows)
+        if self._format is Format.JSON_LINES:
+            return json_lines(source, size)
+        frame = _READERS[self._format](io.BytesIO(b"".join(source.blocks())))
+        return frame.schema, frame.height, lambda: iter([frame])
+
+
+def check_engine(format: Format, deed: str) -> None:
+    """Say what to install if a package for the format is lacking."""
+    engine = {"read": "fastexcel", "write": "xlsxwriter"}[deed]
+    if format is Format.EXCEL and find_spec(engine) is None:
+        raise FileProblemError(
+            f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
+        )
+
+
+def _telling(file: str, format: Format, work: Callable[[], Result]) -> Result:
     try:
-        frame: pl.DataFrame = _READERS[format](io.BytesIO(raw))
+        return work()
+    except (InvalidDataError, FileProblemError):
+        raise
     except Exception as error:  # each engine has errors of its own, and all mean this
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidDataError(f"{file} cannot be read as {format}: {first_line}") from error
-    if frame.is_empty():
-        raise InvalidDataError(f"{file} has no rows.")
-    return frame.with_columns([_with_nulls(column, na_values) for column in frame])
 
 
-def write_typed(frame: pl.DataFrame, format: Format) -> Iterator[bytes]:
-    """The bytes of a file with this frame."""
-    _check_engine(format, "write")
-    buffer = io.BytesIO()
-    try:
-        _WRITERS[format](frame, buffer)
-    except pl.exceptions.PolarsError as error:
-        raise InvalidDataError(f"The table cannot be written as {format}: {error}") from error
-    yield buffer.getvalue()
+def _with_nulls(frame: pl.DataFrame, na_values: tuple[str, ...]) -> pl.DataFrame:
+    return frame.with_columns([_column_with_nulls(column, na_values) for column in frame])
 
 
-def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
+def _column_with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
     if na_values and column.dtype == pl.String:
         return column.set(column.is_in(list(na_values)), None)
     if na_values and column.dtype.is_numeric():
@@ -52,32 +111,9 @@ def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
     return column
 
 
-def _check_engine(format: Format, deed: str) -> None:
-    engine = {"read": "fastexcel", "write": "xlsxwriter"}[deed]
-    if format is Format.EXCEL and find_spec(engine) is None:
-        raise FileProblemError(
-            f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
-        )
-
-
-def _write_excel(frame: pl.DataFrame, buffer: io.BytesIO) -> None:
-    """One sheet; text that looks like a formula or an address stays text."""
-    xlsxwriter = import_module("xlsxwriter")
-    options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-    with xlsxwriter.Workbook(buffer, options) as book:
-        frame.write_excel(book, autofilter=False)
-
-
 _READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
     Format.PARQUET: pl.read_parquet,
     Format.ARROW: pl.read_ipc,
     Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
     Format.EXCEL: pl.read_excel,
-}
-_WRITERS: dict[Format, Callable[[pl.DataFrame, io.BytesIO], Any]] = {
-    Format.CSV: pl.DataFrame.write_csv,
-    Format.PARQUET: pl.DataFrame.write_parquet,
-    Format.ARROW: pl.DataFrame.write_ipc,
-    Format.JSON_LINES: pl.DataFrame.write_ndjson,
-    Format.EXCEL: _write_excel,
 }

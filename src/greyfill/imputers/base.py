@@ -120,6 +120,16 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         return self
 
     @property
+    def schema_(self) -> frames.Schema:
+        """The columns as ``fit`` learned them.
+
+        ``schema_.fields`` has for each its name, its kind (numeric, ordinal, categorical), how it
+        is stored (family), and its levels.
+        """
+        check_is_fitted(self)
+        return self._schema
+
+    @property
     def report_(self) -> Any:
         """What the last ``fit_transform`` did, as a page that shows itself in a notebook.
 

@@ -72,7 +72,7 @@ class MICEImputer(BaseImputer):
     random_state : int, default=0
         Seed of all draws.
     verbose : int, default=0
-        With 1, each finished chain is reported on stderr.
+        0 is silent. With 1, each finished chain is reported on stderr.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ class MissForestImputer(BaseImputer):
     random_state : int, default=0
         Seed of all forests.
     verbose : int, default=0
-        With 1, each pass is reported on stderr.
+        0 is silent. With 1, each pass is reported on stderr.
 
     Attributes
     ----------

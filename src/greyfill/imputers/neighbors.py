@@ -62,7 +62,8 @@ class NeighborFamily(BaseImputer):
     random_state : int, RandomState or None, default=0
         Seed of the folds or hidden cells by which k is chosen.
     verbose : int, default=0
-        With 1, each pass is reported on stderr.
+        0 is silent. With 1, stderr hears of the k that was chosen, of a long search for donors
+        every two seconds, and of each pass.
 
     Attributes
     ----------

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from greyfill.report import text
-from greyfill.report.page import tell
 from greyfill.report.summarize import Summary
+from greyfill.report.telling import tell
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$^:-])")
 

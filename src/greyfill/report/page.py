@@ -12,11 +12,11 @@ from jinja2.loaders import PackageLoader
 from markupsafe import Markup
 
 from greyfill.report import text
-from greyfill.report.columns import OTHER
 from greyfill.report.drawing import convergence, k_curve, missing_map, relevance
 from greyfill.report.drawing.distributions import column_figure
 from greyfill.report.drawing.svg import page_style, to_svg
 from greyfill.report.summarize import Summary
+from greyfill.report.telling import tell
 
 MOST_CHARTS = 24
 MOST_BY_CLASS = 60
@@ -61,28 +61,6 @@ def _environment() -> Environment:
     environment.filters.update(FILTERS)
     environment.globals.update(tell=tell, value_in=text.value_in, spread_in=text.spread_in)
     return environment
-
-
-def tell(side: dict[str, Any], column: dict[str, Any]) -> str:
-    """The observed or the imputed cells of a column in a few words.
-
-    >>> tell({"count": 2, "mean": 1.5, "sd": 0.5}, {"kind": "numeric", "unit": "number"})
-    '1.5 ± 0.5'
-    >>> tell({"count": 4, "histogram": [1, 3]}, {"kind": "categorical", "bins": ["no", "yes"]})
-    'yes (75.0 %)'
-    """
-    if side["count"] == 0:
-        return "–"
-    if column["kind"] == "numeric":
-        mean, sd = text.value_in(side["mean"], column["unit"]), side["sd"]
-        return mean if sd is None else f"{mean} ± {text.spread_in(sd, column['unit'])}"
-    named = [
-        n if label != OTHER else -1
-        for n, label in zip(side["histogram"], column["bins"], strict=True)
-    ]
-    most = max(range(len(named)), key=named.__getitem__)
-    label = text.isolated(text.shorten(column["bins"][most], 24))
-    return f"{label} ({text.share(side['histogram'][most] / side['count'])})"
 
 
 def _most_filled(summary: Summary) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Evidence:
 def read(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     """Encode what came in and what came out by the schema that the imputer learned in ``fit``."""
     check_is_fitted(imputer)
-    schema: Schema = imputer._schema
+    schema: Schema = imputer.schema_
     table, _ = frames.encode(X, schema=schema)
     twin, kept = _encode_filled(imputer, schema, filled)
     if twin.n_rows != table.n_rows:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from greyfill.exceptions import InvalidParameterError
 from greyfill.report.markdown import to_markdown
-from greyfill.report.page import to_html
 from greyfill.report.summarize import Summary
 
 
@@ -14,8 +13,14 @@ def to_json(summary: Summary) -> str:
     return json.dumps(summary, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def _to_html(summary: Summary) -> str:
+    from greyfill.report.page import to_html  # only a page with pictures needs matplotlib
+
+    return to_html(summary)
+
+
 RENDERERS: dict[str, Callable[[Summary], str]] = {
-    "html": to_html,
+    "html": _to_html,
     "markdown": to_markdown,
     "json": to_json,
 }

@@ -1,0 +1,119 @@
+"""Observed cells stay byte for byte: the tables of GREYFILL_DATA and generated CSV files.
+
+Fills every table and every generated file by ``greyfill impute`` and ``greyfill apply``, cuts input
+and output into raw cells with the slow reference tokenizer, and compares. Prints how many files and
+cells were compared; ends with 1 at the first difference.
+
+    python benchmarks/byte_identity.py --files 1000
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from greyfill.cli.choosing import Choice
+from greyfill.cli.jobs import ImputeJob
+from greyfill.cli.reading import Wishes
+from greyfill.cli.serving import ApplyJob
+from greyfill.files import reference
+
+HOLES = ("", '""', "  ", "?", '"?"')
+NUMBERS = ("1.50", "+3", "-0.25", "1e3", "12", ".5", "7.", " 4 ", '"2.0"')
+WORDS = ("NA", "031162100", "a b", '"x, y"', '"say ""hi"""', "é", '"two\nlines"', "'", "0x1F")
+DAYS = ("2024-02-29", "1999-12-31", "2001-01-01")
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "latin-1")
+
+
+@dataclass
+class Count:
+    files: int = 0
+    observed: int = 0
+    filled: int = 0
+
+    def __str__(self) -> str:
+        kept = f"{self.observed:,} observed cells kept"
+        return f"{self.files:,} files, {kept}, {self.filled:,} cells filled"
+
+
+def generated(rng: random.Random) -> tuple[bytes, str]:
+    """A CSV file with holes, and its encoding."""
+    kinds = [rng.choice((NUMBERS, WORDS, DAYS)) for _ in range(rng.randint(2, 6))]
+    newline = rng.choice(("\n", "\r\n"))
+    rows = [
+        [*(_cell(kind, rng) for kind in kinds), rng.choice("uv")] for _ in range(rng.randint(6, 40))
+    ]
+    rows[0], rows[1] = ([*(rng.choice(kind) for kind in kinds), y] for y in "uv")
+    names = [*(f"c{j}" for j in range(len(kinds))), "class"]
+    lines = newline.join(",".join(cells) for cells in (names, *rows))
+    encoding = rng.choice(ENCODINGS)
+    return (lines + rng.choice((newline, ""))).encode(encoding), encoding
+
+
+def _cell(kind: tuple[str, ...], rng: random.Random) -> str:
+    return rng.choice(HOLES) if rng.random() < 0.2 else rng.choice(kind)
+
+
+def cells(raw: bytes, encoding: str) -> list[list[bytes]]:
+    return reference.tokenize(raw.decode(encoding).encode(), b",", b"\n")
+
+
+def compare(path: Path, encoding: str, count: Count) -> None:
+    """Fill a file in both ways and compare its raw cells."""
+    out, model, applied = (
+        path.with_name("out.csv"),
+        path.with_name("model"),
+        path.with_name("new.csv"),
+    )
+    wishes = Wishes("class", na_values=("?",))
+    ImputeJob(str(path), str(out), model=str(model), force=True).run(
+        wishes, Choice(k="3"), quiet=True
+    )
+    ApplyJob(str(model), (str(path),), str(applied), force=True).run((), (), False, True)
+    before = cells(path.read_bytes(), encoding)
+    for name in (out, applied):
+        after = cells(name.read_bytes(), encoding)
+        if [len(row) for row in before] != [len(row) for row in after]:
+            raise SystemExit(f"{path}: rows or cells were added or lost in {name.name}")
+        for old, new in (
+            (o, n) for b, a in zip(before, after, strict=True) for o, n in zip(b, a, strict=True)
+        ):
+            is_hole = reference.content(old).strip(b" \t") in (b"", b"?")
+            if old != new and not is_hole:
+                raise SystemExit(f"{path}: {old!r} became {new!r} in {name.name}")
+            count.observed += not is_hole
+            count.filled += old != new
+    count.files += 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", type=int, default=1000, help="generated files (default 1000)")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "table.csv")
+        count = Count()
+        for _ in range(options.files):
+            raw, encoding = generated(rng)
+            path.write_bytes(raw)
+            compare(path, encoding, count)
+        print(f"generated: {count}")
+        given = os.environ.get("GREYFILL_DATA")
+        if given is None:
+            print("tables: GREYFILL_DATA names no folder")
+            return
+        count = Count()
+        for table in sorted(Path(given).glob("*.csv")):
+            if table.name != "SOURCES.csv":
+                path.write_bytes(table.read_bytes())
+                compare(path, "utf-8", count)
+        print(f"tables: {count}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""A file of any length, read and written part by part: memory does not grow with its rows."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import polars as pl
+
+from greyfill.files.atomic import check_output, writing
+from greyfill.files.compressing import Sink, compressing
+from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader
+from greyfill.files.encodings import Encoder
+from greyfill.files.formats import Format, layout_of, sniff_format
+from greyfill.files.loading import BLOCK, Input, shown
+from greyfill.files.typed import BATCH_ROWS, TypedReader
+from greyfill.files.writing import FrameWriter, writing_frames
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a file, with nulls for missing cells."""
+
+    frame: pl.DataFrame
+    csv: CsvPart | None = None
+
+
+class BatchWriter:
+    """Takes the batches of a file in their order, filled."""
+
+    def __init__(self, sink: Sink, reader: CsvReader | None, frames: FrameWriter | None) -> None:
+        self._sink, self._frames = sink, frames
+        self._text = None if reader is None else Encoder(reader.encoding)
+
+    def write(self, batch: Batch, filled: pl.DataFrame) -> None:
+        """Write a batch; a CSV file that stays one takes only cells that were missing."""
+        if self._frames is not None:
+            if filled.height:
+                self._frames.write(filled)
+            return
+        assert batch.csv is not None
+        assert self._text is not None
+        for chunk in batch.csv.filled(filled):
+            self._sink.write(self._text.encode(chunk))
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._text is not None:
+            self._sink.write(self._text.finish())
+
+
+class Batches:
+    """A file that is open for reading in batches, from its start as often as one likes.
+
+    ``columns`` are its names, ``height`` is the number of its rows, and ``notes`` are sentences for
+    the user about choices that were made while reading.
+    """
+
+    def __init__(self, source: Input, format: Format, reader: CsvReader | TypedReader) -> None:
+        self.name, self.format = source.name, format
+        self.columns, self.height, self.notes = reader.columns, reader.height, reader.notes
+        self._reader = reader
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The rows in batches, the last one included; a batch may be without rows."""
+        if isinstance(self._reader, CsvReader):
+            for part in self._reader.parts():
+                yield Batch(part.frame, part)
+        else:
+            for frame in self._reader.frames():
+                yield Batch(frame)
+
+    @contextmanager
+    def writing(
+        self, out: str | os.PathLike[str] = "-", *, force: bool = False
+    ) -> Iterator[BatchWriter]:
+        """A writer for all batches; the file appears when all of them are written.
+
+        The rules are those of `Source.write`, and the file is the same, byte for byte.
+        """
+        check_output(out, source=self.name, force=force)
+        layout = layout_of(os.fspath(out))
+        format = layout.format or self.format
+        reader = self._reader if isinstance(self._reader, CsvReader) else None
+        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+            if format is Format.CSV and reader is not None:
+                writer = BatchWriter(sink, reader, None)
+                yield writer
+                writer.finish()
+            else:
+                with writing_frames(sink, format) as frames:
+                    yield BatchWriter(sink, None, frames)
+
+
+@contextmanager
+def open_batches(
+    path: str | os.PathLike[str],
+    *,
+    na_values: Sequence[str] = (),
+    text_columns: Sequence[str] = (),
+    numeric_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    size: int = BLOCK,
+    rows: int = BATCH_ROWS,
+) -> Iterator[Batches]:
+    r"""Open a table with holes to read it in batches.
+
+    Cells, types and spellings are those of `read`, and like there they are told from all cells of
+    a column; so the file is read more than once. Standard input, pipes and compressed Parquet and
+    Arrow files go to a temporary file for that. An Excel file is one batch.
+
+    Parameters
+    ----------
+    path, na_values, delimiter, decimal, encoding
+        As in `read`.
+    text_columns, numeric_columns
+        Columns whose type is given; names that the file has not are passed over.
+    size, rows
+        About how many bytes, or how many rows of a Parquet or Arrow file, are read at a time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "funds.csv"
+    >>> written = path.write_bytes(b'ticker,price\r\nNA,1.50\r\nT,\r\n')
+    >>> with open_batches(path) as batches, batches.writing(path, force=True) as writer:
+    ...     for batch in batches:
+    ...         writer.write(batch, batch.frame.fill_null(2.0))
+    >>> path.read_bytes()
+    b'ticker,price\r\nNA,1.50\r\nT,2.00\r\n'
+    >>> folder.cleanup()
+    """
+    name = os.fspath(path)
+    layout = layout_of(name)
+    with Input(name, layout.compression) as source:
+        format = layout.format or sniff_format(source.head(80))
+        reader: CsvReader | TypedReader
+        if format is Format.CSV:
+            options = CsvOptions(
+                tuple(na_values), tuple(text_columns), tuple(numeric_columns),
+                delimiter, decimal, encoding,
+            )  # fmt: skip
+            reader = CsvReader(lambda: source.blocks(size), shown(name), options)
+        else:
+            reader = TypedReader(source, format, tuple(na_values), size, rows)
+        yield Batches(source, format, reader)
