@@ -47,11 +47,8 @@ def make(name: str, scenario: str, seed: int) -> Case:
     """Hide observed cells of all feature columns, never of the class."""
     data = tables.load(name)
     draw, rate = SCENARIOS[scenario]
-    mask = draw(
-        data.table,
-        rate,
-        random_state=np.random.default_rng([seed, list(SCENARIOS).index(scenario)]),
-    )
+    rng = np.random.default_rng([seed, list(SCENARIOS).index(scenario)])
+    mask = draw(data.table, rate, random_state=rng)
     return Case(data, hide(data.table, mask), mask)
 
 

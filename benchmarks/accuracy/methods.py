@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Peer:
-    """The environment of a peer ("" is this one, "R" is Rscript), and the seconds it may compute."""
+    """The environment of a peer ("" is this one, "R" Rscript), and the seconds it may compute."""
 
     environment: str = ""
     limit: float = 120.0
@@ -61,3 +61,15 @@ STRONG = (
     "R mice",
 )
 """Peers that are run on the seeds for tuning too."""
+
+DIFFERENT = {
+    "R mice": "predictive mean matching; the mean or vote of five data sets",
+    "R VIM kNN": "neighbors weighted by distance",
+    "R missRanger": "no predictive mean matching; 2.5.0 is the last for the installed ranger",
+    "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
+    "frequent level of a category has no indicator",
+    "faiss-imputer": "five neighbors among all rows, since few rows are complete",
+    "miceforest": "one data set without mean matching",
+    "mlimputer": "random forests",
+}
+"""What is not a peer's default."""

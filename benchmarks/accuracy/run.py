@@ -18,7 +18,7 @@ from typing import Any
 import cases
 import tables
 from methods import OURS, PEERS, STRONG
-from store import Store
+from store import KEY, Store
 from workers import PeerError, Worker
 
 import greyfill
@@ -27,12 +27,11 @@ from greyfill.evaluation.filling import fit_fill, prepare
 Key = dict[str, Any]
 
 
-def keys(method: str, options: argparse.Namespace) -> Iterator[Key]:
+def keys(task: str, method: str, options: argparse.Namespace) -> Iterator[Key]:
     """What is to be run for one method: all cases with the first seed, then with the next."""
     label = options.label if method in OURS else ""
     for seed, table, scenario in product(options.seeds, options.tables, options.scenarios):
-        names = ("task", "method", "label", "table", "scenario", "seed")
-        yield dict(zip(names, ("cells", method, label, table, scenario, seed), strict=True))
+        yield dict(zip(KEY, (task, method, label, table, scenario, seed), strict=True))
 
 
 def run_ours(todo: Iterable[Key], params: dict[str, Any]) -> Iterator[Key]:
@@ -78,7 +77,7 @@ def run_peer(todo: Iterable[Key], limit: float | None) -> Iterator[Key]:
 def run_all(options: argparse.Namespace) -> None:
     store = Store(options.store)
     for method in options.methods:
-        todo = [key for key in keys(method, options) if not store.has(key)]
+        todo = [key for key in keys("cells", method, options) if not store.has(key)]
         ours = method in OURS
         results = run_ours(todo, options.params) if ours else run_peer(todo, options.limit)
         for row in results:

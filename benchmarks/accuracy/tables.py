@@ -1,8 +1,8 @@
 """The tables: three of scikit-learn and ten of the folder ``GREYFILL_DATA``.
 
 The folder holds ``NAME.csv`` beside ``NAME.schema.json``. Its iris is left out, since it is
-scikit-learn's but for two rows. Of bank-marketing there is also a sample of 1 000 rows, which stands
-for it wherever all methods are ranked: some would need many minutes for each fill of the whole.
+scikit-learn's but for two rows. Of bank-marketing there is also a sample of 1 000 rows, which
+stands for it wherever all methods are ranked: some need many minutes for a fill of the whole.
 """
 
 import csv

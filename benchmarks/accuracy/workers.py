@@ -53,7 +53,8 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             self._process = self._started()
         pipes = self._process.stdin, self._process.stdout
-        assert pipes[0] is not None and pipes[1] is not None
+        assert pipes[0] is not None
+        assert pipes[1] is not None
         print(json.dumps(request), file=pipes[0], flush=True)
         start = _cpu_seconds(self._process.pid)
         while not select.select([pipes[1]], [], [], SECONDS_BETWEEN_LOOKS)[0]:
@@ -97,7 +98,7 @@ class Worker:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Seconds that a process has computed; unlike wall time, they do not pass while it is stopped."""
+    """Seconds that a process has computed; they do not pass while it is stopped or waits."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

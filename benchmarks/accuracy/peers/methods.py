@@ -98,10 +98,14 @@ def datafiller(job: Job) -> np.ndarray:
     return from_frame(MultivariateImputer(rng=job.seed).fit_transform(as_frame(job)), job)
 
 
+def _as_objects(frame: Any) -> Any:
+    return frame.astype({name: object for name in frame if frame[name].dtype == "category"})
+
+
 def missingly_gower(job: Job) -> np.ndarray:
     from missingly.impute import impute_knn
 
-    return from_frame(impute_knn(as_frame(job), metric="mixed"), job)
+    return from_frame(impute_knn(_as_objects(as_frame(job)), metric="mixed"), job)
 
 
 def missingly_hot_deck(job: Job) -> np.ndarray:
@@ -127,8 +131,7 @@ def verstack(job: Job) -> np.ndarray:
     """Columns that the package drops, for want of values, are left as holes."""
     from verstack import NaNImputer
 
-    frame = as_frame(job)
-    frame = frame.astype({name: object for name in frame if frame[name].dtype == "category"})
+    frame = _as_objects(as_frame(job))
     filled = NaNImputer(verbose=False).impute(frame)
     return from_frame(filled.reindex(columns=frame.columns), job)
 
@@ -183,5 +186,5 @@ PACKAGES = {"sklearn": "scikit-learn", "mean": "numpy"}
 
 def version(method: str) -> str:
     """The version of the package that a method is named after."""
-    first = method.split()[0].removesuffix("+y").removesuffix("/class")
+    first = method.split(maxsplit=1)[0].removesuffix("+y").removesuffix("/class")
     return version_of(PACKAGES.get(first, first))

@@ -2,9 +2,9 @@
 
 Reads a line of JSON for each table from the standard input, {"table": NPZ, "filled": NPY}, and
 answers with one line: {"seconds": …, "rescued": …} or {"error": …}. ``METHOD`` is a name of
-``methods.py``; with ``+y`` at its end the class is one more column, with ``/class`` the rows of each
-class are filled on their own. ``rescued`` counts the holes that the peer left, filled by the mean
-or mode of their column.
+``methods.py``; with ``+y`` at its end the class is one more column, with ``/class`` the rows of
+each class are filled on their own. ``rescued`` counts the holes that the peer left, filled by the
+mean or mode of their column.
 """
 
 import json
