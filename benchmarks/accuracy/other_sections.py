@@ -116,9 +116,8 @@ def simulations_section(rows: Rows) -> list[str]:
     """``rows`` are results of the task "simulation"; methods with fewer seeds are left out."""
     found: dict[str, dict[tuple[str, str], list[float]]] = {}
     for row in rows:
-        name = row["method"] + (f" [{row['label']}]" if row["label"] else "")
         case = row["table"], row["scenario"]
-        found.setdefault(name, {}).setdefault(case, []).append(row["error_of_cells"])
+        found.setdefault(row["method"], {}).setdefault(case, []).append(row["error_of_cells"])
     if not found:
         return []
     settings = sorted({case for by_case in found.values() for case in by_case})

@@ -4,6 +4,7 @@ Every figure on the page is computed here from the results in the store.
 """
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import errors_section
 import numpy as np
 import other_sections
 import tables
+from errors_section import SEEDS
 from methods import DIFFERENT, OURS, PEERS
 from store import Store
 from text import listed, table
@@ -22,11 +24,13 @@ PAGE = Path(__file__).parents[2] / "docs/accuracy.md"
 
 
 def write(store: Store, flagship: str, label: str) -> str:
-    rows = _chosen(store, flagship, label)
+    rows = store.with_state(flagship, label)
     by_task = {
         task: [row for row in rows if row["task"] == task]
         for task in ("cells", "classes", "simulation")
     }
+    if not any(row["method"] == flagship and row["seed"] in SEEDS for row in by_task["cells"]):
+        sys.exit(f"the store has no result of {flagship} {label} with the seeds of the page")
     lines = [
         *_introduction(),
         *_participants(by_task["cells"]),
@@ -36,12 +40,6 @@ def write(store: Store, flagship: str, label: str) -> str:
         *_repeat(),
     ]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _chosen(store: Store, flagship: str, label: str) -> list[dict[str, Any]]:
-    """The flagship in the chosen state, which is then its only one, and the unlabeled others."""
-    wanted = [row for row in store if row["label"] == (label if row["method"] == flagship else "")]
-    return [{**row, "label": ""} for row in wanted]
 
 
 def _introduction() -> list[str]:
@@ -55,7 +53,7 @@ def _introduction() -> list[str]:
         "## What was measured",
         "",
         f"{len(tables.RANKED)} tables, each in three scenarios ({names}), where cells of all "
-        f"feature columns are hidden with {len(errors_section.SEEDS)} seeds; methods with fewer "
+        f"feature columns are hidden with {len(SEEDS)} seeds; methods with fewer "
         "are named below. Natural holes stay holes and are not judged. The class of a row is "
         "never hidden; methods that cannot use it do without, and names with `+y` (class as one "
         "more column) or `/class` (each class on its own) are the same peers given the class.",
@@ -128,7 +126,8 @@ def main() -> None:
     parser.add_argument("--label", default="", help="the state of the method that is shown")
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
-    options.page.write_text(write(Store(options.store), options.method, options.label), "utf-8")
+    page = write(Store(options.store), options.method, options.label)
+    options.page.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

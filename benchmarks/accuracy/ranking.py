@@ -101,7 +101,7 @@ def board(
     score: str = "nrmse",
     scenarios: Iterable[str] = ("mcar20", "mcar40", "mar20"),
 ) -> Board:
-    """Lay out one score of all methods; a label follows the name of its method in brackets."""
+    """Lay out one score of all methods; labels are not looked at."""
     seed_of = {seed: i for i, seed in enumerate(seeds)}
     cases: list[Case] = [(table, scenario) for table in tables for scenario in scenarios]
     case_of = {case: i for i, case in enumerate(cases)}
@@ -109,9 +109,8 @@ def board(
     for row in rows:
         case = row["table"], row["scenario"]
         if row["seed"] in seed_of and case in case_of and score in row:
-            name = row["method"] + (f" [{row['label']}]" if row["label"] else "")
             blank = np.full((len(cases), len(seed_of)), np.nan)
-            found.setdefault(name, blank)[case_of[case], seed_of[row["seed"]]] = row[score]
+            found.setdefault(row["method"], blank)[case_of[case], seed_of[row["seed"]]] = row[score]
     scores = np.stack(list(found.values()), axis=2) if found else np.empty((len(cases), 1, 0))
     return Board(list(found), cases, scores)
 

@@ -25,6 +25,11 @@ class Store:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self._rows.values())
 
+    def with_state(self, method: str, label: str) -> list[dict[str, Any]]:
+        """One method in the state ``label``, which is dropped, and all others without a label."""
+        wanted = [row for row in self if row["label"] == (label if row["method"] == method else "")]
+        return [{**row, "label": ""} for row in wanted]
+
     def has(self, key: dict[str, Any]) -> bool:
         """Whether there is a result or a failure of this key."""
         return tuple(key[name] for name in KEY) in self._rows

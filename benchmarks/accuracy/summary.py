@@ -8,6 +8,7 @@ Wilcoxon's test with Holm's correction against each peer over the cases that bot
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import ranking
@@ -16,10 +17,12 @@ from methods import OURS
 from run import named, several
 from store import Store
 
+Rows = list[dict[str, Any]]
 
-def report(store: Store, method: str, seeds: list[int], names: list[str], score: str) -> str:
-    rows = [row for row in store if row["task"] == "cells"]
-    board = ranking.board(rows, seeds, names, score)
+
+def report(rows: Rows, method: str, seeds: list[int], names: list[str], score: str) -> str:
+    cells = [row for row in rows if row["task"] == "cells"]
+    board = ranking.board(cells, seeds, names, score)
     if method not in board.methods:
         return f"{method} has no results with seeds {seeds}; there are {', '.join(board.methods)}"
     board = board.known_to(method)
@@ -28,7 +31,7 @@ def report(store: Store, method: str, seeds: list[int], names: list[str], score:
 
 def _cases(board: ranking.Board, method: str) -> list[str]:
     lines = [f"{'table':16}{'scenario':>9}{method[:22]:>23}{'best peer':>11}  {'ratio':>6}"]
-    peers = [name for name in board.methods if name.split(" [")[0] not in OURS]
+    peers = [name for name in board.methods if name not in OURS]
     found = ranking.best_rivals(board, method, peers)
     for case, best in zip(board.cases, found, strict=True):
         if best is not None:
@@ -68,9 +71,8 @@ def main() -> None:
     parser.add_argument("--score", default="nrmse", choices=("nrmse", "numbers", "wrong"))
     parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
     options = parser.parse_args()
-    label = f" [{options.label}]" if options.label else ""
-    store = Store(options.store)
-    print(report(store, options.method + label, options.seeds, options.tables, options.score))
+    rows = Store(options.store).with_state(options.method, options.label)
+    print(report(rows, options.method, options.seeds, options.tables, options.score))
 
 
 if __name__ == "__main__":
