@@ -65,7 +65,7 @@ STRONG = (
 DIFFERENT = {
     "R mice": "predictive mean matching; the mean or vote of five data sets",
     "R VIM kNN": "neighbors weighted by distance",
-    "R missRanger": "no predictive mean matching; 2.5.0 is the last for the installed ranger",
+    "R missRanger": "no predictive mean matching",
     "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
     "frequent level of a category has no indicator",
     "faiss-imputer": "five neighbors among all rows, since few rows are complete",

@@ -109,7 +109,7 @@ def _repeat() -> list[str]:
         "",
         "```bash",
         "export GREYFILL_DATA=...   # folder with the tables as CSV, and their .schema.json",
-        "export GREYFILL_PEERS=...  # folder with a virtual environment for each peer, and rlib",
+        "export GREYFILL_PEERS=...  # folder that peers/install.sh has filled",
         "cd benchmarks/accuracy",
         "python run.py --methods ours,peers --store results.jsonl          # errors of cells",
         "python classes.py --methods GreyImputer,mean --store results.jsonl",
