@@ -58,6 +58,7 @@ STRONG = (
     "gcimpute+y",
     "R missForest",
     "R missForest+y",
+    "R missRanger+y",
     "R mice",
 )
 """Peers that are run on the seeds for tuning too."""
