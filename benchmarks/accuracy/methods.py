@@ -1,0 +1,76 @@
+"""All methods: ours, and the peers with the environment that each needs."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The environment of a peer ("" is this one, "R" Rscript), and the seconds it may compute."""
+
+    environment: str = ""
+    limit: float = 120.0
+
+
+OURS = {
+    "GreyImputer": "GreyImputer",
+    "CGKNN": "CGKNNImputer",
+    "FWGKNN": "FWGKNNImputer",
+    "GKNN": "GKNNImputer",
+    "our MissForest": "MissForestImputer",
+    "our MICE": "MICEImputer",
+}
+"""Name in the results → class of greyfill."""
+
+PEERS = {
+    "mean": Peer(),
+    "sklearn KNN": Peer(),
+    "sklearn KNN/class": Peer(),
+    "sklearn Iterative": Peer(),
+    "sklearn Iterative+y": Peer(),
+    "gcimpute": Peer("gcimpute"),
+    "gcimpute+y": Peer("gcimpute"),
+    "fancyimpute SoftImpute": Peer("fancyimpute"),
+    "faiss-imputer": Peer("faiss"),
+    "datafiller": Peer("datafiller"),
+    "missingly Gower": Peer("missingly"),
+    "missingly hot deck": Peer("missingly"),
+    "missforest": Peer("missforest"),
+    "mlimputer": Peer("mlimputer"),
+    "verstack": Peer("verstack"),
+    "miceforest": Peer("miceforest"),
+    "hyperimpute EM": Peer("hyperimpute"),
+    "hyperimpute ICE": Peer("hyperimpute"),
+    "hyperimpute HyperImpute": Peer("hyperimpute"),
+    "R VIM kNN": Peer("R"),
+    "R mice": Peer("R"),
+    "R mice+y": Peer("R"),
+    "R missForest": Peer("R"),
+    "R missForest+y": Peer("R"),
+    "R missRanger": Peer("R"),
+    "R missRanger+y": Peer("R"),
+}
+
+STRONG = (
+    "sklearn KNN/class",
+    "sklearn Iterative",
+    "sklearn Iterative+y",
+    "gcimpute",
+    "gcimpute+y",
+    "R missForest",
+    "R missForest+y",
+    "R missRanger+y",
+    "R mice",
+)
+"""Peers that are run on the seeds for tuning too."""
+
+DIFFERENT = {
+    "R mice": "predictive mean matching; the mean or vote of five data sets",
+    "R VIM kNN": "neighbors weighted by distance",
+    "R missRanger": "no predictive mean matching",
+    "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
+    "frequent level of a category has no indicator",
+    "faiss-imputer": "five neighbors among all rows, since few rows are complete",
+    "miceforest": "one data set without mean matching",
+    "mlimputer": "random forests",
+}
+"""What is not a peer's default."""

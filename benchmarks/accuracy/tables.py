@@ -1,0 +1,82 @@
+"""The tables: three of scikit-learn and ten of the folder ``GREYFILL_DATA``.
+
+The folder holds ``NAME.csv`` beside ``NAME.schema.json``. Its iris is left out, since it is
+scikit-learn's but for two rows. Of bank-marketing there is also a sample of 1 000 rows, which
+stands for it wherever all methods are ranked: some need many minutes for a fill of the whole.
+"""
+
+import csv
+import json
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from sklearn import datasets
+
+from greyfill.evaluation.trials import Data
+from greyfill.table import Column, Kind, Table
+
+OF_SKLEARN = ("iris", "wine", "breast_cancer")
+OF_FOLDER = (
+    "glass",
+    "hepatitis",
+    "penguins",
+    "voting",
+    "horse-colic",
+    "mammographic",
+    "credit-approval",
+    "soybean",
+    "german-credit",
+)
+BANK, BANK_SAMPLE, SAMPLE_ROWS = "bank-marketing", "bank-1000", 1000
+RANKED = (*OF_SKLEARN, *OF_FOLDER, BANK_SAMPLE)
+ALL = (*RANKED, BANK)
+
+
+@cache
+def load(name: str) -> Data:
+    """A table with all cells that are known, and the class of each row."""
+    if name in OF_SKLEARN:
+        return _of_sklearn(name)
+    if name == BANK_SAMPLE:
+        whole = load(BANK)
+        assert whole.labels is not None
+        rows = np.random.default_rng(0).choice(whole.table.n_rows, SAMPLE_ROWS, replace=False)
+        rows.sort()
+        return Data(name, whole.table.rows(rows), whole.labels[rows])
+    return _of_folder(name)
+
+
+def _of_sklearn(name: str) -> Data:
+    bunch = getattr(datasets, f"load_{name}")()
+    columns = tuple(Column(str(column), Kind.NUMERIC) for column in bunch.feature_names)
+    cells = np.asarray(bunch.data, dtype=np.float64)
+    return Data(name, Table(cells, np.zeros(cells.shape, dtype=bool), columns), bunch.target)
+
+
+def _of_folder(name: str) -> Data:
+    folder = Path(os.environ.get("GREYFILL_DATA", ""))
+    if not (folder / f"{name}.csv").exists():
+        sys.exit(f"set GREYFILL_DATA to a folder with {name}.csv and {name}.schema.json")
+    schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    read = [_column(rows, column, schema) for column in schema["columns"]]
+    cells = np.column_stack([values for values, _ in read])
+    missing = np.isnan(cells)
+    table = Table(np.where(missing, 0.0, cells), missing, tuple(column for _, column in read))
+    _, labels = np.unique([row[schema["target"]] for row in rows], return_inverse=True)
+    return Data(name, table, labels)
+
+
+def _column(rows: list[dict[str, str]], name: str, schema: dict) -> tuple[np.ndarray, Column]:
+    """Numbers, or codes of the levels in the schema's order; NaN for an empty cell."""
+    texts, kind = [row[name] for row in rows], Kind(schema["columns"][name])
+    if kind is Kind.NUMERIC:
+        return np.array([float(text) if text else np.nan for text in texts]), Column(name, kind)
+    seen = [level for level in schema["levels"][name] if level in set(texts)]
+    codes = {level: code for code, level in enumerate(seen)}
+    values = np.array([codes[text] if text else np.nan for text in texts], dtype=np.float64)
+    return values, Column(name, kind, len(seen))
