@@ -1,6 +1,7 @@
 """The errors and warnings of greyfill.
 
 GreyfillError
+├── ClusterError (RuntimeError)         the machines that should do the work failed
 ├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
 ├── InvalidParameterError (ValueError)  a parameter has a value that no method understands
@@ -13,6 +14,10 @@ GreyfillWarning (UserWarning)
 
 class GreyfillError(Exception):
     """Base of every error that greyfill raises on purpose."""
+
+
+class ClusterError(GreyfillError, RuntimeError):
+    """The machines that should do the work failed: a worker, the scheduler, or the way to them."""
 
 
 class FileProblemError(GreyfillError, OSError):
