@@ -12,6 +12,9 @@ from greyfill.exceptions import ClusterError, GreyfillError
 Task = Any
 """A value that a worker has, or will compute."""
 
+THREADS = 4
+"""Blocks make their passes in so many groups when there are no workers."""
+
 FAN_IN = 8
 """So many values are combined by one task of a reduction."""
 
@@ -67,6 +70,22 @@ class Cluster:
             for future in wait(futures).done:
                 if future.status != "finished":
                     raise future.exception() or ConnectionError(f"{future.key} was {future.status}")
+
+    def together(self, tasks: Sequence[Task]) -> list[list[int]]:
+        """Which values that are kept lie on the same worker, by their numbers."""
+        if self.client is None:
+            return [list(range(start, len(tasks), THREADS)) for start in range(THREADS)][
+                : len(tasks)
+            ]
+        from distributed import futures_of
+
+        groups: dict[str, list[int]] = {}
+        with naming_faults("asking where values are"):
+            futures = [futures_of([task])[0] for task in tasks]
+            places = self.client.who_has(futures)
+        for number, future in enumerate(futures):
+            groups.setdefault(min(places.get(future.key) or ("",)), []).append(number)
+        return list(groups.values())
 
     def fetch(self, tasks: Sequence[Task], doing: str) -> list[Any]:
         """The values themselves, in this process."""

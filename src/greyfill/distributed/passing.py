@@ -1,5 +1,6 @@
 """Passes after the search: only the holes of donors move, the table stays where it is."""
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass
 
@@ -129,11 +130,6 @@ def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
     return found
 
 
-def first_pass(linked: Linked) -> Pass:
-    """Fill every hole of a block from the start fill of its donors."""
-    return next_pass(linked, Pass(linked.start), None)
-
-
 def next_pass(linked: Linked, before: Pass, current: Floats | None) -> Pass:
     """Fill every hole of a block from the values before the pass."""
     fills = before.fills.copy()
@@ -144,16 +140,38 @@ def next_pass(linked: Linked, before: Pass, current: Floats | None) -> Pass:
     return Pass(fills, float(change.max(initial=0.0)), digest(fills))
 
 
-def shared_cells(linked: Linked, after: Pass) -> tuple[Floats, float, bytes]:
-    """What other blocks need of a pass: the holes of donors, the change and the digest."""
-    return after.fills[linked.shared], after.change, after.digest
+def next_passes(
+    blocks: list[Linked], before: list[Pass] | None, current: Floats | None
+) -> list[Pass]:
+    """One pass of several blocks; the first one starts from their start fill."""
+    starts = [Pass(linked.start) for linked in blocks] if before is None else before
+    pairs = zip(blocks, starts, strict=True)
+    return [next_pass(linked, start, current) for linked, start in pairs]
 
 
-def join_cells(shares: list[tuple[Floats, float, bytes]]) -> tuple[Floats, float, bytes]:
-    """The holes of all donors, the largest change, and a digest of everything."""
-    cells = np.concatenate([share[0] for share in shares])
-    together = digest(np.frombuffer(b"".join(share[2] for share in shares), dtype=np.uint8))
-    return cells, max(share[1] for share in shares), together
+Shares = list[tuple[int, Floats, float, bytes]]
+"""Of each block: its number, the holes of its donors, its largest change and its digest."""
+
+
+def shared_cells(blocks: list[Linked], numbers: list[int], passes: list[Pass]) -> Shares:
+    """What other blocks need of a pass."""
+    return [
+        (number, after.fills[linked.shared], after.change, after.digest)
+        for linked, number, after in zip(blocks, numbers, passes, strict=True)
+    ]
+
+
+def join_cells(shares: list[Shares]) -> tuple[Floats, float, bytes]:
+    """The holes of all donors in the order of the table, the largest change, and one digest."""
+    ordered = sorted((each for group in shares for each in group), key=lambda each: each[0])
+    cells = np.concatenate([each[1] for each in ordered])
+    together = hashlib.blake2b(b"".join(each[3] for each in ordered), digest_size=16).digest()
+    return cells, max(each[2] for each in ordered), together
+
+
+def pass_of(passes: list[Pass], place: int) -> Pass:
+    """The pass of one block."""
+    return passes[place]
 
 
 def only_cells(joined: tuple[Floats, float, bytes]) -> Floats:

@@ -1,6 +1,5 @@
 """The loop for training rows on a cluster: the steps of the engine, one partition at a time."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from greyfill.distributed.blocks import Block, Plan, Share, start_block
 from greyfill.distributed.choosing import choose_k
 from greyfill.distributed.cluster import Cluster, Task, add_all
 from greyfill.distributed.hunting import Grounds
+from greyfill.distributed.looping import ClusterWork
 from greyfill.distributed.meeting import Hunt
 from greyfill.distributed.pools import Census, Pool, plan_pools
 from greyfill.distributed.statistics import Ranges, Tally
@@ -114,14 +114,12 @@ def train(
         plan, scaler, tally.overall(teaches), k, scores, trace, dict(fallbacks_found),
         settings.unlabeled, n_classes is not None, tuple(_row_pools(pools, tally.counts[1:])),
     )  # fmt: skip
-    givers_of = [cluster.task(donor_rows, b, p) for b, p in zip(blocks, work.passes, strict=True)]
+    ends = list(zip(blocks, work.block_passes(), strict=True))
+    givers_of = [cluster.task(donor_rows, block, last) for block, last in ends]
     fitted, *fills = cluster.keep(
         [
             cluster.task(assemble, givers_of, summary),
-            *(
-                cluster.task(passing.unscaled, b, p, scaler)
-                for b, p in zip(blocks, work.passes, strict=True)
-            ),
+            *(cluster.task(passing.unscaled, block, last, scaler) for block, last in ends),
         ]
     )
     return Trained(fills, fitted, bool(tally.counts[~teaches].sum()))
@@ -160,69 +158,6 @@ def _rows_that_fit(cluster: Cluster, n_columns: int) -> int:
 def _some_columns(n_columns: int) -> Ints:
     """Columns to hide cells in where none has a hole."""
     return np.arange(n_columns)[:: -(-n_columns // HIDDEN_COLUMNS)]
-
-
-class ClusterWork:
-    """The state of the loop: the holes of every block, on the workers."""
-
-    missing: Bools = np.zeros((0, 0), dtype=bool)
-
-    def __init__(self, grounds: Grounds, hunt: Hunt) -> None:
-        self._cluster, self._hunt, self._grounds = grounds.cluster, hunt, grounds
-        self._linked: list[Task] = []
-        self._current: Task = None
-        self._digest = b""
-        self.passes: list[Task] = []
-
-    def one_pass(self) -> float:
-        """Fill every hole from the current values; return the largest change."""
-        task = self._cluster.task
-        if not self._linked:
-            self._linked = self._link()
-            passes = [task(passing.first_pass, linked) for linked in self._linked]
-        else:
-            passes = [
-                task(passing.next_pass, linked, before, self._current)
-                for linked, before in zip(self._linked, self.passes, strict=True)
-            ]
-        shares = [
-            task(passing.shared_cells, linked, after)
-            for linked, after in zip(self._linked, passes, strict=True)
-        ]
-        joined = task(passing.join_cells, shares)
-        current = task(passing.only_cells, joined)
-        *self.passes, self._current, outcome = self._cluster.keep(
-            [*passes, current, task(passing.only_outcome, joined)]
-        )
-        change, self._digest = self._cluster.fetch([outcome], "filling holes")[0]
-        return float(change)
-
-    def state(self) -> bytes:
-        """A digest of the current values of the holes."""
-        return self._digest
-
-    def fill_for_good(self, takers: Ints) -> None:
-        """Not on a cluster."""
-        raise NotImplementedError("`check_recipe` refuses such schedules")
-
-    def fallbacks(self) -> Counter[str]:
-        """Cells that could not be filled by the rule."""
-        task = self._cluster.task
-        counts = [task(passing.fallbacks_of, linked) for linked in self._linked]
-        total: Counter[str] = Counter()
-        for found in self._cluster.fetch(counts, "counting fallbacks"):
-            total.update(found)
-        return total
-
-    def _link(self) -> list[Task]:
-        meetings = self._grounds.hunt(self._grounds.blocks, self._hunt)
-        self._grounds.leave()
-        return self._cluster.keep(
-            [
-                self._cluster.task(passing.settle, block, met, self._hunt)
-                for block, met in zip(self._grounds.blocks, meetings, strict=True)
-            ]
-        )
 
 
 @dataclass(frozen=True, eq=False)
