@@ -92,4 +92,6 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
     for c, (slot, column) in enumerate(zip(slots, columns, strict=True)):
         given_values = rows.values[donors[slot], column]
         assert averages[c] == reference.average(given_values, weights[slot])
+        alone = compiled.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
+        assert alone[0] == averages[c]
         assert votes[c] == reference.vote(codes[donors[slot], column], weights[slot])

@@ -502,6 +502,18 @@ def average_cells(values, slots, columns, donors, weights):
 
 
 @exact
+def average_rows(given, weights):
+    """Σ_l w_l v_l of each row of values, from the nearest donor on."""
+    out = np.empty(len(given))
+    for c in range(len(given)):
+        total = 0.0
+        for place in range(given.shape[1]):
+            total += weights[c, place] * given[c, place]
+        out[c] = total
+    return out
+
+
+@exact
 def vote_cells(values, slots, columns, donors, weights, n_levels):
     """The winning category of each cell; ties go to the category of the nearest donor."""
     out = np.empty(len(slots))

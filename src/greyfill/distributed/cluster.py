@@ -65,7 +65,7 @@ class Cluster:
             return  # threads of this process are waited for anyway
         from distributed import futures_of, wait
 
-        with naming_faults(doing):
+        with naming_faults(doing), self.client.as_current():
             futures = futures_of(list(tasks))
             for future in wait(futures).done:
                 if future.status != "finished":
@@ -80,7 +80,7 @@ class Cluster:
         from distributed import futures_of
 
         groups: dict[str, list[int]] = {}
-        with naming_faults("asking where values are"):
+        with naming_faults("asking where values are"), self.client.as_current():
             futures = [futures_of([task])[0] for task in tasks]
             places = self.client.who_has(futures)
         for number, future in enumerate(futures):

@@ -1,25 +1,19 @@
 """The face of a cluster: an imputer for `dask.dataframe` collections."""
 
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greyfill._neighbors.engine import Settings
 from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.reading import Facts, Overview, read_facts, read_rows
+from greyfill.distributed.learning import Learned, check_imputer, learn
 from greyfill.distributed.restoring import (
     described,
     fill_partition,
     restore_partition,
     with_donors,
-    without_donors,
 )
-from greyfill.distributed.training import Trained, check_recipe, train
-from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
-from greyfill.imputers.neighbors import NeighborFamily
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 
 class DaskImputer(BaseEstimator):
@@ -89,16 +83,11 @@ class DaskImputer(BaseEstimator):
 
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
-        overview, trained, labels = self._learn(X, y)
-        meta, task = described(X._meta, self._light), Cluster(self.client).task
-        parts = zip(X.to_delayed(), labels, trained.fills, strict=True)
-        classes = overview.classes if trained.leaves_rows else None
-        fitted = trained.fitted if trained.leaves_rows else None
+        learned, task = self._learn(X, y), Cluster(self.client).task
+        meta = described(X._meta, self._light)
+        pairs = zip(X.to_delayed(), learned.all_fills(task), strict=True)
         return _collection(
-            [
-                task(restore_partition, frame, y_part, fills, self._light, fitted, classes, meta)
-                for frame, y_part, fills in parts
-            ],
+            [task(restore_partition, frame, fills, self._light, meta) for frame, fills in pairs],
             meta,
             X,
         )
@@ -128,76 +117,27 @@ class DaskImputer(BaseEstimator):
             return getattr(self._light, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _learn(self, X: Any, y: Any) -> tuple[Overview, Trained, list[Task]]:
-        cluster = Cluster(self.client)
+    def _learn(self, X: Any, y: Any) -> Learned:
         imputer = self._checked_imputer(y)
         _check_frame(X)
         labels = _label_partitions(None if imputer.labels == "none" else y, X)
-        overview = Overview.of(_facts(cluster, imputer, X, labels))
-        validate_data(imputer, X._meta, reset=True, skip_check_array=True)
-        imputer._remember_columns(overview.schema, overview.holes, overview.n_rows)
-        is_labeled = labels[0] is not None and imputer._are_classes(overview.classes)
-        if not is_labeled:
-            labels = [None] * len(labels)
-        if not imputer._kept.any():
-            raise InvalidDataError("no column of the frame has an observed value")
-        trained = self._train(cluster, imputer, X, labels, overview, is_labeled)
-        imputer._remember(cluster.fetch([cluster.task(without_donors, trained.fitted)],
-                                        "fetching what was learned")[0])  # fmt: skip
-        self._light, self._fitted = imputer, trained.fitted
-        return overview, trained, labels
-
-    def _train(
-        self,
-        cluster: Cluster,
-        imputer: Any,
-        X: Any,
-        labels: list[Task],
-        overview: Overview,
-        is_labeled: bool,
-    ) -> Trained:
-        schema, kept = overview.schema, imputer._kept
-        rows = cluster.keep(
-            [
-                cluster.task(read_rows, frame, y_part, schema, kept, overview.classes)
-                for frame, y_part in zip(X.to_delayed(), labels, strict=True)
-            ]
+        learned = learn(
+            Cluster(self.client), imputer, list(X.to_delayed()), labels, X._meta, self.pool_rows
         )
-        return train(
-            cluster,
-            imputer._heeding_recipe(),
-            _with_seed(imputer._settings()),
-            rows,
-            overview.firsts,
-            len(overview.classes) if is_labeled else None,
-            tuple(np.array(schema.columns, dtype=object)[kept]),
-            self.pool_rows,
-        )
+        self._light, self._fitted = learned.imputer, learned.trained.fitted
+        return learned
 
     def _checked_imputer(self, y: Any) -> Any:
         """A clone of the imputer, after all that can be wrong without a look at the data."""
-        if not isinstance(self.imputer, NeighborFamily):
-            raise InvalidParameterError(
-                "imputer must be one of the neighbor family, such as CGKNNImputer(), not "
-                f"{self.imputer!r}"
-            )
         if self.pool_rows is not None and self.pool_rows < 1:
             raise InvalidParameterError(f"pool_rows must be at least 1: {self.pool_rows!r}")
         imputer = clone(self.imputer)
         if self.max_donors is not None:
             imputer.set_params(max_donors=self.max_donors)
-        imputer._settings()
-        check_recipe(imputer._heeding_recipe())
+        check_imputer(imputer)
         if y is None:
             imputer._refuse_no_labels()
         return imputer
-
-
-def _with_seed(settings: Settings) -> Settings:
-    """Draw a seed once where the user wants another one each time."""
-    if settings.random_state is not None:
-        return settings
-    return replace(settings, random_state=int(np.random.default_rng().integers(2**31)))
 
 
 def _check_frame(X: Any) -> None:
@@ -223,29 +163,6 @@ def _label_partitions(y: Any, X: Any) -> list[Task]:
             "frame, or repartition one like the other."
         )
     return list(y.to_delayed())
-
-
-def _facts(cluster: Cluster, imputer: Any, X: Any, labels: list[Task]) -> list[Facts]:
-    """Look at every partition; say which one cannot be read."""
-    options = {
-        name: getattr(imputer, name)
-        for name in ("categorical_features", "ordinal_features", "missing_values")
-    }
-    tasks = [
-        cluster.task(read_facts, frame, y_part, options, number)
-        for number, (frame, y_part) in enumerate(zip(X.to_delayed(), labels, strict=True))
-    ]
-    try:
-        return cluster.fetch(tasks, "reading the partitions")
-    except ClusterError as error:
-        _name_unreadable(cluster, tasks)
-        raise error
-
-
-def _name_unreadable(cluster: Cluster, tasks: list[Task]) -> None:
-    """Find the partition that fails on its own, if there is one."""
-    for number, task in enumerate(tasks):
-        cluster.fetch([task], f"reading partition {number} of {len(tasks)}")
 
 
 def _collection(parts: list[Task], meta: Any, X: Any) -> Any:

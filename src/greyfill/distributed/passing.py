@@ -35,6 +35,8 @@ class Piece:
         if current is not None:
             given = given.copy()
             given.ravel()[self.open_places] = current[self.open_holes]
+        if not self.votes.any():
+            return averages(given, self.weights)
         out = np.empty(len(self.places))
         out[~self.votes] = averages(given[~self.votes], self.weights[~self.votes])
         out[self.votes] = winners(given[self.votes], self.weights[self.votes], n_levels)
@@ -43,10 +45,10 @@ class Piece:
 
 def averages(given: Floats, weights: Floats) -> Floats:
     """Σ_l w_l v_l of each row, added up from the nearest donor on."""
-    total = np.zeros(len(given))
-    for place in range(given.shape[1]):
-        total += weights[:, place] * given[:, place]
-    return total
+    from greyfill._kernels import compiled
+
+    means: Floats = compiled.average_rows(given, weights)
+    return means
 
 
 def winners(given: Floats, weights: Floats, n_levels: int) -> Floats:

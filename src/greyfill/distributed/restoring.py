@@ -47,33 +47,38 @@ def fill_partition(frame: Any, imputer: Any, fitted: Fitted, meta: Any) -> Any:
     return _conform(with_donors(imputer, fitted).transform(frame), meta)
 
 
-def restore_partition(
-    frame: Any,
-    y: Any,
-    fills: Floats,
-    imputer: Any,
-    fitted: Fitted | None,
-    classes: tuple[Any, ...] | None,
-    meta: Any,
-) -> Any:
-    """Training rows with their fills; rows without a label are filled like new ones.
-
-    ``classes`` and ``fitted`` are None where every row took part in the loop.
-    """
+def fills_of_partition(
+    frame: Any, y: Any, fills: Floats, imputer: Any, fitted: Fitted, classes: tuple[Any, ...]
+) -> Floats:
+    """The fills of all holes of training rows; rows without a label are filled like new ones."""
     if len(frame) == 0:
-        return meta
-    table, origin = frames.encode(frame, schema=imputer._schema)
+        return fills
+    table, _ = frames.encode(frame, schema=imputer._schema)
     part = table.select(imputer._kept)
-    taught = np.ones(len(frame), dtype=bool)
-    if classes is not None:
-        taught = class_codes(y, len(frame), classes) >= 0
+    taught = class_codes(y, len(frame), classes) >= 0
     values = part.values.copy()
     values[part.missing & taught[:, np.newaxis]] = fills
-    if fitted is not None and not taught.all():
+    if not taught.all():
         values[~taught] = serve(fitted, part.rows(~taught), 1)
+    return np.asarray(values[part.missing])
+
+
+def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any) -> Any:
+    """Training rows of a Dask frame with their fills."""
+    if len(frame) == 0:
+        return meta
+    return _conform(put_fills(frame, fills, imputer), meta)
+
+
+def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
+    """A frame of any library with its holes filled, in the order of rows and then columns."""
+    table, origin = frames.encode(frame, schema=imputer._schema)
+    part = table.select(imputer._kept)
+    values = part.values.copy()
+    values[part.missing] = fills
     filled = table.values.copy()
     filled[:, imputer._kept] = values
-    return _conform(imputer._restore(origin, table.missing, filled), meta)
+    return imputer._restore(origin, table.missing, filled)
 
 
 def _conform(frame: Any, meta: Any) -> Any:
