@@ -1,7 +1,12 @@
-"""Tables for the tests of clusters."""
+"""Tables and parts of recipes for the tests of clusters; workers import them from here."""
+
+import time
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+
+from greyfill._neighbors.distance import Heom
 
 
 def mixed_table(n_rows: int = 900, rate: float = 0.12, seed: int = 0) -> pd.DataFrame:
@@ -30,3 +35,26 @@ def differences(one: pd.DataFrame, other: pd.DataFrame) -> tuple[float, int]:
     others = [name for name in one.columns if name not in numbers]
     gap = (one[numbers].astype(float) - other[numbers].astype(float)).abs().to_numpy().max()
     return float(gap), int((one[others].astype(object) != other[others].astype(object)).sum().sum())
+
+
+@dataclass(frozen=True)
+class SlowHeom(Heom):
+    """Takes its time, so that a test can do something to the cluster in the meantime."""
+
+    seconds: float = 0.25
+
+    def search(self, *queries, **hints):
+        time.sleep(self.seconds)
+        return super().search(*queries, **hints)
+
+
+@dataclass(frozen=True)
+class HungryHeom(Heom):
+    """Takes more memory than a worker has, and keeps it until somebody does something about it."""
+
+    mebibytes: int = 2000
+
+    def search(self, *queries, **hints):
+        held = [np.ones(2**17) for _ in range(self.mebibytes)]
+        time.sleep(60.0)
+        return super().search(*queries, **hints)[: len(held)]

@@ -11,18 +11,22 @@ dask frame ── reading ──> facts of every partition ──> one schema �
 ```
 
 `training` joins these steps, as the engine of one machine does, with the same parts and kernels.
-`cluster` is the only module that knows how tasks are run. Needs ``pip install greyfill[dask]``.
+`cluster` is the only module that knows how tasks are run. `chunked` goes the same way with a
+Parquet dataset on one machine, `spark` fills Spark frames by an imputer that was fitted elsewhere.
+Needs ``pip install greyfill[dask]``, or ``greyfill[spark]``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from greyfill.distributed.chunked import impute_dataset
     from greyfill.distributed.imputer import DaskImputer
+    from greyfill.distributed.spark import fill_spark
 
-__all__ = ["DaskImputer"]
+__all__ = ["DaskImputer", "fill_spark", "impute_dataset"]
 
-_HOME_OF = {"DaskImputer": "imputer"}
+_HOME_OF = {"DaskImputer": "imputer", "fill_spark": "spark", "impute_dataset": "chunked"}
 
 
 def __getattr__(name: str) -> Any:

@@ -30,6 +30,9 @@ from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParam
 from greyfill.files.problems import naming
 from greyfill.table import Floats
 
+LOOPBACK = "127.0.0.1:0"
+"""The worker's pages are for this machine only."""
+
 MODEL, PLAN = "model.greyfill", "plan.json"
 
 Report = Callable[[str], None]
@@ -257,17 +260,18 @@ class Staging:
 @contextmanager
 def local_cluster(n_jobs: int | None, spill: Path) -> Iterator[Cluster]:
     """One worker in this process, which puts on disk what does not fit into memory."""
-    import dask
     from distributed import Client
 
     threads = os.cpu_count() or 1 if n_jobs is None or n_jobs < 0 else n_jobs
-    with (
-        dask.config.set({"distributed.admin.system-monitor.disk": False}),
-        Client(
-            processes=False, n_workers=1, threads_per_worker=threads, dashboard_address=None,
-            local_directory=os.fspath(spill), set_as_default=False,
-        ) as client,
-    ):  # fmt: skip
+    with Client(
+        processes=False,
+        n_workers=1,
+        threads_per_worker=threads,
+        set_as_default=False,
+        dashboard_address=LOOPBACK,
+        worker_dashboard_address=LOOPBACK,
+        local_directory=os.fspath(spill),
+    ) as client:
         yield Cluster(client)
 
 
