@@ -219,6 +219,20 @@ def test_mixed_meanings_are_refused() -> None:
         DaskImputer(KNNIImputer(n_neighbors=1)).fit(parted(frame, 2))
 
 
+@pytest.mark.filterwarnings("default")  # how Dask reads Parquet into pandas is its own affair
+def test_small_files_stay_partitions(tmp_path) -> None:
+    for number in range(3):
+        part = TABLE[number * 180 : (number + 1) * 180]
+        part.to_parquet(tmp_path / f"part.{number}.parquet", index=False)
+    frame = dd.read_parquet(tmp_path)
+    lazy = DaskImputer(CGKNNImputer(n_neighbors=3)).fit_transform(
+        frame.drop(columns="class"), frame["class"]
+    )
+    assert lazy.npartitions == 3
+    assert len(lazy.compute()) == len(TABLE)
+
+
+@pytest.mark.filterwarnings("default")
 def test_a_partition_that_cannot_be_read_is_named(tmp_path) -> None:
     for number in range(3):
         X[:30].to_parquet(tmp_path / f"part.{number}.parquet")

@@ -85,7 +85,7 @@ class DaskImputer(BaseEstimator):
         """
         learned, task = self._learn(X, y), Cluster(self.client).task
         meta = described(X._meta, self._light)
-        pairs = zip(X.to_delayed(), learned.all_fills(task), strict=True)
+        pairs = zip(learned.frames, learned.all_fills(task), strict=True)
         return _collection(
             [task(restore_partition, frame, fills, self._light, meta) for frame, fills in pairs],
             meta,
@@ -99,7 +99,7 @@ class DaskImputer(BaseEstimator):
         validate_data(self._light, X._meta, reset=False, skip_check_array=True)
         meta, task = described(X._meta, self._light), Cluster(self.client).task
         return _collection(
-            [task(fill_partition, f, self._light, self._fitted, meta) for f in X.to_delayed()],
+            [task(fill_partition, f, self._light, self._fitted, meta) for f in _partitions(X)],
             meta,
             X,
         )
@@ -122,7 +122,7 @@ class DaskImputer(BaseEstimator):
         _check_frame(X)
         labels = _label_partitions(None if imputer.labels == "none" else y, X)
         learned = learn(
-            Cluster(self.client), imputer, list(X.to_delayed()), labels, X._meta, self.pool_rows
+            Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
         )
         self._light, self._fitted = learned.imputer, learned.trained.fitted
         return learned
@@ -162,7 +162,15 @@ def _label_partitions(y: Any, X: Any) -> list[Task]:
             f"X has {X.npartitions} partitions, but y has {y.npartitions}. Make both from one "
             "frame, or repartition one like the other."
         )
-    return list(y.to_delayed())
+    return _partitions(y)
+
+
+def _partitions(frame: Any) -> list[Task]:
+    """The partitions as they are counted; Dask would join small ones where it reads few columns."""
+    parts = frame.to_delayed()
+    return list(
+        parts if len(parts) == frame.npartitions else frame.to_delayed(optimize_graph=False)
+    )
 
 
 def _collection(parts: list[Task], meta: Any, X: Any) -> Any:
