@@ -24,6 +24,7 @@ class Hints:
     def only(self, part: Ints) -> "Hints":
         """The same for some of the queries.
 
+        >>> import numpy as np
         >>> Hints(limits=np.array([0.1, 0.2])).only(np.array([1])).limits
         array([0.2])
         """
