@@ -2,6 +2,7 @@
 
 ```
 GreyfillError
+├── ClusterError (RuntimeError)         the machines that should do the work failed
 ├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
 ├── InvalidParameterError (ValueError)  a parameter has a value that no method understands
@@ -15,6 +16,10 @@ GreyfillWarning (UserWarning)
 
 class GreyfillError(Exception):
     """Base of every error that greyfill raises on purpose."""
+
+
+class ClusterError(GreyfillError, RuntimeError):
+    """The machines that should do the work failed: a worker, the scheduler, or the way to them."""
 
 
 class FileProblemError(GreyfillError, OSError):

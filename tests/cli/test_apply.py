@@ -89,7 +89,7 @@ def test_mistakes(fails, folder, model):
 PEAK = """
 import atexit
 from greyfill.files.batches import open_batches
-open_batches.__wrapped__.__kwdefaults__["size"] = 1 << 17  # many batches, though the files are small
+open_batches.__wrapped__.__kwdefaults__["size"] = 1 << 17  # many batches
 def tell():
     lines = open("/proc/self/status").read().splitlines()
     print(*(line.split()[1] for line in lines if line.startswith("VmHWM")))

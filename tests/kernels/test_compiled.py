@@ -70,12 +70,11 @@ def test_extremes_equal_reference(rows: Rows) -> None:
         slow = reference.grey_extremes(
             rows.values[row], rows.missing[row], rows.values, rows.missing, rows.is_categorical, own
         )
-        inside = own >= 0
-        fast = compiled._extremes(
-            rows.values[row], rows.missing[row], rows.is_categorical, pool.sorted_columns,
-            pool.sorted_counts, inside,
-        )  # fmt: skip
-        assert fast == slow
+        one = slice(row, row + 1)
+        low, high = compiled.grey_extremes(
+            pool, rows.values[one], rows.missing[one], np.array([own])
+        )[0]
+        assert (0.0 if low == np.inf else low, high) == slow
 
 
 @given(rows=scaled_rows(), seed=st.integers(0, 10**6))
@@ -93,4 +92,6 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
     for c, (slot, column) in enumerate(zip(slots, columns, strict=True)):
         given_values = rows.values[donors[slot], column]
         assert averages[c] == reference.average(given_values, weights[slot])
+        alone = compiled.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
+        assert alone[0] == averages[c]
         assert votes[c] == reference.vote(codes[donors[slot], column], weights[slot])

@@ -28,9 +28,51 @@ def run_search(
     rows, distances = np.empty((queries, k), np.intp), np.empty((queries, k))
     visited = compiled._search(
         rho is not None, pool.values[:queries], pool.missing[:queries], np.arange(queries), pool,
-        weights, rho or 0.5, prune, rows, distances,
+        weights, rho or 0.5, prune, np.empty((queries, 0)), np.full(queries, np.inf), rows,
+        distances,
     )  # fmt: skip
     return rows, distances, visited
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 10**6),
+    cut=st.integers(1, 2 * BLOCK),
+    grid=st.sampled_from([3, 10**6]),
+    k=st.integers(1, 20),
+)
+def test_parts_of_a_pool_find_what_the_whole_finds(
+    rho: float | None, seed: int, cut: int, grid: int, k: int
+) -> None:
+    values, missing, is_categorical = many_rows(seed, 2 * BLOCK + 60, 4, grid)
+    weights = np.full(8, 1 / 8)
+    queries, own = slice(0, 20), np.arange(20)
+    whole = build_pool(values, missing, is_categorical, weights)
+    rows, distances, _ = run_search(whole, weights, k, rho, 20)
+    spans = [(0, cut), (cut, len(values))]
+    pools = [build_pool(values[a:b], missing[a:b], is_categorical, weights) for a, b in spans]
+    owns = [np.where((own >= a) & (own < b), own - a, -1) for a, b in spans]
+    asked = (values[queries], missing[queries])
+    each = [compiled.grey_extremes(p, *asked, o) for p, o in zip(pools, owns, strict=True)]
+    extremes = np.column_stack(
+        [np.minimum(each[0][:, 0], each[1][:, 0]), np.maximum(each[0][:, 1], each[1][:, 1])]
+    )
+    met_rows, met = np.full((20, k), -1), np.full((20, k), np.inf)
+    for (start, _), pool, mine in zip(spans, pools, owns, strict=True):
+        here = min(k, len(pool.values))
+        limits = met[:, -1].copy()
+        if rho is None:
+            found = compiled.heom_search(pool, *asked, mine, weights, here, limits)
+        else:
+            found = compiled.grey_search(pool, *asked, mine, weights, rho, here, extremes, limits)
+        both_rows = np.hstack([met_rows, np.where(found[0] < 0, -1, found[0] + start)])
+        both = np.hstack([met, found[1]])
+        order = np.lexsort((both_rows, both), axis=1)[:, :k]
+        met_rows = np.take_along_axis(both_rows, order, axis=1)
+        met = np.take_along_axis(both, order, axis=1)
+    assert met.tolist() == distances.tolist()
+    assert met_rows.tolist() == rows.tolist()
 
 
 @pytest.mark.parametrize("rho", [None, 0.5])

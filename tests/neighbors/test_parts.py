@@ -15,7 +15,7 @@ from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.filling import PlainFill, WeightedFill
 from greyfill._neighbors.scaling import Scaler
-from greyfill._neighbors.schedule import Once, Trace, UntilStable
+from greyfill._neighbors.schedule import Once, Trace, UntilStable, digest
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.exceptions import InvalidParameterError
@@ -114,12 +114,15 @@ class Passes:
 
     def __init__(self, changes: list[float], cells: list[float]) -> None:
         self.changes, self.cells = changes, cells
-        self.values = np.zeros((1, 1))
+        self.cell = 0.0
         self.missing = np.ones((1, 1), dtype=bool)
 
     def one_pass(self) -> float:
-        self.values[0, 0] = self.cells.pop(0)
+        self.cell = self.cells.pop(0)
         return self.changes.pop(0)
+
+    def state(self) -> bytes:
+        return digest(np.array([self.cell]))
 
     def fill_for_good(self, takers: Ints) -> None:
         raise AssertionError("not a sequential schedule")

@@ -173,7 +173,10 @@ def _heom_distance(query, query_missing, donor, donor_missing, is_categorical, w
 
 @exact
 def _extremes(query, query_missing, is_categorical, sorted_columns, sorted_counts, in_pool):
-    """Δmin and Δmax from sorted columns; ``in_pool`` tells that one donor is the query itself."""
+    """Δmin and Δmax from sorted columns; ``in_pool`` tells that one donor is the query itself.
+
+    Without a pair of observed cells Δmin is infinite, so that parts of a pool can be compared.
+    """
     low, high = np.inf, 0.0
     own = 1 if in_pool else 0
     for j in range(len(query)):
@@ -194,7 +197,7 @@ def _extremes(query, query_missing, is_categorical, sorted_columns, sorted_count
             low = min(low, abs(column[left - 1] - a))
         if right < n:
             low = min(low, abs(column[right] - a))
-    return (0.0 if low == np.inf else low), high
+    return low, high
 
 
 @exact
@@ -232,8 +235,8 @@ def _columns_that_count(missing, by_weight, weights):
 
 
 @exact
-def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho):
-    """All that the scores of a row's donors depend on."""
+def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, extremes):
+    """All that the scores of a row's donors depend on; Δmin and Δmax may be known already."""
     p = len(row)
     columns, n_head, rest = _columns_that_count(missing, by_weight, weights)
     bits = np.zeros(p, dtype=np.uint64)
@@ -244,9 +247,14 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho):
     low, offset, slack = 0.0, 0.0, (2e-6 + 1.2e-7 * p) * total
     least, top, bottom = np.float32(0.0), np.float32(1.0), np.float32(1.0)
     if grey:
-        low, high = _extremes(
-            row, missing, pool.is_categorical, pool.sorted_columns, pool.sorted_counts, own_row >= 0
-        )
+        if len(extremes):
+            low, high = extremes[0], extremes[1]
+        else:
+            low, high = _extremes(
+                row, missing, pool.is_categorical, pool.sorted_columns, pool.sorted_counts,
+                own_row >= 0,
+            )  # fmt: skip
+        low = 0.0 if low == np.inf else low
         offset = rho * high
         # Without any spread all numbers are equal, and top = bottom = 1 gives coefficient 1.
         if offset > 0.0:
@@ -305,14 +313,16 @@ def _propose(
         _insert(donor, distance, rows, distances)
         worst = distances[-1]
         if worst < np.inf:
-            threshold = (1.0 - worst if grey else total - worst * worst) - slack
+            threshold = max(threshold, (1.0 - worst if grey else total - worst * worst) - slack)
     return threshold
 
 
 @exact
-def _scan(grey, query, pool, weights, weights32, prune, scores, block_bounds, leaf_bounds,
+def _scan(grey, query, pool, weights, weights32, prune, limit, scores, block_bounds, leaf_bounds,
           rows, distances):  # fmt: skip
     """Score the donors of one query, promising blocks first; return how many leaves that were.
+
+    Donors beyond the distance ``limit`` are not wanted, so they need not be measured.
 
     With ``prune``, groups are skipped by their bounds. Without, only the first block is chosen by
     its bound, so that the threshold is high from the start, and all others follow in storage
@@ -326,6 +336,8 @@ def _scan(grey, query, pool, weights, weights32, prune, scores, block_bounds, le
     n_head = query.n_head if prune else n_columns
     n_blocks, n_picks = len(block_bounds), PICKS if prune else 1
     threshold, visited = -1.0, 0
+    if limit < np.inf:
+        threshold = max((1.0 - limit if grey else weights.sum() - limit * limit) - slack, 0.0)
     _bound_scores(
         grey, boxes.low, boxes.high, boxes.codes, columns, query.n_head, rest, singles, bits,
         is_categorical, weights32, least, top, bottom, block_bounds,
@@ -375,10 +387,13 @@ def _scan(grey, query, pool, weights, weights32, prune, scores, block_bounds, le
 
 
 @exact
-def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune, rows, distances):
+def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune, extremes, limits,
+            rows, distances):  # fmt: skip
     """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
 
-    Returns the share of leaves that was visited.
+    ``extremes`` has Δmin and Δmax of each query, or no column where the pool itself tells them.
+    ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
+    row −1. Returns the share of leaves that was visited.
     """
     weights32 = weights.astype(np.float32)
     by_weight = np.argsort(-weights)
@@ -391,15 +406,38 @@ def _search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune,
         rows[q, :] = -1
         distances[q, :] = np.inf
         query = _read_query(
-            grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho
-        )
+            grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho,
+            extremes[q],
+        )  # fmt: skip
         visited += _scan(
-            grey, query, pool, weights, weights32, pruning, scores, block_bounds, leaf_bounds,
-            rows[q], distances[q],
+            grey, query, pool, weights, weights32, pruning, limits[q], scores, block_bounds,
+            leaf_bounds, rows[q], distances[q],
         )  # fmt: skip
         if q == TRIAL:
             pruning = pruning and visited <= WORTHWHILE * n_leaves * (q + 1)
     return visited / (n_leaves * max(len(queries), 1))
+
+
+@exact
+def _all_extremes(queries, queries_missing, own_rows, pool, out):
+    for q in range(len(queries)):
+        out[q, 0], out[q, 1] = _extremes(
+            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
+            pool.sorted_counts, own_rows[q] >= 0,
+        )  # fmt: skip
+
+
+def grey_extremes(
+    pool: DonorPool, queries: Floats, queries_missing: Bools, own_rows: Ints
+) -> Floats:
+    """Δmin and Δmax of each query in a pool or a part of one, equation (32).
+
+    Of several parts the least Δmin and the largest Δmax count. Δmin is infinite where a part has
+    no pair of observed cells.
+    """
+    out = np.empty((len(queries), 2))
+    _all_extremes(queries, queries_missing, own_rows, pool, out)
+    return out
 
 
 def grey_search(
@@ -410,10 +448,18 @@ def grey_search(
     weights: Floats,
     rho: float,
     k: int,
+    extremes: Floats | None = None,
+    limits: Floats | None = None,
 ) -> tuple[Ints, Floats]:
-    """The k donors of highest grey relational grade for each query, equations (32)–(35)."""
+    """The k donors of highest grey relational grade for each query, equations (32)–(35).
+
+    For a part of a pool, ``extremes`` are Δmin and Δmax over all parts, and ``limits`` the k-th
+    best distances of other parts: donors beyond them may be left out.
+    """
     rows, distances = _room(len(queries), k)
-    _search(True, queries, queries_missing, own_rows, pool, weights, rho, True, rows, distances)
+    known = np.empty((len(queries), 0)) if extremes is None else extremes
+    _search(True, queries, queries_missing, own_rows, pool, weights, rho, True, known,
+            _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
     return rows, distances
 
 
@@ -424,11 +470,18 @@ def heom_search(
     own_rows: Ints,
     weights: Floats,
     k: int,
+    limits: Floats | None = None,
 ) -> tuple[Ints, Floats]:
     """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
     rows, distances = _room(len(queries), k)
-    _search(False, queries, queries_missing, own_rows, pool, weights, 0.5, True, rows, distances)
+    _search(False, queries, queries_missing, own_rows, pool, weights, 0.5, True,
+            np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
+            distances)  # fmt: skip
     return rows, distances
+
+
+def _no_farther(limits: Floats | None, n_queries: int) -> Floats:
+    return np.full(n_queries, np.inf) if limits is None else limits
 
 
 def _room(n_queries: int, k: int) -> tuple[Ints, Floats]:
@@ -444,6 +497,18 @@ def average_cells(values, slots, columns, donors, weights):
         total = 0.0
         for place in range(donors.shape[1]):
             total += weights[slot, place] * values[donors[slot, place], column]
+        out[c] = total
+    return out
+
+
+@exact
+def average_rows(given, weights):
+    """Σ_l w_l v_l of each row of values, from the nearest donor on."""
+    out = np.empty(len(given))
+    for c in range(len(given)):
+        total = 0.0
+        for place in range(given.shape[1]):
+            total += weights[c, place] * given[c, place]
         out[c] = total
     return out
 

@@ -12,6 +12,7 @@ from greyfill._kernels.pool import build_pool
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.linking import Links, informed, link, search
 from greyfill._neighbors.prepared import Prepared, available
+from greyfill._neighbors.sampling import even_sizes, rows_by_rank, sample_ranks
 from greyfill.table import Bools, Floats, Ints
 
 MAX_K = 50
@@ -100,10 +101,10 @@ def stratified_sample(labels: Ints, size: int, random_state: int | None) -> Ints
     """Positions, in order, of a sample of at most ``size`` rows that keeps the class shares."""
     if len(labels) <= size:
         return np.arange(len(labels))
-    order = np.random.default_rng(random_state).permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    evenly = np.arange(size) * len(labels) // size
-    return np.sort(order[evenly])
+    classes, counts = np.unique(labels, return_counts=True)
+    return rows_by_rank(
+        labels, classes, sample_ranks(counts, even_sizes(counts, size), random_state)
+    )
 
 
 def by_hidden_cells(prepared: Prepared, pools: list[RowPool], random_state: int | None) -> Floats:
@@ -135,10 +136,14 @@ def _sample_cells(prepared: Prepared, random_state: int | None) -> tuple[Ints, I
     wanted = np.zeros(observed.shape[1], dtype=bool)
     wanted[prepared.targets] = True
     cells = np.flatnonzero(observed & wanted)
-    size = min(HIDDEN_CELLS, len(cells))
-    chosen = np.random.default_rng(random_state).choice(cells, size, replace=False)
-    rows, columns = np.divmod(np.sort(chosen), observed.shape[1])
+    rows, columns = np.divmod(cells[hidden_ranks(len(cells), random_state)], observed.shape[1])
     return rows, columns
+
+
+def hidden_ranks(n_cells: int, random_state: int | None) -> Ints:
+    """The ranks of the cells to hide, in rising order, among all that could be hidden."""
+    size = min(HIDDEN_CELLS, n_cells)
+    return sample_ranks(np.array([n_cells]), np.array([size]), random_state)[0]
 
 
 def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) -> list[Links]:

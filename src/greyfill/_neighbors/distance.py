@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -41,11 +42,15 @@ class Heom:
         own_rows: Ints,
         weights: Floats,
         k: int,
+        hints: Hints = NO_HINTS,
     ) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of each query."""
         from greyfill._kernels import compiled
 
-        return compiled.heom_search(pool, queries, missing, own_rows, weights, k)
+        return compiled.heom_search(pool, queries, missing, own_rows, weights, k, hints.limits)
+
+    def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> None:
+        """A part of a pool can be searched without knowing the others."""
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""
@@ -84,11 +89,20 @@ class Grey:
         own_rows: Ints,
         weights: Floats,
         k: int,
+        hints: Hints = NO_HINTS,
     ) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of each query."""
         from greyfill._kernels import compiled
 
-        return compiled.grey_search(pool, queries, missing, own_rows, weights, self.rho, k)
+        return compiled.grey_search(
+            pool, queries, missing, own_rows, weights, self.rho, k, hints.extremes, hints.limits
+        )
+
+    def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> Floats:
+        """Δmin and Δmax in a part of a pool; the search needs them over all parts."""
+        from greyfill._kernels import compiled
+
+        return compiled.grey_extremes(pool, queries, missing, own_rows)
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

@@ -19,7 +19,7 @@ from greyfill._neighbors.linking import Links, informed, link
 from greyfill._neighbors.prepared import Prepared, available, capped
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
-from greyfill._neighbors.schedule import Report
+from greyfill._neighbors.schedule import Report, digest
 from greyfill._neighbors.serving import Fitted, Spreads, serve
 from greyfill._neighbors.solving import NumberMap
 from greyfill._neighbors.start import column_centers
@@ -130,32 +130,39 @@ def _prepare(
 def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, float]]:
     """A fixed k, or the best one with the error of each k that was tried."""
     wanted, labels = settings.n_neighbors, prepared.labels
-    if isinstance(wanted, str):
-        if wanted not in K_RULES:
-            raise InvalidParameterError(
-                f"n_neighbors must be a positive integer or one of {K_RULES}, not {wanted!r}"
-            )
-        classes = set() if labels is None else set(labels.tolist()) - {-1}
-        if wanted == "cv" and labels is None:
-            raise InvalidParameterError(
-                "n_neighbors='cv' chooses k by classifying y, but there are no classes: y is None, "
-                "continuous, or unused because labels='none'; set n_neighbors to a number or "
-                "'masked'"
-            )
-        if wanted != "masked" and labels is not None and len(classes) > 1:
-            if len(labels) > SAMPLE_ROWS:
-                settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
-            errors = by_classification(prepared, labels, settings.random_state)
-        else:
-            pools = prepared.pools(prepared.table.missing)
-            errors = by_hidden_cells(prepared, pools, settings.random_state)
-        scores = {k: float(error) for k, error in enumerate(errors, start=1)}
-        chosen = best_k(scores)
-        settings.report(f"k = {chosen}, the best of {len(scores)} tried")
-        return chosen, scores
-    if wanted < 1:
-        raise InvalidParameterError(f"n_neighbors must be at least 1, not {wanted!r}")
-    return int(wanted), {}
+    rule = k_rule(wanted, None if labels is None else set(labels.tolist()) - {-1})
+    if rule is None:
+        return int(wanted), {}
+    if rule == "cv" and labels is not None:
+        if len(labels) > SAMPLE_ROWS:
+            settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
+        errors = by_classification(prepared, labels, settings.random_state)
+    else:
+        pools = prepared.pools(prepared.table.missing)
+        errors = by_hidden_cells(prepared, pools, settings.random_state)
+    scores = {k: float(error) for k, error in enumerate(errors, start=1)}
+    chosen = best_k(scores)
+    settings.report(f"k = {chosen}, the best of {len(scores)} tried")
+    return chosen, scores
+
+
+def k_rule(wanted: int | str, classes: set[int] | None) -> str | None:
+    """How k is chosen: "cv", "masked", or not at all (None); ``classes`` is None without labels."""
+    if not isinstance(wanted, str):
+        if wanted < 1:
+            raise InvalidParameterError(f"n_neighbors must be at least 1, not {wanted!r}")
+        return None
+    if wanted not in K_RULES:
+        raise InvalidParameterError(
+            f"n_neighbors must be a positive integer or one of {K_RULES}, not {wanted!r}"
+        )
+    if wanted == "cv" and classes is None:
+        raise InvalidParameterError(
+            "n_neighbors='cv' chooses k by classifying y, but there are no classes: y is None, "
+            "continuous, or unused because labels='none'; set n_neighbors to a number or "
+            "'masked'"
+        )
+    return "cv" if wanted != "masked" and classes is not None and len(classes) > 1 else "masked"
 
 
 class TrainingWork:
@@ -186,6 +193,10 @@ class TrainingWork:
         solution = numbers.solve()
         self.values[numbers.rows, numbers.columns] = solution
         return float(np.abs(solution - numbers.now).max(initial=0.0))
+
+    def state(self) -> bytes:
+        """A digest of the current values of the holes."""
+        return digest(self.values[self.missing])
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""

@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from greyfill._kernels.pool import DonorPool
+from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill._neighbors.recipe import Distance, Fill
 from greyfill._neighbors.schedule import Report
 from greyfill.table import Bools, Floats, Ints
@@ -73,11 +74,24 @@ class Taking:
     missing: Bools
     own_rows: Ints
 
-    def only(self, wanted: Bools) -> "Taking":
+    def only(self, wanted: Bools | Ints) -> "Taking":
         """Some of the rows."""
         return Taking(
             self.rows[wanted], self.values[wanted], self.missing[wanted], self.own_rows[wanted]
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """A pool that all blocks share: a backend of joblib that moves data moves it only once.
+
+    Such a backend looks at the size of an argument, and whether it can be referred to weakly.
+    """
+
+    pool: DonorPool
+
+    def __sizeof__(self) -> int:
+        return int(self.pool.values.nbytes + self.pool.leaves.nbytes)
 
 
 def search(
@@ -88,19 +102,25 @@ def search(
     k: int,
     n_jobs: int | None,
     report: Report | None = None,
+    hints: Hints = NO_HINTS,
 ) -> tuple[Ints, Floats]:
     """The k nearest donors of every row, block by block, on ``n_jobs`` threads.
 
     Rows that are donors themselves are searched in the order in which the pool stores them, others
     by their heaviest column: near rows follow each other and find what they need in the cache.
+    ``joblib.parallel_config`` sends the blocks elsewhere. Hints come from other parts of the pool.
     """
     blocks = list(_cut(len(taking.rows)))
     if len(blocks) == 1:
-        return distance.search(pool, taking.values, taking.missing, taking.own_rows, weights, k)
+        return _search_block(distance, Shared(pool), taking, weights, k, hints)
+    shared = Shared(pool)
     heaviest = taking.values[:, int(np.argmax(weights))]
     order = np.lexsort((heaviest, _places(pool)[taking.own_rows]))
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_search_block)(distance, pool, taking, order[b], weights, k) for b in blocks
+        delayed(_search_block)(
+            distance, shared, taking.only(order[b]), weights, k, hints.only(order[b])
+        )
+        for b in blocks
     )
     found = list(parts if report is None else _telling(parts, len(order), report))
     rows = np.empty((len(order), k), dtype=np.intp)
@@ -111,11 +131,11 @@ def search(
 
 
 def _search_block(
-    distance: Distance, pool: DonorPool, taking: Taking, part: Ints, weights: Floats, k: int
+    distance: Distance, shared: Shared, block: Taking, weights: Floats, k: int, hints: Hints
 ) -> tuple[Ints, Floats]:
-    return distance.search(
-        pool, taking.values[part], taking.missing[part], taking.own_rows[part], weights, k
-    )
+    queries = (shared.pool, block.values, block.missing, block.own_rows, weights, k)
+    # A distance of the user's own need not know hints.
+    return distance.search(*queries) if hints.are_none else distance.search(*queries, hints)
 
 
 def _telling(

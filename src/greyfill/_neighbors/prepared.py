@@ -7,6 +7,7 @@ import numpy as np
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.linking import Taking
 from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.sampling import rows_by_rank, sample_ranks
 from greyfill.table import Bools, Floats, Ints, Table
 
 
@@ -72,12 +73,11 @@ def capped(labels: Ints | None, n_rows: int, most: int | None, random_state: int
     """
     if most is None:
         return np.ones(n_rows, dtype=bool)
-    classes = np.zeros(n_rows, dtype=np.intp) if labels is None else labels
-    order = np.random.default_rng(random_state).permutation(n_rows)
-    order = order[np.argsort(classes[order], kind="stable")]
-    firsts = np.searchsorted(classes[order], classes[order])
+    labels = np.zeros(n_rows, dtype=np.intp) if labels is None else labels
+    classes, counts = np.unique(labels, return_counts=True)
+    ranks = sample_ranks(counts, np.minimum(counts, most), random_state)
     may_give = np.zeros(n_rows, dtype=bool)
-    may_give[order[np.arange(n_rows) - firsts < most]] = True
+    may_give[rows_by_rank(labels, classes, ranks)] = True
     return may_give
 
 

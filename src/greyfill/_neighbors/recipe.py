@@ -5,6 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.donors import AllRows, RowPool
+from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill._neighbors.schedule import Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
@@ -30,8 +31,9 @@ class Distance(Protocol):
         own_rows: Ints,
         weights: Floats,
         k: int,
+        hints: Hints = NO_HINTS,
     ) -> tuple[Ints, Floats]:
-        """Rows and distances of the k nearest donors of each query."""
+        """Rows and distances of the k nearest donors of each query; parts of pools need hints."""
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
@@ -15,7 +15,6 @@ from greyfill.table import Bools, Floats, Ints
 class Work(Protocol):
     """What a schedule may ask of the engine."""
 
-    values: Floats
     missing: Bools
 
     def one_pass(self) -> float:
@@ -23,6 +22,9 @@ class Work(Protocol):
 
     def solve_numbers(self) -> float:
         """Put every numeric hole at the limit of the passes; return the largest change."""
+
+    def state(self) -> bytes:
+        """A digest of the current values of the holes."""
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""
@@ -92,15 +94,17 @@ class UntilStable:
     def run(self, work: Work, report: Report) -> Trace:
         """Fill every hole until the table stays as it is."""
         history: list[float] = []
-        seen = _States()
+        seen: set[bytes] = set()
         enough = max(self.tol, NOISE)
         for _ in range(self.max_iter):
             history.append(work.one_pass())
             report(f"pass {len(history)}: largest change {history[-1]:.2g}")
             if history[-1] < enough:
                 return Trace(tuple(history), converged=True)
-            if seen.repeats(work.values[work.missing]):
+            state = work.state()
+            if state in seen:
                 break
+            seen.add(state)
         return Trace(tuple(history), converged=False)
 
 
@@ -164,17 +168,11 @@ class Sequential:
         return Trace((), converged=True)
 
 
-@dataclass
-class _States:
-    """Remembers a digest of every state of the holes, with rounding noise taken out."""
+def digest(cells: Floats) -> bytes:
+    """A digest of values with rounding noise taken out: equal states have equal digests.
 
-    seen: set[bytes] = field(default_factory=set)
-
-    def repeats(self, cells: Floats) -> bool:
-        """Tell whether this state was met before."""
-        rounded = np.round(cells, 9) + 0.0  # no negative zeros
-        state = hashlib.blake2b(rounded.tobytes(), digest_size=16).digest()
-        if state in self.seen:
-            return True
-        self.seen.add(state)
-        return False
+    >>> digest(np.array([0.1, 0.0])) == digest(np.array([0.1 + 1e-13, -0.0]))
+    True
+    """
+    rounded = np.round(cells, 9) + 0.0  # no negative zeros
+    return hashlib.blake2b(rounded.tobytes(), digest_size=16).digest()

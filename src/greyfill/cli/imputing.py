@@ -34,6 +34,15 @@ DryRun = Annotated[
         rich_help_panel=o.OUTPUT,
     ),
 ]  # fmt: skip
+Chunked = Annotated[
+    bool,
+    typer.Option(
+        "--chunked",
+        help="FILE is a folder of Parquet files, larger than memory: filled one by one into the "
+        "folder OUT. Run again after a crash to go on. Needs greyfill[dask].",
+        rich_help_panel=o.OUTPUT,
+    ),
+]  # fmt: skip
 
 
 def impute(
@@ -53,6 +62,7 @@ def impute(
     output: o.Output = None,
     report: Report = None,
     save: Save = None,
+    chunked: Chunked = False,
     dry_run: DryRun = False,
     force: o.Force = False,
     json: o.Json = False,
@@ -76,6 +86,12 @@ def impute(
         delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
     choice = Choice(method, k, labels, jobs, seed)
+    if chunked:
+        from greyfill.cli.chunking import ChunkedJob
+
+        unusable = {"--test": test, "--report": report, "--save": save, "--dry-run": dry_run}
+        ChunkedJob(file, output, force).run(wishes, choice, unusable, json=json, quiet=quiet)
+        return
     job = ImputeJob(file, output, tuple(test or ()), report, save, force)
     job.run(wishes, choice, dry_run=dry_run, json=json, quiet=quiet)
 

@@ -53,12 +53,8 @@ COMMANDS = (
 
 def _paragraphs(text: str | None) -> str:
     """A docstring whose lines end where the terminal does, not where they do in the source."""
-    parts = cleandoc(text or "").split("
-
-")
-    return "
-
-".join(" ".join(part.split()) for part in parts)
+    parts = cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
 for command in COMMANDS:

@@ -73,8 +73,11 @@ class Wishes:
 
     def read(self, name: str) -> Sheet:
         """Read a table to learn from."""
-        source = self._read(name)
-        columns = source.frame.columns
+        return self.sheet(self._read(name))
+
+    def sheet(self, source: files.Source) -> Sheet:
+        """The columns of a table to learn from, sorted by what the user said about them."""
+        name, columns = source.name, source.frame.columns
         categorical, ignored = self._columns_of(columns, called(name))
         kept = [c for c in columns if c != self.target and c not in ignored]
         if not kept:

@@ -14,10 +14,12 @@ Nothing outside this package knows a dataframe library. The three dialects have 
 functions and are imported when the first table of their library arrives.
 """
 
+from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoding import decode
 from greyfill.frames.doors import open_table
 from greyfill.frames.encoding import encode
 from greyfill.frames.labels import encode_labels, labels_to_array
+from greyfill.frames.merging import merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema
 
 __all__ = [
@@ -29,5 +31,7 @@ __all__ = [
     "encode",
     "encode_labels",
     "labels_to_array",
+    "merge_schemas",
     "open_table",
+    "sorted_levels",
 ]

@@ -176,21 +176,23 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             missing_values=self.missing_values,
         )
         labels = self._encode_labels(y, table.n_rows)
-        self._schema = origin.schema
-        self._kept = self._find_kept(table)
-        self._flagged = table.missing.any(axis=0) & bool(self.add_indicator)
-        self._refuse_taken_names([column.name for column in table.columns])
+        self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
         filled = table.values.copy()
         if self._kept.any():
             filled[:, self._kept] = self._fit_table(table.select(self._kept), labels)
         else:
             self._fit_nothing()
-        counts = table.missing.sum(axis=0) * (self._kept | self.keep_empty_features)
-        self.imputed_counts_ = {
-            column.name: int(count) for column, count in zip(table.columns, counts, strict=True)
-        }
         self._keep_training(origin, table.missing)
         return origin, table.missing, filled
+
+    def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
+        """Keep the columns, which of them are filled and flagged, and how many cells that are."""
+        self._schema = schema
+        self._kept = self._find_kept(schema.names, holes == n_rows)
+        self._flagged = (holes > 0) & bool(self.add_indicator)
+        self._refuse_taken_names(list(schema.names))
+        counts = holes * (self._kept | self.keep_empty_features)
+        self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep more of the training table than filling new rows needs; usually nothing."""
@@ -198,36 +200,42 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         """Class codes, or None where there are no classes and none are needed."""
         if y is None:
-            if self._needs_labels:
-                raise InvalidDataError(
-                    f"This {type(self).__name__} estimator requires y to be passed, but the "
-                    "target y is None. Pass the class labels, or set labels='none'."
-                )
+            self._refuse_no_labels()
             return None
         codes, classes = frames.encode_labels(y)
         if len(codes) != n_rows:
             raise InvalidDataError(
                 f"X and y describe different rows: X has {n_rows}, y has {len(codes)}"
             )
+        return codes if self._are_classes(classes) else None
+
+    def _refuse_no_labels(self) -> None:
+        if self._needs_labels:
+            raise InvalidDataError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the "
+                "target y is None. Pass the class labels, or set labels='none'."
+            )
+
+    def _are_classes(self, classes: tuple[Any, ...]) -> bool:
+        """Whether y has classes and not measurements, which some methods cannot do without."""
         if len(classes) == 0 or type_of_target(np.asarray(classes)) != "continuous":
-            return codes
+            return True
         if self._needs_labels:
             raise InvalidDataError(
                 "Unknown label type: y is continuous, but this method needs classes. "
                 "Bin y (sklearn.preprocessing.KBinsDiscretizer), or set labels='none'."
             )
-        return None
+        return False
 
-    def _find_kept(self, table: Table) -> Bools:
+    def _find_kept(self, names: tuple[str, ...], empty: Bools) -> Bools:
         """Columns with an observed value; warn of the others when they are dropped."""
-        empty = table.missing.all(axis=0)
         if empty.any() and not self.keep_empty_features:
-            names = [table.columns[j].name for j in np.flatnonzero(empty)]
+            dropped = [names[j] for j in np.flatnonzero(empty)]
             warnings.warn(
-                f"dropped {len(names)} column(s) without any observed value: {names[:5]}"
-                f"{' …' if len(names) > 5 else ''}; keep_empty_features=True keeps them",
+                f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
+                f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
                 EmptyColumnWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return np.asarray(~empty)
 

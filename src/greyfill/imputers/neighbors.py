@@ -16,7 +16,7 @@ from greyfill._neighbors.filling import PlainFill, WeightedFill
 from greyfill._neighbors.names import named_part
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
-from greyfill._neighbors.serving import UNLABELED_RULES, serve
+from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.exceptions import InvalidParameterError
@@ -136,14 +136,22 @@ class NeighborFamily(BaseImputer):
     @property
     def _needs_labels(self) -> bool:
         try:
-            return self._recipe().restrict_labels(self.labels).uses_labels
+            return self._heeding_recipe().uses_labels
         except InvalidParameterError:  # fit will say what is wrong; a repr must not
             return False
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        recipe = self._recipe().restrict_labels(self.labels)
         heeded = None if self.labels == "none" else labels
-        values, fitted = run(recipe, table, heeded, self._settings())
+        values, fitted = run(self._heeding_recipe(), table, heeded, self._settings())
+        self._remember(fitted)
+        return values
+
+    def _heeding_recipe(self) -> Recipe:
+        """The recipe with labels used as the user allows."""
+        return self._recipe().restrict_labels(self.labels)
+
+    def _remember(self, fitted: Fitted) -> None:
+        """Set the fitted attributes."""
         self._fitted = fitted
         self.n_neighbors_ = fitted.n_neighbors
         self.k_scores_ = fitted.k_scores
@@ -154,11 +162,10 @@ class NeighborFamily(BaseImputer):
         rows, columns, spread = fitted.spreads
         self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
         self.feature_weights_ = self._all_columns(fitted.weights)
-        if recipe.weights.by_target:
+        if fitted.recipe.weights.by_target:
             self.weighted_columns_ = np.flatnonzero(self._kept)[fitted.targets]
         else:
             self.feature_weights_ = self.feature_weights_[0]
-        return values
 
     def _fit_nothing(self) -> None:
         n_neighbors = self._settings().n_neighbors

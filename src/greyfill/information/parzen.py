@@ -109,19 +109,33 @@ def _binned(u: Floats, codes: Ints) -> float:
     if len(u) < 2 or u.max() == 0:
         return 0.0
     n_classes = int(codes.max()) + 1
-    position, cells_per_window = on_grid(u, CELLS_PER_WINDOW, max(64, GRID_CELLS // n_classes))
-    counts = _class_counts(position, codes, n_classes)
+    position, cells_per_window = on_grid(u, CELLS_PER_WINDOW, longest_grid(n_classes))
+    counts = class_counts(position, codes, n_classes, int(position.max()) + 2)
+    return information_on_grid(counts, cells_per_window, len(u))
+
+
+def longest_grid(n_classes: int) -> int:
+    """The most cells that the grid of a column may have."""
+    return max(64, GRID_CELLS // n_classes)
+
+
+def information_on_grid(counts: Floats, cells_per_window: float, n: int) -> float:
+    """H(Y) − H(Y|X) of n points, from the counts of each class in each cell of a grid."""
     masses = smooth(counts, (cells_per_window,), BINNING_SPREAD)
     in_cell = counts.sum(axis=0)
     occupied = np.flatnonzero(in_cell)
-    conditional = in_cell[occupied] @ entropy_of_masses(masses[:, occupied].T) / len(u)
+    conditional = in_cell[occupied] @ entropy_of_masses(masses[:, occupied].T) / n
     return float(entropy_of_masses(counts.sum(axis=1)) - conditional)
 
 
-def _class_counts(position: Floats, codes: Ints, n_classes: int) -> Floats:
-    """Points of each class in each cell of the grid, shared linearly between two cells."""
+def class_counts(position: Floats, codes: Ints, n_classes: int, n_cells: int) -> Floats:
+    """Points of each class in each cell of the grid, shared linearly between two cells.
+
+    >>> class_counts(np.array([0.25]), np.array([1]), 2, 3)
+    array([[0.  , 0.  , 0.  ],
+           [0.75, 0.25, 0.  ]])
+    """
     cell, right = linear_bins(position)
-    n_cells = int(cell.max()) + 2
     flat, size = codes * n_cells + cell, n_classes * n_cells
     counts = deposit(flat, 1 - right, size)
     counts += deposit(flat + 1, right, size)

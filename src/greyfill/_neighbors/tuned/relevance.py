@@ -6,7 +6,7 @@ import numpy as np
 
 from greyfill._neighbors.tuned.ground import Ground
 from greyfill.information import normalize
-from greyfill.information.relevance import known_cells
+from greyfill.information.cells import known_cells
 from greyfill.table import Floats, Ints, Table
 
 RELEVANCES = ("pair", "mixed", "equal")

@@ -1,0 +1,102 @@
+"""A cost model of the cluster: rows, columns, holes, classes and workers → time, memory, traffic.
+
+The model has few terms, each with a meaning, and is fitted by least squares of relative errors.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+GROWTH = 0.18
+"""A search meets more of its pool as this power of the donors (docs/performance.md)."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done, and by how many workers of one thread each."""
+
+    rows: int
+    columns: int = 20
+    incomplete: float = 0.88
+    holes_per_row: float = 2.0
+    classes: int = 2
+    workers: int = 2
+    partitions: int = 8
+    passes: int = 30
+    k: int = 10
+    max_donors: int | None = None
+
+    @property
+    def donors(self) -> float:
+        """Donors of one class."""
+        each = self.rows / self.classes
+        return each if self.max_donors is None else min(each, self.max_donors)
+
+    @property
+    def holes(self) -> float:
+        return self.rows * self.holes_per_row
+
+    @property
+    def shared_holes(self) -> float:
+        """Holes of donors: what a pass moves."""
+        return self.donors * self.classes * self.holes_per_row
+
+
+TERMS = {
+    "search": lambda j: j.rows * j.incomplete * j.columns * j.donors**GROWTH / j.workers,
+    "cells": lambda j: j.rows * j.columns / j.workers,
+    "passes": lambda j: j.passes * j.holes * j.k / j.workers,
+    "shared": lambda j: j.passes * j.shared_holes,
+    "tasks": lambda j: 20.0 * j.partitions + 8.0 * j.passes * j.workers,
+    "start": lambda j: 1.0,
+}
+"""What takes time, in units of its own; the fit finds the seconds of each."""
+
+
+def design(jobs: list[Job]) -> np.ndarray:
+    return np.array([[term(job) for term in TERMS.values()] for job in jobs], dtype=float)
+
+
+def fit(jobs: list[Job], seconds: list[float]) -> dict[str, float]:
+    """Seconds of a unit of each term, none negative; every run weighs the same."""
+    matrix, times = design(jobs), np.asarray(seconds)
+    scale = (matrix / times[:, np.newaxis]).max(axis=0)
+    found, _ = nnls(matrix / times[:, np.newaxis] / scale, np.ones(len(times)))
+    return dict(zip(TERMS, (found / scale).tolist(), strict=True))
+
+
+def predict(model: dict[str, float], job: Job) -> float:
+    return float(sum(model[name] * term(job) for name, term in TERMS.items()))
+
+
+def shares(model: dict[str, float], job: Job) -> dict[str, float]:
+    """The part of each term in the time of a job."""
+    total = predict(model, job)
+    return {name: model[name] * term(job) / total for name, term in TERMS.items()}
+
+
+def traffic(job: Job) -> dict[str, float]:
+    """Bytes that a run must move between workers; zero with one worker."""
+    others = max(job.workers - 1, 0)
+    row = job.columns * 9 + 24  # values, mask, label and numbers
+    donors = job.donors * job.classes
+    layout = job.columns * 21 + 32
+    return {
+        "donors to where pools are built": donors * row * others / job.workers,
+        "pools to every other worker": donors * layout * others,
+        "holes of donors in each pass": job.shared_holes * 8 * (others + others / job.workers),
+    }
+
+
+def memory(job: Job) -> dict[str, float]:
+    """Bytes on one worker at the height of the search, and during the passes."""
+    rows = job.rows / job.workers
+    block = rows * (job.columns * 10 + 24)
+    pool = job.donors * (job.columns * 21 + 32)
+    links = rows * job.holes_per_row * job.k * 24 + rows * job.incomplete * job.k * 16
+    return {"search": block + pool + links, "passes": block + links + job.shared_holes * 8}
+
+
+def as_row(job: Job, seconds: float) -> dict[str, float]:
+    return {**asdict(job), "seconds": seconds}

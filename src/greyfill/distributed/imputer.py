@@ -1,0 +1,181 @@
+"""The face of a cluster: an imputer for `dask.dataframe` collections."""
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from greyfill.distributed.cluster import Cluster, Task
+from greyfill.distributed.learning import Learned, check_imputer, learn
+from greyfill.distributed.restoring import (
+    described,
+    fill_partition,
+    restore_partition,
+    with_donors,
+)
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+
+
+class DaskImputer(BaseEstimator):
+    """A neighbor imputer that learns from, and fills, the partitions of a Dask frame.
+
+    The result is that of the imputer on one machine: equal to the bit but for the order in which
+    sums over partitions are taken. ``fit`` works at once, on the cluster; ``transform`` and
+    ``fit_transform`` return a lazy frame with the partitions, divisions, columns and dtypes of
+    the one that came in.
+
+    Parameters
+    ----------
+    imputer : neighbor imputer
+        What to do: for example ``CGKNNImputer(n_neighbors=10)``. It is cloned, not changed.
+        Methods that fill rows one group after another (SKNN) cannot be distributed.
+    client : distributed.Client, optional
+        Where to work. None means the client that exists, else threads of this process.
+    max_donors : int, optional
+        Let only a seeded sample of so many rows of each class give; the same sample on every
+        number of partitions. None leaves it to the imputer.
+    pool_rows : int, optional
+        The most donors that a worker holds at once. Larger pools are met part by part, which
+        costs time but changes no cell. None means what fits into a quarter of the smallest
+        worker's memory.
+
+    Attributes
+    ----------
+    imputer_ : neighbor imputer
+        The fitted imputer, brought to this process when it is first asked for. It fills frames
+        of one machine, and can be saved.
+    n_neighbors_, k_scores_, history_, converged_, feature_weights_, fallback_counts_, …
+        As those of the imputer.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd, pandas as pd
+    >>> frame = pd.DataFrame({"a": [1.0, 1.1, 5.0, 5.1], "b": [2.0, None, 8.0, None]})
+    >>> y = pd.Series(["x", "x", "y", "y"])
+    >>> from greyfill import CGKNNImputer
+    >>> imputer = DaskImputer(CGKNNImputer(n_neighbors=1))
+    >>> lazy = imputer.fit_transform(dd.from_pandas(frame, npartitions=2),
+    ...                              dd.from_pandas(y, npartitions=2))
+    >>> lazy.compute()["b"].tolist()
+    [2.0, 2.0, 8.0, 8.0]
+    """
+
+    def __init__(
+        self,
+        imputer: Any,
+        *,
+        client: Any = None,
+        max_donors: int | None = None,
+        pool_rows: int | None = None,
+    ) -> None:
+        self.imputer = imputer
+        self.client = client
+        self.max_donors = max_donors
+        self.pool_rows = pool_rows
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from a Dask frame and, where the method uses them, a Dask series of labels."""
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from a Dask frame and return it, lazily, without holes.
+
+        Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
+        """
+        learned, task = self._learn(X, y), Cluster(self.client).task
+        meta = described(X._meta, self._light)
+        pairs = zip(learned.frames, learned.all_fills(task), strict=True)
+        return _collection(
+            [task(restore_partition, frame, fills, self._light, meta) for frame, fills in pairs],
+            meta,
+            X,
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Return a Dask frame, lazily, without holes; each row is filled on its own."""
+        check_is_fitted(self, "_light")
+        _check_frame(X)
+        validate_data(self._light, X._meta, reset=False, skip_check_array=True)
+        meta, task = described(X._meta, self._light), Cluster(self.client).task
+        return _collection(
+            [task(fill_partition, f, self._light, self._fitted, meta) for f in _partitions(X)],
+            meta,
+            X,
+        )
+
+    @property
+    def imputer_(self) -> Any:
+        """The fitted imputer, with all its donors, in this process."""
+        check_is_fitted(self, "_light")
+        fitted = Cluster(self.client).fetch([self._fitted], "bringing the donors here")[0]
+        return with_donors(self._light, fitted)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the imputer learned, without its donors."""
+        if name.endswith("_") and not name.startswith("_") and "_light" in self.__dict__:
+            return getattr(self._light, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _learn(self, X: Any, y: Any) -> Learned:
+        imputer = self._checked_imputer(y)
+        _check_frame(X)
+        labels = _label_partitions(None if imputer.labels == "none" else y, X)
+        learned = learn(
+            Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
+        )
+        self._light, self._fitted = learned.imputer, learned.trained.fitted
+        return learned
+
+    def _checked_imputer(self, y: Any) -> Any:
+        """A clone of the imputer, after all that can be wrong without a look at the data."""
+        if self.pool_rows is not None and self.pool_rows < 1:
+            raise InvalidParameterError(f"pool_rows must be at least 1: {self.pool_rows!r}")
+        imputer = clone(self.imputer)
+        if self.max_donors is not None:
+            imputer.set_params(max_donors=self.max_donors)
+        check_imputer(imputer)
+        if y is None:
+            imputer._refuse_no_labels()
+        return imputer
+
+
+def _check_frame(X: Any) -> None:
+    if not hasattr(X, "to_delayed") or not hasattr(X, "_meta") or not hasattr(X, "columns"):
+        raise InvalidDataError(
+            f"expected a dask.dataframe.DataFrame, not {type(X).__module__}.{type(X).__name__}. "
+            "Frames of one machine are filled by the imputer itself."
+        )
+
+
+def _label_partitions(y: Any, X: Any) -> list[Task]:
+    """The labels of each partition; None where there are none."""
+    if y is None:
+        return [None] * X.npartitions
+    if not hasattr(y, "to_delayed") or not hasattr(y, "_meta"):
+        raise InvalidDataError(
+            f"y must be a dask Series beside X, not {type(y).__module__}.{type(y).__name__}. "
+            "For a column of the frame: y = frame['class'], X = frame.drop(columns='class')."
+        )
+    if y.npartitions != X.npartitions:
+        raise InvalidDataError(
+            f"X has {X.npartitions} partitions, but y has {y.npartitions}. Make both from one "
+            "frame, or repartition one like the other."
+        )
+    return _partitions(y)
+
+
+def _partitions(frame: Any) -> list[Task]:
+    """The partitions as they are counted; Dask would join small ones where it reads few columns."""
+    parts = frame.to_delayed()
+    return list(
+        parts if len(parts) == frame.npartitions else frame.to_delayed(optimize_graph=False)
+    )
+
+
+def _collection(parts: list[Task], meta: Any, X: Any) -> Any:
+    """A lazy frame of these partitions, divided like X."""
+    from dask.dataframe import from_delayed
+
+    divisions = X.divisions if X.known_divisions else None
+    return from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)

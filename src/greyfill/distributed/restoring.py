@@ -1,0 +1,91 @@
+"""Fills → partitions of the frame that came in; and new partitions by a fitted imputer."""
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from greyfill import frames
+from greyfill._neighbors.serving import Fitted, serve
+from greyfill.distributed.reading import class_codes
+from greyfill.table import Floats
+
+
+def without_donors(fitted: Fitted) -> Fitted:
+    """What was learned besides the donors: little enough to travel with every task."""
+    nobody = np.zeros(0, dtype=np.intp)
+    return replace(
+        fitted,
+        donors=fitted.donors.rows(nobody),
+        rows=nobody,
+        labels=None if fitted.labels is None else nobody,
+        pools=tuple(replace(pool, takers=nobody, givers=nobody) for pool in fitted.pools),
+        _layouts={},
+        _late_weights={},
+    )
+
+
+def with_donors(imputer: Any, fitted: Fitted) -> Any:
+    """The imputer as it was fitted, donors and all."""
+    whole = copy.copy(imputer)
+    whole._fitted = fitted
+    return whole
+
+
+def described(meta: Any, imputer: Any) -> Any:
+    """An empty frame with the columns and dtypes that come out."""
+    kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._kept)]
+    flags = imputer._flag_names(list(imputer._schema.names))
+    return kept.assign(**{name: np.zeros(0, dtype=bool) for name in flags})
+
+
+def fill_partition(frame: Any, imputer: Any, fitted: Fitted, meta: Any) -> Any:
+    """New rows without holes; each is filled on its own."""
+    if len(frame) == 0:
+        return meta
+    return _conform(with_donors(imputer, fitted).transform(frame), meta)
+
+
+def fills_of_partition(
+    frame: Any, y: Any, fills: Floats, imputer: Any, fitted: Fitted, classes: tuple[Any, ...]
+) -> Floats:
+    """The fills of all holes of training rows; rows without a label are filled like new ones."""
+    if len(frame) == 0:
+        return fills
+    table, _ = frames.encode(frame, schema=imputer._schema)
+    part = table.select(imputer._kept)
+    taught = class_codes(y, len(frame), classes) >= 0
+    values = part.values.copy()
+    values[part.missing & taught[:, np.newaxis]] = fills
+    if not taught.all():
+        values[~taught] = serve(fitted, part.rows(~taught), 1)
+    return np.asarray(values[part.missing])
+
+
+def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any) -> Any:
+    """Training rows of a Dask frame with their fills."""
+    if len(frame) == 0:
+        return meta
+    return _conform(put_fills(frame, fills, imputer), meta)
+
+
+def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
+    """A frame of any library with its holes filled, in the order of rows and then columns."""
+    table, origin = frames.encode(frame, schema=imputer._schema)
+    part = table.select(imputer._kept)
+    values = part.values.copy()
+    values[part.missing] = fills
+    filled = table.values.copy()
+    filled[:, imputer._kept] = values
+    return imputer._restore(origin, table.missing, filled)
+
+
+def _conform(frame: Any, meta: Any) -> Any:
+    """The dtypes that were promised; categories of a partition may grow."""
+    different = {
+        name: dtype
+        for name, dtype in meta.dtypes.items()
+        if frame.dtypes[name] != dtype and str(dtype) != "category"
+    }
+    return frame.astype(different) if different else frame

@@ -1,0 +1,137 @@
+"""Parquet datasets partition by partition, and what a crash leaves behind."""
+
+import json
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("distributed")
+pa = pytest.importorskip("pyarrow")
+
+import pyarrow.parquet as pq  # noqa: E402
+from cluster_tables import differences, mixed_table  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
+
+from greyfill import CGKNNImputer, MICEImputer  # noqa: E402
+from greyfill.cli import app  # noqa: E402
+from greyfill.distributed import chunked  # noqa: E402
+from greyfill.distributed.chunked import impute_dataset  # noqa: E402
+from greyfill.exceptions import (  # noqa: E402
+    FileProblemError,
+    GreyfillError,
+    InvalidParameterError,
+)
+
+TABLE = mixed_table(360).reset_index(drop=True).assign(id=[f"{i:05d}" for i in range(360)])
+SETTINGS = {"target": "class", "ignored": ["id"], "n_jobs": 2}
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A folder of three Parquet files."""
+    folder = tmp_path / "in"
+    (folder / "later").mkdir(parents=True)
+    for number, name in enumerate(["a.parquet", "b.parquet", "later/c.parquet"]):
+        part = TABLE[number * 120 : (number + 1) * 120]
+        pq.write_table(pa.Table.from_pandas(part, preserve_index=False), folder / name)
+    return folder
+
+
+def whole_machine() -> pd.DataFrame:
+    features = TABLE.drop(columns=["class", "id"])
+    return CGKNNImputer(n_neighbors=5).fit_transform(features, TABLE["class"])
+
+
+def test_dataset_is_filled_like_one_table(dataset, tmp_path) -> None:
+    out = tmp_path / "out"
+    numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    assert numbers["partitions"] == 3
+    assert numbers["filled"] == TABLE.isna().sum().sum()
+    names = [p.relative_to(out).as_posix() for p in sorted(out.rglob("*.parquet"))]
+    assert names == ["a.parquet", "b.parquet", "later/c.parquet"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+    tables = [pq.read_table(out / name) for name in names]
+    for table, name in zip(tables, names, strict=True):
+        assert table.schema.equals(pq.read_table(dataset / name).schema)
+    filled = pa.concat_tables(tables).to_pandas()
+    whole = whole_machine()
+    gap, different = differences(whole, filled[list(whole.columns)])
+    assert (gap < 1e-6, different) == (True, 0)
+    assert filled["id"].tolist() == TABLE["id"].tolist()
+
+
+def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "out"
+    write = chunked.Staging.write
+    written: list[str] = []
+
+    def failing(self, partition, table) -> None:
+        if partition.name == "b.parquet" and not written.count("b.parquet"):
+            written.append("b.parquet")
+            raise OSError("power failure")
+        written.append(partition.name)
+        write(self, partition, table)
+
+    monkeypatch.setattr(chunked.Staging, "write", failing)
+    arguments = (str(dataset), str(out), CGKNNImputer(n_neighbors=5))
+    with pytest.raises(OSError, match="power"):
+        impute_dataset(*arguments, **SETTINGS)
+    assert not out.exists()  # nothing that looks finished
+    monkeypatch.setattr(chunked, "learn", lambda *_: pytest.fail("was learned already"))
+    impute_dataset(*arguments, **SETTINGS)
+    assert written == ["a.parquet", "b.parquet", "b.parquet", "later/c.parquet"]
+    assert len(list(out.rglob("*.parquet"))) == 3
+    assert not (tmp_path / "out.partial").exists()
+
+
+def test_other_settings_do_not_continue_an_unfinished_run(dataset, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "out"
+    monkeypatch.setattr(chunked.Staging, "publish", lambda self: None)
+    impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    monkeypatch.undo()
+    numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=3), **SETTINGS)
+    assert numbers["k"] == 3
+
+
+def test_row_groups_of_one_file(tmp_path) -> None:
+    source = tmp_path / "table.parquet"
+    pq.write_table(pa.Table.from_pandas(TABLE, preserve_index=False), source, row_group_size=100)
+    out = tmp_path / "out"
+    numbers = impute_dataset(str(source), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    assert numbers["partitions"] == 4
+    filled = pq.read_table(out).to_pandas()
+    whole = whole_machine()
+    gap, different = differences(whole, filled[list(whole.columns)])
+    assert (gap < 1e-6, different) == (True, 0)
+
+
+def test_a_damaged_file_is_named_and_nothing_is_written(dataset, tmp_path) -> None:
+    (dataset / "b.parquet").write_bytes(b"PAR1 no more")
+    out = tmp_path / "out"
+    with pytest.raises(GreyfillError, match=r"b\.parquet"):
+        impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    assert not out.exists()
+
+
+def test_wrong_input_is_refused(dataset, tmp_path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(InvalidParameterError, match="neighbor family"):
+        impute_dataset(str(dataset), str(out), MICEImputer(), **SETTINGS)
+    with pytest.raises(InvalidParameterError, match="'clas'"):
+        impute_dataset(str(dataset), str(out), CGKNNImputer(), target="clas")
+    with pytest.raises(FileProblemError, match=r"no \.parquet file"):
+        impute_dataset(str(out), str(tmp_path / "new"), CGKNNImputer())
+    with pytest.raises(FileProblemError, match="exists already"):
+        impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+
+
+def test_command(dataset, tmp_path) -> None:
+    arguments = ["impute", str(dataset), "--chunked", "-t", "class", "--ignore", "id", "--k", "5"]
+    done = CliRunner().invoke(app, [*arguments, "--json"])
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["output"] == str(tmp_path / "in.filled")
+    assert len(list((tmp_path / "in.filled").rglob("*.parquet"))) == 3
+    refused = CliRunner().invoke(app, [*arguments, "--report", "page.html"])
+    assert refused.exit_code == 2
+    assert "--report does not work with --chunked" in refused.stderr

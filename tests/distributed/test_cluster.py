@@ -1,0 +1,178 @@
+"""Worker processes of this machine are killed, paused and starved; their scheduler is closed."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+import dask  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+from cluster_tables import HungryHeom, SlowHeom, differences, mixed_table  # noqa: E402
+
+from greyfill import (  # noqa: E402
+    AllRows,
+    CGKNNImputer,
+    EqualWeights,
+    GlobalStart,
+    NeighborImputer,
+)
+from greyfill.distributed import DaskImputer  # noqa: E402
+from greyfill.exceptions import ClusterError  # noqa: E402
+
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals"),
+    pytest.mark.xdist_group("cluster"),
+    pytest.mark.filterwarnings("default"),  # what dying workers leave open is not ours
+]
+
+TABLE = mixed_table(360)
+X, Y = TABLE.drop(columns="class"), TABLE["class"]
+LOCAL = {
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+    "worker_dashboard_address": "127.0.0.1:0",
+    "silence_logs": 50,
+    "threads_per_worker": 1,
+}
+SILENT = 8.0
+"""Seconds after which a worker that does not answer is given up."""
+
+
+def blind(distance) -> NeighborImputer:
+    """A method without labels by a distance of the tests."""
+    return NeighborImputer(
+        5, distance=distance, weights=EqualWeights(), donors=AllRows(), start=GlobalStart(),
+        labels="none",
+    )  # fmt: skip
+
+
+def frame(n: int = 10) -> "dd.DataFrame":
+    return dd.from_pandas(X, npartitions=n)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers, each a process of its own."""
+    with (
+        distributed.LocalCluster(n_workers=2, **LOCAL) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> pd.DataFrame:
+    return DaskImputer(blind(SlowHeom(seconds=0.0))).fit_transform(frame()).compute()
+
+
+def in_background(work: Callable[[], object]) -> "Future[object]":
+    return ThreadPoolExecutor(1).submit(work)
+
+
+def pids(client) -> list[int]:
+    return sorted(client.run(os.getpid).values())
+
+
+def wait_for_searches(client, run: "Future[object]", count: int) -> None:
+    """Wait until some blocks have met their donors and others have not."""
+    until = time.monotonic() + 120
+    while sum(str(key).startswith("meet-") for key in client.who_has()) < count:
+        assert not run.done(), run.exception()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def slow_run(client) -> pd.DataFrame:
+    imputer = DaskImputer(blind(SlowHeom()), client=client)
+    lazy = imputer.fit_transform(frame())
+    return client.compute(lazy, sync=True)
+
+
+def test_cluster_gives_the_result_of_one_machine(client) -> None:
+    imputer = CGKNNImputer(n_neighbors=5)
+    cluster = DaskImputer(imputer, client=client)
+    lazy = cluster.fit_transform(frame(4), dd.from_pandas(Y, npartitions=4))
+    gap, different = differences(imputer.fit_transform(X, Y), client.compute(lazy, sync=True))
+    assert (gap < 1e-6, different) == (True, 0)
+
+
+def test_killed_worker_changes_no_cell(client, undisturbed) -> None:
+    victim = pids(client)[0]
+    run = in_background(lambda: slow_run(client))
+    wait_for_searches(client, run, 3)
+    os.kill(victim, signal.SIGKILL)
+    pd.testing.assert_frame_equal(run.result(timeout=120), undisturbed, check_exact=True)
+    client.wait_for_workers(2, timeout=60)
+    assert victim not in pids(client)
+
+
+def test_paused_worker_is_given_up(client, undisturbed) -> None:
+    client.wait_for_workers(2, timeout=60)
+    victim = pids(client)[0]
+    run = in_background(lambda: slow_run(client))
+    try:
+        wait_for_searches(client, run, 3)
+        os.kill(victim, signal.SIGSTOP)
+        give_up_silent_workers(client, run)
+        pd.testing.assert_frame_equal(run.result(timeout=120), undisturbed, check_exact=True)
+    finally:
+        if victim in {worker.pid for worker in _processes(client)}:
+            os.kill(victim, signal.SIGCONT)
+
+
+def give_up_silent_workers(client, run: "Future[object]") -> None:
+    """What the scheduler does by itself after five minutes, sooner."""
+    scheduler = client.cluster.scheduler
+    patience, scheduler.worker_ttl = scheduler.worker_ttl, SILENT
+    until = time.monotonic() + 120
+    while not run.done() and time.monotonic() < until:
+        time.sleep(1.0)
+        client.cluster.sync(scheduler.check_worker_ttl)
+    scheduler.worker_ttl = patience
+
+
+def _processes(client) -> list:
+    return [nanny.process for nanny in client.cluster.workers.values() if nanny.process]
+
+
+def test_joblib_sends_the_blocks_to_the_workers(client) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.random((1_500, 5))
+    table[rng.random(table.shape) < 0.1] = np.nan
+    labels = np.arange(1_500) % 2
+    alone = CGKNNImputer(n_neighbors=5).fit_transform(table, labels)
+    with client.as_current(), joblib.parallel_config("dask"):
+        sent = CGKNNImputer(n_neighbors=5).fit_transform(table, labels)
+    assert sent.tolist() == alone.tolist()
+    prefixes = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert any("search_block" in prefix for prefix in prefixes)
+
+
+def test_worker_without_enough_memory_is_a_clear_error() -> None:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(1, memory_limit="900MiB", **LOCAL) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        starved = DaskImputer(blind(HungryHeom()), client=client)
+        with pytest.raises(ClusterError, match="ran out of memory"):
+            starved.fit(frame(2))
+
+
+def test_scheduler_that_goes_away_is_a_clear_error() -> None:
+    with distributed.LocalCluster(n_workers=1, **LOCAL) as cluster:
+        client = distributed.Client(cluster, set_as_default=False)
+        run = in_background(lambda: slow_run(client))
+        wait_for_searches(client, run, 1)
+        cluster.close()
+        with pytest.raises(ClusterError, match="scheduler"):
+            run.result(timeout=60)
+        client.close()

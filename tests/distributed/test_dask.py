@@ -1,0 +1,243 @@
+"""The same imputation on Dask frames, on threads of this process."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+dd = pytest.importorskip("dask.dataframe")
+
+from cluster_tables import differences, mixed_table  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+
+from greyfill import (  # noqa: E402
+    CGKNNImputer,
+    FWGKNNImputer,
+    GBNNImputer,
+    GKNNImputer,
+    Grey,
+    IKNNImputer,
+    KNNIImputer,
+    MICEImputer,
+    MIKNNImputer,
+    NeighborImputer,
+    SKNNImputer,
+)
+from greyfill.distributed import DaskImputer  # noqa: E402
+from greyfill.exceptions import (  # noqa: E402
+    ClusterError,
+    EmptyColumnWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
+
+TABLE = mixed_table(540)
+X, Y = TABLE.drop(columns="class"), TABLE["class"]
+
+
+def parted(frame: pd.DataFrame | pd.Series, n: int = 3) -> "dd.DataFrame":
+    return dd.from_pandas(frame, npartitions=n)
+
+
+FAMILY = [
+    CGKNNImputer(n_neighbors=5),
+    CGKNNImputer(),  # k by classification
+    FWGKNNImputer(n_neighbors=3),
+    GKNNImputer(n_neighbors=4),
+    GBNNImputer(n_neighbors=4),
+    MIKNNImputer(n_neighbors="masked"),
+    IKNNImputer(n_neighbors=6),
+    KNNIImputer(n_neighbors=6),
+    CGKNNImputer(n_neighbors=5, labels="none"),
+    CGKNNImputer(n_neighbors=5, labels="weights"),
+    CGKNNImputer(n_neighbors=5, max_donors=60),
+    CGKNNImputer(n_neighbors=9, max_donors=6),  # fewer donors than neighbors are wanted
+]
+
+
+@pytest.mark.parametrize("imputer", FAMILY, ids=repr)
+def test_result_is_that_of_one_machine(imputer) -> None:
+    whole = imputer.fit_transform(X, Y)
+    cluster = DaskImputer(imputer)
+    lazy = cluster.fit_transform(parted(X), parted(Y))
+    filled = lazy.compute()
+    gap, different = differences(whole, filled)
+    assert gap < 1e-6
+    assert different == 0
+    assert cluster.n_neighbors_ == imputer.n_neighbors_
+    assert cluster.n_iter_ == imputer.n_iter_
+    assert cluster.converged_ == imputer.converged_
+    assert cluster.fallback_counts_ == imputer.fallback_counts_
+    assert cluster.imputed_counts_ == imputer.imputed_counts_
+    np.testing.assert_allclose(cluster.history_, imputer.history_, atol=1e-9)
+    np.testing.assert_allclose(cluster.feature_weights_, imputer.feature_weights_, atol=1e-12)
+    pd.testing.assert_frame_equal(
+        cluster.transform(parted(X[:150], 3)).compute(), imputer.transform(X[:150]), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("imputer", [CGKNNImputer(5), MIKNNImputer(5), FWGKNNImputer(3)], ids=repr)
+@pytest.mark.parametrize("pool_rows", [1, 70, 150])
+def test_parts_of_pools_change_no_cell(imputer, pool_rows: int) -> None:
+    some = slice(0, 24) if pool_rows == 1 else slice(None)
+    whole = DaskImputer(imputer).fit_transform(parted(X[some]), parted(Y[some])).compute()
+    cut = DaskImputer(imputer, pool_rows=pool_rows)
+    parts = cut.fit_transform(parted(X[some]), parted(Y[some])).compute()
+    pd.testing.assert_frame_equal(whole, parts, check_exact=True)
+
+
+def test_masked_k_is_chosen_alike_in_parts() -> None:
+    imputer = GKNNImputer(n_neighbors="masked").fit(X, Y)
+    cluster = DaskImputer(GKNNImputer(n_neighbors="masked"), pool_rows=80)
+    cluster.fit(parted(X), parted(Y))
+    assert cluster.k_scores_ == pytest.approx(imputer.k_scores_, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 7])
+def test_the_sample_of_donors_does_not_depend_on_partitions(n_partitions: int) -> None:
+    cluster = DaskImputer(CGKNNImputer(n_neighbors=5), max_donors=40)
+    cluster.fit(parted(X, n_partitions), parted(Y, n_partitions))
+    donors = cluster.imputer_._fitted
+    expected = CGKNNImputer(n_neighbors=5, max_donors=40).fit(X, Y)._fitted
+    assert donors.rows.tolist() == expected.rows.tolist()
+    assert np.bincount(donors.labels).tolist() == [40, 40, 40]
+
+
+def test_rows_without_a_label_and_tiny_classes() -> None:
+    labels = Y.astype(object).copy()
+    labels.iloc[::10] = None
+    labels.iloc[np.flatnonzero(X.isna().any(axis=1) & labels.notna())[:2]] = "rare"
+    imputer = CGKNNImputer(n_neighbors=5)
+    whole = imputer.fit_transform(X, labels)
+    cluster = DaskImputer(CGKNNImputer(n_neighbors=5), pool_rows=100)
+    filled = cluster.fit_transform(parted(X), parted(labels)).compute()
+    gap, different = differences(whole, filled)
+    assert gap < 1e-6
+    assert different == 0
+    assert cluster.fallback_counts_ == imputer.fallback_counts_
+    assert cluster.fallback_counts_["class_too_small"] > 0
+
+
+def test_frame_keeps_its_shape_lazily() -> None:
+    frame = parted(X)
+    lazy = DaskImputer(KNNIImputer(n_neighbors=3)).fit_transform(frame)
+    assert lazy.divisions == frame.divisions
+    assert lazy.npartitions == frame.npartitions
+    assert lazy.dtypes.to_dict() == frame.dtypes.to_dict()
+    filled = lazy.compute()
+    assert filled.dtypes.to_dict() == X.dtypes.to_dict()
+    assert filled.index.equals(X.index)
+    assert not filled.isna().any().any()
+    pd.testing.assert_frame_equal(filled.where(X.notna()), X.where(X.notna()), check_exact=True)
+
+
+def test_unknown_divisions_empty_partitions_and_indicators() -> None:
+    frame = parted(TABLE, 3)
+    frame = frame.map_partitions(lambda part: part[part.index < 400])  # the last one is empty
+    frame = frame.clear_divisions()
+    imputer = CGKNNImputer(n_neighbors=3, add_indicator=True)
+    cluster = DaskImputer(imputer)
+    lazy = cluster.fit_transform(frame.drop(columns="class"), frame["class"])
+    small = TABLE[TABLE.index < 400]
+    whole = imputer.fit_transform(small.drop(columns="class"), small["class"])
+    assert not lazy.known_divisions
+    assert list(lazy.columns) == list(whole.columns)
+    gap, different = differences(whole, lazy.compute())
+    assert (gap < 1e-6, different) == (True, 0)
+    again = cluster.transform(frame.drop(columns="class"))
+    assert list(again.columns) == list(again.compute().columns)
+
+
+def test_empty_columns_are_dropped_with_a_warning() -> None:
+    holed = X.assign(nothing=np.nan)
+    with pytest.warns(EmptyColumnWarning, match="nothing"):
+        lazy = DaskImputer(KNNIImputer(n_neighbors=3)).fit_transform(parted(holed))
+    assert "nothing" not in lazy.columns
+    assert "nothing" not in lazy.compute().columns
+
+
+def test_levels_of_all_partitions_count() -> None:
+    words = pd.DataFrame({"w": ["a"] * 6 + ["b"] * 5 + [None], "x": np.arange(12.0)})
+    lazy = DaskImputer(KNNIImputer(n_neighbors=2)).fit_transform(parted(words, 2))
+    assert lazy.compute()["w"].tolist()[-1] == "b"
+
+
+def test_the_fitted_imputer_works_alone(tmp_path) -> None:
+    from greyfill import load
+
+    cluster = DaskImputer(CGKNNImputer(n_neighbors=5)).fit(parted(X), parted(Y))
+    cluster.imputer_.save(tmp_path / "model.greyfill")
+    alone = load(tmp_path / "model.greyfill").transform(X[:50])
+    pd.testing.assert_frame_equal(alone, cluster.transform(parted(X[:50], 1)).compute())
+
+
+WRONG = [
+    (lambda: DaskImputer(MICEImputer()), "neighbor family"),
+    (lambda: DaskImputer(SKNNImputer()), "one group after another"),
+    (lambda: DaskImputer(NeighborImputer(distance=Grey(holes="filled"))), "filled"),
+    (lambda: DaskImputer(CGKNNImputer(), pool_rows=0), "pool_rows"),
+    (lambda: DaskImputer(CGKNNImputer(), max_donors=0), "max_donors"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_cannot_be_distributed_is_refused(make, message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        make().fit(parted(X), parted(Y))
+
+
+def test_wrong_frames_and_labels_are_refused() -> None:
+    imputer = DaskImputer(CGKNNImputer(n_neighbors=3))
+    with pytest.raises(InvalidDataError, match=r"dask\.dataframe\.DataFrame"):
+        imputer.fit(X, parted(Y))
+    with pytest.raises(InvalidDataError, match="dask Series"):
+        imputer.fit(parted(X), Y)
+    with pytest.raises(InvalidDataError, match="3 partitions, but y has 2"):
+        imputer.fit(parted(X), parted(Y, 2))
+    with pytest.raises(InvalidDataError, match=r"partition \d of X has 180"):
+        imputer.fit(parted(X), parted(Y).partitions[[1, 1, 1]].loc[:400])
+    with pytest.raises(InvalidDataError, match="requires y"):
+        imputer.fit(parted(X))
+    with pytest.raises(NotFittedError):
+        imputer.transform(parted(X))
+
+
+def test_bad_cells_are_named_by_partition() -> None:
+    broken = X.copy()
+    broken.iloc[-1, 0] = np.inf
+    with pytest.raises(InvalidDataError, match=r"partition 2: .*'a' is infinite"):
+        DaskImputer(KNNIImputer()).fit(parted(broken))
+
+
+def test_mixed_meanings_are_refused() -> None:
+    import dask
+
+    frame = pd.DataFrame({"v": pd.Series(["a", "b", 1, 2], dtype=object), "x": np.arange(4.0)})
+    with (
+        dask.config.set({"dataframe.convert-string": False}),
+        pytest.raises(InvalidDataError, match="one partition and"),
+    ):
+        DaskImputer(KNNIImputer(n_neighbors=1)).fit(parted(frame, 2))
+
+
+@pytest.mark.filterwarnings("default")  # how Dask reads Parquet into pandas is its own affair
+def test_small_files_stay_partitions(tmp_path) -> None:
+    for number in range(3):
+        part = TABLE[number * 180 : (number + 1) * 180]
+        part.to_parquet(tmp_path / f"part.{number}.parquet", index=False)
+    frame = dd.read_parquet(tmp_path)
+    lazy = DaskImputer(CGKNNImputer(n_neighbors=3)).fit_transform(
+        frame.drop(columns="class"), frame["class"]
+    )
+    assert lazy.npartitions == 3
+    assert len(lazy.compute()) == len(TABLE)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_partition_that_cannot_be_read_is_named(tmp_path) -> None:
+    for number in range(3):
+        X[:30].to_parquet(tmp_path / f"part.{number}.parquet")
+    frame = dd.read_parquet(tmp_path)
+    assert frame.npartitions == 3
+    (tmp_path / "part.1.parquet").write_bytes(b"PAR1 this is no longer a table")
+    with pytest.raises(ClusterError, match="partition 1 of 3 failed"):
+        DaskImputer(KNNIImputer(n_neighbors=2)).fit(frame)

@@ -1,0 +1,70 @@
+"""Spark frames are filled by a fitted imputer, batch by batch."""
+
+import os
+import shutil
+
+import pandas as pd
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from cluster_tables import mixed_table  # noqa: E402
+
+from greyfill import CGKNNImputer  # noqa: E402
+from greyfill.distributed.spark import BatchFiller, fill_spark  # noqa: E402
+from greyfill.exceptions import InvalidDataError  # noqa: E402
+
+TABLE = mixed_table(240).reset_index(drop=True).assign(id=[f"{i:05d}" for i in range(240)])
+TABLE["size"] = TABLE["size"].astype("string")  # Spark has no categories
+FEATURES = TABLE.drop(columns=["class", "id"])
+
+
+@pytest.fixture(scope="module")
+def imputer() -> CGKNNImputer:
+    fitted = CGKNNImputer(n_neighbors=5)
+    fitted.fit(FEATURES, TABLE["class"])
+    return fitted
+
+
+def test_batches_are_filled_one_by_one(imputer) -> None:
+    batches = pa.Table.from_pandas(TABLE, preserve_index=False).to_batches(max_chunksize=50)
+    filled = pa.Table.from_batches(BatchFiller(imputer)(iter([*batches, batches[0][:0]])))
+    assert filled.schema.names == list(TABLE.columns)
+    expected = imputer.transform(FEATURES)
+    assert filled["a"].to_pylist() == expected["a"].tolist()
+    assert filled["word"].to_pylist() == expected["word"].tolist()
+    assert filled["id"].to_pylist() == TABLE["id"].tolist()
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A Spark of two threads on this machine, where there is Java."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java")
+    session = (
+        sql.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("default")  # Spark's own
+def test_spark_frame_is_filled(spark, imputer, tmp_path) -> None:
+    TABLE.to_parquet(tmp_path / "table.parquet", index=False)
+    frame = spark.read.parquet(str(tmp_path / "table.parquet")).repartition(3)
+    lazy = fill_spark(frame, imputer)
+    assert lazy.schema == frame.schema
+    filled = lazy.toPandas().sort_values("id").reset_index(drop=True)
+    expected = imputer.transform(FEATURES)
+    pd.testing.assert_series_equal(filled["a"], expected["a"], check_exact=True)
+    assert filled["count"].tolist() == expected["count"].tolist()
+    assert filled["word"].tolist() == expected["word"].tolist()
+    assert filled["truth"].tolist() == expected["truth"].tolist()
+    with pytest.raises(InvalidDataError, match="no column 'a'"):
+        fill_spark(frame.drop("a"), imputer)
