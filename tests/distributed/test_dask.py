@@ -173,6 +173,7 @@ def test_the_fitted_imputer_works_alone(tmp_path) -> None:
 WRONG = [
     (lambda: DaskImputer(MICEImputer()), "neighbor family"),
     (lambda: DaskImputer(SKNNImputer()), "one group after another"),
+    (lambda: DaskImputer(NeighborImputer(schedule="direct")), "as one system"),
     (lambda: DaskImputer(NeighborImputer(distance=Grey(holes="filled"))), "filled"),
     (lambda: DaskImputer(CGKNNImputer(), pool_rows=0), "pool_rows"),
     (lambda: DaskImputer(CGKNNImputer(), max_donors=0), "max_donors"),

@@ -132,3 +132,96 @@ def test_models_refuse_missing_labels_and_empty_tables() -> None:
         greyfill.GreyRegressor().fit(X, [1.0, np.nan, 2.0, 3.0])
     with pytest.raises(InvalidDataError, match="no column"):
         greyfill.GreyClassifier().fit(np.full((4, 1), np.nan), list("abab"))
+
+
+def three_columns(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    y = np.arange(n) % 2
+    X = np.column_stack([rng.normal(size=n) + y, rng.normal(size=n), np.arange(n) % 3])
+    X[:, 1] += X[:, 0]
+    return X, y, rng.random(X.shape) < 0.2
+
+
+def test_draws_differ_in_holes_and_only_there() -> None:
+    X, y, holes = three_columns()
+    imputer = greyfill.GreyImputer(categorical_features=[2], n_cells=60)
+    holed_X = np.where(holes, np.nan, X)
+    imputer.fit(holed_X, y)
+    for labels in (y, None):
+        first, second = imputer.draw(holed_X, 2, y=labels)
+        assert np.array_equal(first[~holes], X[~holes])
+        assert np.isfinite(first).all()
+        assert (first[holes] != second[holes]).mean() > 0.5
+        assert set(np.unique(first[:, 2])) <= {0.0, 1.0, 2.0}
+    again = imputer.draw(holed_X, 2, y=y)
+    assert np.array_equal(again[0], imputer.draw(holed_X, 2, y=y)[0])
+
+
+def test_draws_keep_the_spread_that_single_fills_lose() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    X[:200, 0] = np.nan
+    imputer = greyfill.GreyImputer()
+    filled = imputer.fit_transform(X)[:200, 0]
+    drawn = imputer.draw(X, 1)[0][:200, 0]
+    assert filled.std() < 0.5
+    assert 0.8 < drawn.std() < 1.2
+
+
+def test_pooled_draws_cover_a_mean() -> None:
+    inside = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=200)
+        X = np.column_stack([x, x + rng.normal(size=200)])
+        X[rng.random(200) < 0.4, 1] = np.nan
+        imputer = greyfill.GreyImputer(n_cells=60).fit(X)
+        tables = imputer.draw(X, 5)
+        means = [t[:, 1].mean() for t in tables]
+        variances = [t[:, 1].var(ddof=1) / 200 for t in tables]
+        low, high = greyfill.pool(means, variances).interval(0.95)
+        inside += bool(low <= 0 <= high)
+    assert inside >= 16
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    X, y, holes = three_columns(600)
+    imputer = greyfill.GreyImputer(categorical_features=[2])
+    holed_X = np.where(holes, np.nan, X)
+    imputer.fit(holed_X, y)
+    found = imputer.intervals(holed_X, y, level=0.8)
+    assert len(found["rows"]) == holes.sum()
+    inside = []
+    for row, name, low, high, levels in zip(*found.values(), strict=True):
+        truth = X[row, int(name[1:])]
+        inside.append(truth in levels if levels is not None else low <= truth <= high)
+    assert 0.72 < np.mean(inside) < 0.92
+
+
+def test_an_explanation_adds_up() -> None:
+    X, y, holes = three_columns()
+    holes[0, 0] = True
+    holed_X = np.where(holes, np.nan, X)
+    imputer = greyfill.GreyImputer(categorical_features=[2], max_iter=1)
+    filled = imputer.fit_transform(holed_X, y)
+    shown = imputer.explain(0, "x0", n_donors=10_000)
+    assert sum(shown.weights) + shown.others == pytest.approx(1.0)
+    assert np.dot(shown.weights, shown.values) == pytest.approx(filled[0, 0], abs=0.05)
+    assert all(not np.isnan(holed_X[row, 0]) for row in shown.rows)
+    assert "row 0, column 'x0'" in str(shown)
+    with pytest.raises(InvalidParameterError, match="no hole"):
+        imputer.explain(int(np.flatnonzero(~holes[:, 0])[0]), "x0")
+    with pytest.raises(InvalidParameterError, match="no column"):
+        imputer.explain(0, "nope")
+
+
+def test_draws_and_intervals_refuse_what_fit_never_saw() -> None:
+    X, y, holes = three_columns()
+    holed_X = np.where(holes, np.nan, X)
+    imputer = greyfill.GreyImputer(n_cells=20).fit(holed_X, y)
+    with pytest.raises(InvalidDataError, match="never saw"):
+        imputer.draw(holed_X, 1, y=y + 5)
+    with pytest.raises(InvalidParameterError, match="level"):
+        imputer.intervals(holed_X, level=2)
+    with pytest.raises(InvalidParameterError, match="n must"):
+        imputer.draw(holed_X, 0)

@@ -48,12 +48,23 @@ def ridge_weights(
 
     The c_i sum to 1, and α → ∞ leaves the weighted mean, c_i = ω_i.
     """
+    return np.asarray(
+        weights + feature_weights(query, usable, scales, weights, features, ridge).sum(axis=1)
+    )
+
+
+def feature_weights(
+    query: Floats, usable: Bools, scales: Floats, weights: Floats, features: Floats, ridge: float
+) -> Floats:
+    """The part of each feature in c_i − ω_i, shape (donor, feature): the regression's terms."""
     kept = usable & (scales > 0)
     middle = weights @ features[:, kept]
     x = (features[:, kept] - middle) * scales[kept]
     place = (query[kept] - middle) * scales[kept]
     gram = (x * weights[:, np.newaxis]).T @ x + ridge * np.eye(kept.sum())
-    return np.asarray(weights * (1.0 + x @ np.linalg.solve(gram, place)))
+    out = np.zeros(features.shape)
+    out[:, kept] = weights[:, np.newaxis] * np.linalg.solve(gram, x.T).T * place
+    return out
 
 
 def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:

@@ -43,8 +43,8 @@ def check_recipe(recipe: Recipe) -> None:
     """Refuse what needs the whole table at every step."""
     if isinstance(recipe.schedule, Direct):
         raise InvalidParameterError(
-            "on a cluster, the passes cannot be solved as one system (Direct): use UntilStable with "
-            "a small tol"
+            "on a cluster, the passes cannot be solved as one system (Direct): use UntilStable "
+            "with a small tol"
         )
     if isinstance(recipe.schedule, Sequential):
         raise InvalidParameterError(

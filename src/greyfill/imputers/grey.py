@@ -5,11 +5,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greyfill import frames
+from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
+from greyfill._neighbors.tuned.explaining import Reasons, reasons
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.explanation import Explanation
 from greyfill.table import Floats, Ints, Table
 
 LABELS = ("donors", "none")
@@ -67,6 +71,9 @@ class GreyImputer(BaseImputer):
         For each column with holes: the ``panel`` in words, its root mean squared ``error`` on
         left-out cells (in the column's units; categories: Brier score's root), and the error of
         every candidate (``tried``).
+    cell_spreads_ : tuple of three arrays
+        Rows, columns and spreads of the filled training cells: the root mean squared error on
+        left-out cells of the column on the [0, 1] scale, or one minus the probability of the level.
     n_iter_, history_, converged_ : int, list of float, bool
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
@@ -123,6 +130,7 @@ class GreyImputer(BaseImputer):
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         """Class codes; a continuous y is kept beside them, as numbers."""
         self._response = None
+        self._classes: tuple[Any, ...] = ()
         if y is None or self.labels == "none":
             return None
         codes, classes = frames.encode_labels(y)
@@ -130,6 +138,7 @@ class GreyImputer(BaseImputer):
             raise InvalidDataError(
                 f"X and y describe different rows: X has {n_rows}, y has {len(codes)}"
             )
+        self._classes = classes
         if len(classes) and type_of_target(np.asarray(classes)) == "continuous":
             numbers = np.asarray(classes, dtype=float)
             self._response = np.where(codes >= 0, numbers[codes], np.nan)
@@ -142,13 +151,15 @@ class GreyImputer(BaseImputer):
         self.history_ = list(tuned.history)
         self.n_iter_ = max(len(self.history_), 1)
         self.converged_ = tuned.converged
-        ranges = 2 * tuned.scaler.half_range
+        rows, columns, spread = tuned.spreads
+        self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
+        widths = 2 * tuned.scaler.half_range
         self.selection_ = {
             table.columns[j].name: {
                 "panel": [str(candidate) for candidate in choice.panel],
-                "error": float(np.sqrt(choice.error)) * self._unit(table, ranges, j),
+                "error": float(np.sqrt(choice.error)) * self._unit(table, widths, j),
                 "tried": {
-                    str(candidate): float(np.sqrt(error)) * self._unit(table, ranges, j)
+                    str(candidate): float(np.sqrt(error)) * self._unit(table, widths, j)
                     for candidate, error in choice.errors
                 },
             }
@@ -158,13 +169,182 @@ class GreyImputer(BaseImputer):
         return values
 
     @staticmethod
-    def _unit(table: Table, ranges: Floats, j: int) -> float:
-        return 1.0 if table.is_categorical[j] else float(ranges[j])
+    def _unit(table: Table, widths: Floats, j: int) -> float:
+        return 1.0 if table.is_categorical[j] else float(widths[j])
+
+    def draw(self, X: Any, n: int = 5, y: Any = None) -> list[Any]:
+        """Fill X several times, each time by a draw: multiple imputation.
+
+        Every draw reweighs the donors (Bayesian bootstrap), predicts anew, and adds a random
+        residual of left-out cells to numbers, or draws a level by its probability. Estimate on
+        each filled table, then join the estimates with `greyfill.pool`.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows with the columns of ``fit``.
+        n : int, default=5
+            Number of filled tables.
+        y : array-like, optional
+            Classes of the rows, if known; without them each draw also draws the class.
+
+        Returns
+        -------
+        list
+            n filled tables, each in the container of X.
+        """
+        if n < 1:
+            raise InvalidParameterError(f"n must be at least 1, not {n!r}")
+        table, origin, labels = self._asked(X, y)
+        if not self._kept.any():
+            return [self._restore(origin, table.missing, table.values) for _ in range(n)]
+        out = []
+        for drawn in draws(self._tuned, table.select(self._kept), labels, n, self._seed()):
+            values = table.values.copy()
+            values[:, self._kept] = drawn
+            out.append(self._restore(origin, table.missing, values))
+        return out
+
+    def intervals(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
+        """What holds the true value of each hole of X with probability ``level``.
+
+        From the errors on left-out cells (split conformal), so the promise holds on average over
+        holes that are like observed cells; numbers never leave the range seen in ``fit``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows with the columns of ``fit``.
+        y : array-like, optional
+            Classes of the rows, if known.
+        level : float in (0, 1), default=0.9
+            The probability.
+
+        Returns
+        -------
+        dict
+            Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
+            ``levels`` (None for numbers).
+        """
+        if not 0 < level < 1:
+            raise InvalidParameterError(f"level must lie between 0 and 1, not {level!r}")
+        table, _, labels = self._asked(X, y)
+        out: dict[str, list[Any]] = {
+            name: [] for name in ("rows", "columns", "low", "high", "levels")
+        }
+        kept = np.flatnonzero(self._kept)
+        if len(kept) == 0:
+            return out
+        for cells in ranges(self._tuned, table.select(self._kept), labels, level):
+            field = self._schema.fields[kept[cells.column]]
+            out["rows"] += cells.rows.tolist()
+            out["columns"] += [field.name] * len(cells.rows)
+            if cells.sets:
+                out["levels"] += [[field.levels[int(c)] for c in inside] for inside in cells.sets]
+                out["low"] += [None] * len(cells.rows)
+                out["high"] += [None] * len(cells.rows)
+            else:
+                out["low"] += self._in_units(cells.column, cells.low).tolist()
+                out["high"] += self._in_units(cells.column, cells.high).tolist()
+                out["levels"] += [None] * len(cells.rows)
+        return out
+
+    def explain(self, row: int, column: int | str, n_donors: int = 5) -> Explanation:
+        """Why a hole of the training table got its value.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+        n_donors : int, default=5
+            Donors to show, those that count most.
+
+        Returns
+        -------
+        Explanation
+            Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
+            ``effects``.
+        """
+        check_is_fitted(self)
+        names = [field.name for field in self._schema.fields]
+        j = names.index(column) if isinstance(column, str) and column in names else column
+        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
+            raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
+        places = np.flatnonzero(self._tuned.rows == row)
+        inner = int(np.flatnonzero(np.flatnonzero(self._kept) == j)[0])
+        if len(places) == 0 or not self._tuned.ground.table.missing[places[0], inner]:
+            raise InvalidParameterError(
+                f"row {row!r}, column {names[j]!r} is no hole that was filled with its "
+                "label known; explain takes row numbers of the table given to fit"
+            )
+        found = reasons(self._tuned, int(places[0]), inner)
+        return self._explanation(found, int(places[0]), row, j, inner, n_donors)
+
+    def _explanation(
+        self, found: Reasons, place: int, row: int, j: int, inner: int, n_donors: int
+    ) -> Explanation:
+        ground, kept = self._tuned.ground, np.flatnonzero(self._kept)
+        top = found.donors[:n_donors]
+        names = [self._schema.fields[kept[c]].name if c < len(kept) else "y" for c in found.columns]
+        number = not ground.table.is_categorical[inner]
+        unit = float(2 * self._tuned.scaler.half_range[inner]) if number else 1.0
+        gaps = found.gaps[:n_donors]
+        return Explanation(
+            row=row,
+            column=self._schema.fields[j].name,
+            value=self._value(j, inner, ground.table.values[place, inner]),
+            rows=self._tuned.rows[top].tolist(),
+            weights=found.shares[:n_donors].tolist(),
+            others=float(found.shares[n_donors:].sum()),
+            values=[self._value(j, inner, v) for v in ground.table.values[top, inner]],
+            distances=found.distances[:n_donors].tolist(),
+            gaps={name: gaps[:, c].tolist() for c, name in enumerate(names)},
+            effects={
+                name: float(effect) * unit
+                for name, effect in zip(names, found.effects, strict=True)
+                if effect
+            },
+        )
+
+    def _value(self, j: int, inner: int, scaled: float) -> Any:
+        """A value of the ground as the user writes it."""
+        levels = self._schema.fields[j].levels
+        number = float(self._in_units(inner, np.array([scaled]))[0])
+        return levels[round(number)] if levels else number
+
+    def _in_units(self, inner: int, scaled: Floats) -> Floats:
+        """Values of one column in its own units."""
+        whole = np.zeros((len(scaled), len(self._tuned.scaler.low)))
+        whole[:, inner] = scaled
+        return np.asarray(self._tuned.scaler.unscale(whole)[:, inner])
+
+    def _asked(self, X: Any, y: Any) -> tuple[Table, Any, Ints | None]:
+        """New rows as a table, what restores them, and their classes in the codes of ``fit``."""
+        check_is_fitted(self)
+        frames.open_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        if y is None or not self._classes:
+            return table, origin, None
+        codes, classes = frames.encode_labels(y)
+        if len(codes) != table.n_rows:
+            raise InvalidDataError(
+                f"X and y describe different rows: X has {table.n_rows}, y has {len(codes)}"
+            )
+        unknown = [label for label in classes if label not in self._classes]
+        if unknown:
+            raise InvalidDataError(f"y has classes that fit never saw: {unknown[:5]}")
+        places = np.array([self._classes.index(label) for label in classes] + [-1], dtype=np.intp)
+        return table, origin, places[codes]
 
     def _fit_nothing(self) -> None:
         self._tuning()
         self.history_, self.n_iter_, self.converged_ = [], 1, True
         self.selection_ = {}
+        nowhere = np.zeros(0, dtype=np.intp)
+        self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
 
     def _fill_table(self, table: Table) -> Floats:
         return serve(self._tuned, table)

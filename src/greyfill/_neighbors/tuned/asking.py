@@ -42,7 +42,10 @@ class Neighborhood:
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """A target column, the donors that know it, and the weights of its predictors."""
+    """A target column, the donors that know it, and the weights of its predictors.
+
+    ``multipliers`` make rows of the ground count more or less, as in a bootstrap; None: all alike.
+    """
 
     ground: Ground
     target: int
@@ -51,6 +54,7 @@ class Asker:
     weights: dict[str, Floats]
     class_weight: float
     n_jobs: int | None = None
+    multipliers: Floats | None = None
     _pools: dict[tuple[str, str, int], DonorPool] = field(default_factory=dict, repr=False)
     _sums: dict[tuple[bool, str], tuple[Floats, ...]] = field(default_factory=dict, repr=False)
 
@@ -93,7 +97,7 @@ class Asker:
         able = informed(missing, weights)
         donors = np.zeros((len(missing), k), dtype=np.intp)
         distances = np.full((len(missing), k), np.inf)
-        for label, givers in self._givers(scope):
+        for label, givers in self.givers(scope):
             rows = np.flatnonzero(able & ((queries.labels == label) | (scope != "split")))
             if len(rows) == 0 or len(givers) == 0:
                 continue
@@ -110,11 +114,20 @@ class Asker:
             )
         return Neighborhood(donors, distances)
 
+    def donor_weights(self, near: Neighborhood, k: int, kernel: str) -> Floats:
+        """Weights of the k nearest by the kernel and the multipliers; they sum to 1, or to 0."""
+        weights = near.weights(k, kernel)
+        if self.multipliers is None:
+            return weights
+        weights = weights * self.multipliers[near.donors[:, :k]]
+        total = weights.sum(axis=1, keepdims=True)
+        return np.asarray(weights / np.where(total > 0, total, 1.0))
+
     def mean(self, near: Neighborhood, k: int, kernel: str) -> Floats:
         """The weighted mean of the k nearest donors' targets."""
         from greyfill._kernels import ridge as kernels
 
-        weights, targets = near.weights(k, kernel), self.ground.targets(self.target)
+        weights, targets = self.donor_weights(near, k, kernel), self.ground.targets(self.target)
         found = kernels.local_means(near.donors[:, :k], weights, targets)
         return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
 
@@ -125,13 +138,13 @@ class Asker:
         from greyfill._kernels import ridge as kernels
 
         columns = self.columns(like.scope)
-        weights, donors = near.weights(like.k, like.kernel), near.donors[:, : like.k]
+        weights, donors = self.donor_weights(near, like.k, like.kernel), near.donors[:, : like.k]
         places = self.ground.feature_map.places(columns)
         targets = self.ground.targets(self.target)
         found = kernels.local_ridge(
             self.ground.feature_map.of(queries.values, columns, like.form),
-            self._usable(queries, columns),
-            self._scales(like.relevance, like.scope),
+            self.usable(queries, columns),
+            self.scales(like.relevance, like.scope),
             donors,
             weights,
             np.ascontiguousarray(self.ground.features(like.form)[:, places]),
@@ -171,8 +184,8 @@ class Asker:
         finite = np.where(np.isinf(ridges), 1e12, ridges)
         out[enough] = kernels.common_ridge(
             self.ground.feature_map.of(part.values, columns, form),
-            self._usable(part, columns),
-            self._scales(relevance, scope),
+            self.usable(part, columns),
+            self.scales(relevance, scope),
             own[enough] if leave_out else np.zeros((len(part.values), some)),
             groups[enough],
             *moments,
@@ -189,18 +202,19 @@ class Asker:
         features = self.ground.features(form)[np.ix_(self.donors, places)]
         targets = self.ground.targets(self.target)[self.donors]
         groups = self.ground.labels[self.donors] if split else np.zeros(len(self.donors), np.intp)
+        counts = np.ones(len(groups)) if self.multipliers is None else self.multipliers[self.donors]
         masks = [groups == g for g in range(self.ground.n_classes if split else 1)]
-        pieces = [(features[mask], targets[mask]) for mask in masks]
+        pieces = [(features[mask], targets[mask], counts[mask, np.newaxis]) for mask in masks]
         self._sums[split, form] = (
-            np.array([float(mask.sum()) for mask in masks]),
-            np.array([z.sum(axis=0) for z, _ in pieces]),
-            np.array([z.T @ z for z, _ in pieces]),
-            np.array([t.sum(axis=0) for _, t in pieces]),
-            np.array([z.T @ t for z, t in pieces]),
+            np.array([float(w.sum()) for _, _, w in pieces]),
+            np.array([(w * z).sum(axis=0) for z, _, w in pieces]),
+            np.array([(w * z).T @ z for z, _, w in pieces]),
+            np.array([(w * t).sum(axis=0) for _, t, w in pieces]),
+            np.array([(w * z).T @ t for z, t, w in pieces]),
         )
         return self._sums[split, form]
 
-    def _scales(self, relevance: str, scope: str) -> Floats:
+    def scales(self, relevance: str, scope: str) -> Floats:
         """√(w / max w) for the features of each column; 1 for the class."""
         weights = self.weights[relevance]
         scales = np.sqrt(weights / max(weights.max(initial=0.0), 1e-300))
@@ -209,11 +223,13 @@ class Asker:
             scales = np.append(scales, 1.0)
         return np.asarray(scales[self.ground.feature_map.owners(columns)])
 
-    def _usable(self, queries: Queries, columns: Ints) -> Bools:
+    def usable(self, queries: Queries, columns: Ints) -> Bools:
+        """Which features of some columns each query has."""
         known = ~queries.missing[:, columns]
         return np.ascontiguousarray(known[:, self.ground.feature_map.owners(columns)])
 
-    def _givers(self, scope: str) -> list[tuple[int, Ints]]:
+    def givers(self, scope: str) -> list[tuple[int, Ints]]:
+        """The donors of each class, or all of them under −1."""
         if scope != "split":
             return [(-1, self.donors)]
         labels = self.ground.labels[self.donors]

@@ -45,9 +45,9 @@ class Choice:
     """How one column is filled.
 
     ``panel`` are the candidates whose predictions are averaged, ``error`` their mean squared error
-    on left-out cells, ``errors`` those of all candidates, and ``residuals`` what the panel
-    missed: true minus predicted for numbers, one minus the probability of the true level for
-    categories. ``sharpness`` is the power of probabilities that makes left-out labels likeliest.
+    on left-out cells, ``errors`` those of all candidates, and ``residuals`` what a panel chosen
+    without them missed: true minus predicted for numbers, one minus the probability of the true
+    level for categories. ``sharpness`` is the power of probabilities that makes left-out labels likeliest.
     """
 
     target: int
@@ -97,7 +97,8 @@ def choose(asker: Asker, n_cells: int, rng: np.random.Generator, loss: str = "sq
     losses = np.where(np.isnan(found).any(axis=2), np.inf, _loss(found, truth, loss))
     if not np.isfinite(losses).all(axis=1).any():
         return plain
-    panel = _panel(names, losses, asker.ground.table.n_rows)
+    n_rows = asker.ground.table.n_rows
+    panel = _panel(names, losses, n_rows)
     mean = found[panel].mean(axis=0)
     sharpness = _sharpness(mean, truth) if loss == "log" else 1.0
     return replace(
@@ -106,7 +107,7 @@ def choose(asker: Asker, n_cells: int, rng: np.random.Generator, loss: str = "sq
         sharpness=sharpness,
         error=float(_loss(mean, truth, loss, sharpness).mean()),
         errors=tuple(zip(names, losses.mean(axis=1).tolist(), strict=True)),
-        residuals=_residuals(mean, truth),
+        residuals=_fair_residuals(names, found, losses, truth, n_rows),
     )
 
 
@@ -201,6 +202,20 @@ def _panel(names: list[Candidate], losses: Floats, n_rows: int) -> list[int]:
     for i in sorted(near, key=lambda i: means[i]):
         winners.setdefault(names[i].family, int(i))
     return list(winners.values())[:PANEL]
+
+
+def _fair_residuals(
+    names: list[Candidate], found: Floats, losses: Floats, truth: Floats, n_rows: int
+) -> Floats:
+    """What panels miss on cells that did not choose them: each half judges the other's panel."""
+    first = np.arange(len(truth)) % 2 == 0
+    if len(truth) < 2:
+        return np.zeros(0)
+    out = np.empty(len(truth))
+    for judges in (first, ~first):
+        panel = _panel(names, losses[:, ~judges], n_rows)
+        out[judges] = _residuals(found[panel][:, judges].mean(axis=0), truth[judges])
+    return out[np.isfinite(out)]
 
 
 def _residuals(mean: Floats, truth: Floats) -> Floats:

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 from greyfill._neighbors.engine import evidence
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report
+from greyfill._neighbors.serving import Spreads
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill._neighbors.tuned.asking import Asker
 from greyfill._neighbors.tuned.choosing import Choice, as_shares, choose
@@ -50,6 +51,7 @@ class Tuned:
     choices: dict[int, Choice]
     history: tuple[float, ...]
     converged: bool
+    spreads: Spreads
     n_cells: int
     n_jobs: int | None
     random_state: int | None
@@ -98,19 +100,21 @@ def tune(
     relevance = Relevance(ground, tuning.random_state)
     choices: dict[int, Choice] = {}
     history: list[float] = []
+    spreads: list[Spreads] = []
     for number in range(tuning.max_iter if targets else 0):
         if number < CHOOSING_PASSES:
             found = Parallel(n_jobs=tuning.n_jobs, prefer="threads")(
                 delayed(_choose)(ground, relevance, j, tuning, number) for j in targets
             )
             choices = dict(zip(targets, found, strict=True))
-        history.append(_one_pass(ground, targets, choices, tuning))
+        change, spreads = _one_pass(ground, targets, choices, tuning)
+        history.append(change)
         tuning.report(f"pass {number + 1}: largest change {history[-1]:.2g}")
         if history[-1] < tuning.tol:
             break
     converged = not history or history[-1] < tuning.tol
     tuned = Tuned(
-        scaler, ground, taught, choices, tuple(history), converged,
+        scaler, ground, taught, choices, tuple(history), converged, _joined(spreads, taught),
         tuning.n_cells, tuning.n_jobs, tuning.random_state,
     )  # fmt: skip
     values = table.values.copy()
@@ -242,13 +246,29 @@ def _choose(
 
 def _one_pass(
     ground: Ground, targets: list[int], choices: dict[int, Choice], tuning: Tuning
-) -> float:
-    """Fill every hole once, column after column; return the largest change."""
-    largest = 0.0
+) -> tuple[float, list[Spreads]]:
+    """Fill every hole once, column after column; return the largest change, and how sure it is."""
+    largest, spreads = 0.0, []
     for j in targets:
         rows = np.flatnonzero(ground.table.missing[:, j])
-        found = choices[j].predict(
-            choices[j].asker(ground, tuning.n_jobs), Queries.of(ground, rows)
-        )
+        choice = choices[j]
+        found = choice.predict(choice.asker(ground, tuning.n_jobs), Queries.of(ground, rows))
         largest = max(largest, ground.fill(rows, j, settle(ground, j, found)))
-    return largest
+        spreads.append((rows, np.full(len(rows), j), _spread(choice, found)))
+    return largest, spreads
+
+
+def _spread(choice: Choice, found: Floats) -> Floats:
+    """One minus the probability of the likeliest level, or the usual error of a number."""
+    if found.shape[1] > 1:
+        return np.asarray(1.0 - as_shares(found).max(axis=1))
+    usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
+    return np.full(len(found), usual)
+
+
+def _joined(spreads: list[Spreads], taught: Ints) -> Spreads:
+    """Spreads of all columns, with the row numbers of the table that was given."""
+    if not spreads:
+        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
+    rows, columns, found = (np.concatenate(part) for part in zip(*spreads, strict=True))
+    return taught[rows], columns, found

@@ -1,0 +1,111 @@
+"""Why a cell got its value: who gave, how much, and what the regression added."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill._kernels.ridge_reference import feature_weights
+from greyfill._neighbors.tuned.asking import Asker
+from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
+from greyfill._neighbors.tuned.engine import Tuned
+from greyfill._neighbors.tuned.ground import Queries
+from greyfill.table import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """The donors of one cell and the columns that moved its prediction.
+
+    ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
+    negative), ``gaps`` the grey distance of each donor by column (NaN where the row has a hole or
+    the column does not count), and ``effects`` what each column of the regression added to the
+    prediction, on the [0, 1] scale or as a probability of ``outcome``.
+    """
+
+    donors: Ints
+    shares: Floats
+    distances: Floats
+    gaps: Floats
+    columns: Ints
+    effects: Floats
+    outcome: int
+
+
+def reasons(tuned: Tuned, row: int, target: int) -> Reasons:
+    """Why the hole of a training row (a row of the ground) got its value."""
+    choice, asker = tuned.choice(target), tuned.asker(target)
+    queries = Queries.of(tuned.ground, np.array([row]))
+    outcome = int(choice.predict(asker, queries)[0].argmax())
+    shares = np.zeros(tuned.ground.table.n_rows)
+    effects = np.zeros(tuned.ground.table.n_columns)
+    answers = 0
+    for candidate in choice.panel:
+        donors, weights, terms, columns = _parts(asker, candidate, queries)
+        if len(donors) == 0:
+            continue
+        answers += 1
+        np.add.at(shares, donors, weights + terms.sum(axis=1))
+        goals = tuned.ground.targets(target)[donors, outcome]
+        owners = tuned.ground.feature_map.owners(columns)
+        np.add.at(effects, columns[owners], goals @ terms)
+    if answers == 0:
+        shares[asker.donors] = 1.0 / max(len(asker.donors), 1)
+    who = np.flatnonzero(shares)
+    who = who[np.argsort(-np.abs(shares[who]), kind="stable")]
+    gaps, weights = _gaps(asker, queries, who)
+    return Reasons(
+        donors=who,
+        shares=shares[who] / max(answers, 1),
+        distances=np.nansum(gaps * weights, axis=1),
+        gaps=gaps,
+        columns=asker.predictors,
+        effects=effects[asker.predictors] / max(answers, 1),
+        outcome=outcome,
+    )
+
+
+def _parts(
+    asker: Asker, candidate: Candidate, queries: Queries
+) -> tuple[Ints, Floats, Floats, Ints]:
+    """Donors of a candidate, their kernel weights, the regression's terms, and its columns."""
+    columns = asker.columns(candidate.scope)
+    donors, weights = _kernel(asker, candidate, queries)
+    terms = np.zeros((len(donors), len(asker.scales(candidate.relevance, candidate.scope))))
+    if len(donors) and np.isfinite(candidate.ridge):
+        places = asker.ground.feature_map.places(columns)
+        terms = feature_weights(
+            asker.ground.feature_map.of(queries.values, columns, candidate.form)[0],
+            asker.usable(queries, columns)[0],
+            asker.scales(candidate.relevance, candidate.scope),
+            weights,
+            asker.ground.features(candidate.form)[np.ix_(donors, places)],
+            candidate.ridge,
+        )
+    return donors, weights, terms, columns
+
+
+def _kernel(asker: Asker, candidate: Candidate, queries: Queries) -> tuple[Ints, Floats]:
+    if candidate.k == EVERYONE:
+        split = candidate.scope == "split"
+        groups = dict(asker.givers(candidate.scope))
+        donors = groups.get(int(queries.labels[0]) if split else -1, np.zeros(0, dtype=np.intp))
+        return donors, np.full(len(donors), 1.0 / max(len(donors), 1))
+    near = asker.neighborhood(queries, candidate.relevance, candidate.scope, candidate.k)
+    weights = asker.donor_weights(near, candidate.k, candidate.kernel)[0]
+    return near.donors[0, weights > 0], weights[weights > 0]
+
+
+def _gaps(asker: Asker, queries: Queries, donors: Ints) -> tuple[Floats, Floats]:
+    """1 − the grey coefficient of each donor in each predictor, and the predictors' weights."""
+    relevance = "pair" if "pair" in asker.weights else "equal"
+    known = ~queries.missing[0, asker.predictors]
+    weights = np.where(known, asker.weights[relevance], 0.0)
+    own = queries.values[0, asker.predictors]
+    theirs = asker.ground.table.values[np.ix_(donors, asker.predictors)]
+    apart = np.abs(theirs - own)
+    category = asker.ground.table.is_categorical[asker.predictors]
+    largest = apart[:, known & ~category].max(initial=0.0)
+    number = apart / (apart + 0.5 * largest) if largest > 0 else np.zeros_like(apart)
+    gaps = np.where(category, (apart > 0) * (2 / 3), number)
+    total = weights.sum()
+    return np.where(known, gaps, np.nan), weights / (total if total > 0 else 1.0)
