@@ -47,7 +47,8 @@ class Choice:
     ``panel`` are the candidates whose predictions are averaged, ``error`` their mean squared error
     on left-out cells, ``errors`` those of all candidates, and ``residuals`` what a panel chosen
     without them missed: true minus predicted for numbers, one minus the probability of the true
-    level for categories. ``sharpness`` is the power of probabilities that makes left-out labels likeliest.
+    level for categories. ``sharpness`` is the power of probabilities that makes left-out labels
+    likeliest.
     """
 
     target: int
