@@ -46,9 +46,10 @@ class Scaler:
 
     def unscale(self, scaled: Floats) -> Floats:
         """Back to the units of the table, never outside the learned range."""
-        values = scaled * self.half_range
-        values += self.low * 0.5
-        values *= 2.0
+        with np.errstate(over="ignore"):  # an average may pass 1 by a bit, and the largest float so
+            values = scaled * self.half_range
+            values += self.low * 0.5
+            values *= 2.0
         np.clip(values, self.low, self.high, out=values)
         values[:, self.is_categorical] = scaled[:, self.is_categorical]
         return values

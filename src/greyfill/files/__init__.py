@@ -18,5 +18,6 @@ polars, and their observed cells keep their values and dtypes.
 from greyfill.files.atomic import check_output, put
 from greyfill.files.formats import Format
 from greyfill.files.source import Source, read
+from greyfill.files.typed import put_parquet
 
-__all__ = ["Format", "Source", "check_output", "put", "read"]
+__all__ = ["Format", "Source", "check_output", "put", "put_parquet", "read"]

@@ -1,6 +1,7 @@
 """Formats that store the types of their columns: polars and its engines read and write them."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from greyfill.exceptions import FileProblemError, InvalidDataError
+from greyfill.files.atomic import put
 from greyfill.files.formats import Format
 
 NOTES = {
@@ -41,6 +43,11 @@ def write_typed(frame: pl.DataFrame, format: Format) -> Iterator[bytes]:
     except pl.exceptions.PolarsError as error:
         raise InvalidDataError(f"The table cannot be written as {format}: {error}") from error
     yield buffer.getvalue()
+
+
+def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
+    """Write a Parquet file, an older one there is replaced at once or not at all."""
+    put(path, write_typed(frame, Format.PARQUET), force=True)
 
 
 def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
