@@ -84,7 +84,7 @@ def _tell(message: str) -> None:
 
 
 def _in_words(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
         return "not enough memory. Give fewer rows, or a machine with more."
     if isinstance(error, GreyfillError) or not isinstance(error, OSError):
         return str(error)

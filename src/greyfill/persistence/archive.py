@@ -38,7 +38,7 @@ def write_archive(path: Path, kind: str, tree: Any, members: dict[str, bytes]) -
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, part in {MANIFEST: json.dumps(manifest, indent=1), **contents}.items():
+        for name, part in {MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}.items():
             member = zipfile.ZipInfo(name)  # of 1980, so that equal imputers give equal files
             archive.writestr(member, part, zipfile.ZIP_DEFLATED, compresslevel=1)
     put(path, [buffer.getvalue()], force=True)
