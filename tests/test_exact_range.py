@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import greyfill
-from greyfill import KNNIImputer
+from greyfill import KNNIImputer, MICEImputer, MissForestImputer
 
 HIGH = 2**63 - 10
 NEAR = [HIGH, HIGH + 3, None, HIGH + 9, HIGH + 1]
@@ -111,3 +111,16 @@ def test_new_numbers_far_outside_a_tiny_range() -> None:
     X = np.array([[1e-300, 1.0], [2e-300, 5.0]])
     imputer = KNNIImputer(n_neighbors=1).fit(X)
     assert imputer.transform(np.array([[1e308, np.nan]])).tolist() == [[1e308, 5.0]]
+
+
+def test_largest_floats_have_a_mean() -> None:
+    """Three thirds of the largest float are more than the largest float."""
+    largest = float(np.finfo(np.float64).max)
+    X = np.array([[largest, 1.0], [largest, 2.0], [largest, 3.0], [np.nan, 4.0]])
+    filled = MissForestImputer(n_estimators=2, max_iter=1).fit_transform(X)
+    assert filled[3, 0] == largest
+
+
+def test_columns_that_vary_less_than_their_squares_can_tell() -> None:
+    X = np.array([[0.0, 1.0], [5e-324, np.nan], [0.0, 3.0], [5e-324, 2.0]])
+    assert MICEImputer(2, n_iter=1).fit_transform(X)[1, 1] in (1.0, 1.5, 2.0, 2.5, 3.0)
