@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from greyfill.exceptions import GreyfillError
 
 WRONG_INPUT, INTERRUPTED, READER_GONE, TERMINATED = 2, 130, 141, 143
+MOST_CHARACTERS = 8_000
 DEBUG = "greyfill.debug"
 
 
@@ -79,7 +80,9 @@ def _tell(message: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    line = " ".join(message.split())
+    from greyfill.report.text import clean
+
+    line = clean(message, most=MOST_CHARACTERS)  # a name may hold what would steer a terminal
     Console(stderr=True, highlight=False).print(Text(f"greyfill: {line}", "red"), soft_wrap=True)
 
 
