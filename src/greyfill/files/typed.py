@@ -26,7 +26,7 @@ def read_typed(raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
     _check_engine(format, "read")
     try:
         frame: pl.DataFrame = _READERS[format](io.BytesIO(raw))
-    except Exception as error:  # each engine has errors of its own, and all mean this
+    except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidDataError(f"{file} cannot be read as {format}: {first_line}") from error
     if frame.is_empty():
