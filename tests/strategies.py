@@ -1,9 +1,10 @@
-"""Random tables for property tests: holes, ties, duplicates and constant columns."""
+"""Random tables for property tests: rows as the kernels see them, and plans of mixed tables."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from tables import HOLES, KINDS, LABELS, LIBRARIES, NAMES, Plan
 
 from greyfill.table import Bools, Column, Floats, Kind, Table
 
@@ -36,6 +37,29 @@ def scaled_rows(draw: st.DrawFn, max_rows: int = 40, max_columns: int = 6) -> Ro
     raw = rng.random(p) * (rng.random(p) < 0.8)
     weights = raw / raw.sum() if raw.sum() > 0 else np.full(p, 1.0 / p)
     return Rows(np.where(missing, 0.0, values), missing, is_categorical, weights)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Plans of mixed tables of every library: a few rows, one wide row, or one long column."""
+    library = draw(st.sampled_from(LIBRARIES))
+    kinds = st.sampled_from(KINDS[library])
+    shape = draw(st.sampled_from(["small", "small", "small", "small", "wide", "long"]))
+    if shape == "wide":
+        columns, n_rows = draw(st.lists(kinds, min_size=20, max_size=60)), 1
+    elif shape == "long":
+        columns, n_rows = [draw(kinds)], draw(st.integers(300, 600))
+    else:
+        columns, n_rows = draw(st.lists(kinds, min_size=1, max_size=5)), draw(st.integers(1, 16))
+    return Plan(
+        library,
+        tuple(columns),
+        n_rows,
+        draw(st.sampled_from(HOLES)),
+        draw(st.sampled_from(NAMES)),
+        draw(st.sampled_from(LABELS)),
+        draw(st.integers(0, 2**32 - 1)),
+    )
 
 
 def numeric_table(values: Floats, missing: Bools | None = None) -> Table:

@@ -101,3 +101,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         files.read(tmp_path / "folder.csv")
     assert issubclass(FileProblemError, GreyfillError)
     assert issubclass(FileProblemError, OSError)
+
+
+def test_a_damaged_file_that_makes_polars_panic() -> None:
+    """Found by fuzzing: a panic is no Exception, and would end the command with a traceback."""
+    with pytest.raises(InvalidDataError, match=r"panic\.arrow cannot be read as"):
+        files.read(Path(__file__).parent / "fixtures" / "panic.arrow")

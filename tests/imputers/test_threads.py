@@ -1,13 +1,21 @@
 """Threads, forks and nested parallel loops give the same answer and come to an end."""
 
+import inspect
 import multiprocessing
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
-from imputers.jobs import fill, holed
+from imputers.family import IMPUTERS, quick
+from imputers.jobs import compile_at_once, fill, holed, transformed_by_threads
 from joblib import Parallel, delayed
 
 from greyfill import CGKNNImputer
+
+
+def jobs_of(imputer: Any, n_jobs: int) -> dict[str, int]:
+    """A number of jobs, where an imputer has such a setting."""
+    return {"n_jobs": n_jobs} if "n_jobs" in inspect.signature(imputer).parameters else {}
 
 
 def test_threads_give_the_answer_of_one() -> None:
@@ -17,13 +25,12 @@ def test_threads_give_the_answer_of_one() -> None:
     assert alone.tolist() == together.tolist()
 
 
-def test_one_fitted_imputer_serves_many_threads() -> None:
-    X, y = holed()
-    imputer = CGKNNImputer(n_neighbors=4, n_jobs=2).fit(X, y)
-    expected = CGKNNImputer(n_neighbors=4).fit(X, y).transform(X).tolist()
-    with ThreadPoolExecutor(8) as pool:  # the first calls race to lay out the donors
-        for result in pool.map(imputer.transform, [X] * 16):
-            assert result.tolist() == expected
+@pytest.mark.parametrize("imputer", IMPUTERS, ids=lambda imputer: imputer.__name__)
+def test_one_fitted_imputer_serves_many_threads(imputer: Any) -> None:
+    X, y = holed(150)
+    expected = quick(imputer).fit(X, y).transform(X).tobytes()
+    fresh = quick(imputer, **jobs_of(imputer, 2)).fit(X, y)  # the first calls race to lay it out
+    assert {filled.tobytes() for filled in transformed_by_threads(fresh, X)} == {expected}
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
@@ -40,3 +47,15 @@ def test_works_after_a_fork() -> None:
     expected = fill(1)  # threads have run in this process before it forks
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(fill, [1, 1]) == [expected, expected]
+
+
+def test_works_in_a_spawned_process() -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(fill, [1, 2]) == [fill(1), fill(2)]
+
+
+def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
+    assert compile_at_once(str(tmp_path)) == [(0, "2.0")] * 2
+    assert list(tmp_path.rglob("*.nbi"))
+    assert compile_at_once(str(tmp_path)) == [(0, "2.0")] * 2  # now from the cache
+    assert not list(tmp_path.rglob("*tmp*"))

@@ -1,5 +1,6 @@
 """What is saved comes back bit for bit; what is damaged or foreign is refused in words."""
 
+import hashlib
 import io
 import json
 import pickle
@@ -132,8 +133,6 @@ def test_a_zip_bomb_is_refused_before_it_unpacks(tmp_path: Path) -> None:
 
 def rewritten(saved: Path, change) -> None:
     """Change the tree or the manifest, with matching checksums."""
-    import hashlib
-
     with zipfile.ZipFile(saved) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     manifest, tree = json.loads(parts["manifest.json"]), json.loads(parts["tree.json"])
@@ -146,6 +145,41 @@ def rewritten(saved: Path, change) -> None:
         for name, part in parts.items():
             archive.writestr(name, part)
     saved.write_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"\xff", b"[" * 100_000, b"null", b"{}", b'{"$imputer": "CGKNNImputer"}', b"1e999",
+     b'{"$array": "0.npy"}', b'{"$record": "table.Table", "fields": []}', b'{"$text": "float"}',
+     b'{"$imputer": ["a"], "parameters": {}, "state": {}}', b'{"$objects": [1], "shape": [-7]}'],
+)  # fmt: skip
+def test_a_tree_that_makes_no_sense_is_refused(saved: Path, content: bytes) -> None:
+    """With checksums that fit, as a fuzzer or an attacker would make them."""
+    sums = {"tree.json": hashlib.sha256(content).hexdigest()}
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("manifest.json", json.dumps({"format": 1, "sha256": sums}))
+        archive.writestr("tree.json", content)
+    with pytest.raises(PersistenceError, match=r"model\.greyfill"):
+        greyfill.load(saved)
+
+
+@pytest.mark.parametrize("manifest", ["[]", "1", '{"sha256": {"x": 1}}', '{"sha256": 3}', "{"])
+def test_a_manifest_that_makes_no_sense_is_refused(saved: Path, manifest: str) -> None:
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("manifest.json", manifest)
+    with pytest.raises(PersistenceError, match=r"model\.greyfill"):
+        greyfill.load(saved)
+
+
+def test_the_name_of_a_file_does_not_matter(saved: Path, tmp_path: Path) -> None:
+    """A renamed imputer loads; a table that was renamed to look like one does not."""
+    X, _ = holed(60)
+    expected = greyfill.load(saved).transform(X).tobytes()
+    renamed = saved.rename(tmp_path / "table.csv")
+    assert greyfill.load(renamed).transform(X).tobytes() == expected
+    (tmp_path / "model.greyfill").write_text("a,b\n1,2\n")
+    with pytest.raises(PersistenceError, match="not a file that greyfill saved"):
+        greyfill.load(tmp_path / "model.greyfill")
 
 
 def test_a_file_cannot_name_types_of_its_own(saved: Path) -> None:

@@ -1,6 +1,7 @@
 """Pages, Markdown and JSON: complete, bounded, and nothing of the table is ever code."""
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -207,11 +208,11 @@ def test_failed_write_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch):
     path = tmp_path / "page.json"
     path.write_text("old")
 
-    def fail(*_):
-        raise OSError("disk full")
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "no space")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(OSError, match="disk is full"):
         make_report(*tiny()).save(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["page.json"]

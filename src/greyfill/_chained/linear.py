@@ -9,6 +9,8 @@ from greyfill.table import Floats
 RIDGE = 1e-5
 """Share of the diagonal that is added to X'X, as in R's mice: collinear columns cannot break it."""
 
+TINY = float(np.finfo(np.float64).tiny)
+
 
 def rowwise_dot(x: Floats, slope: Floats) -> Floats:
     """Return x · slope, summed row by row: one row gives the bits that it gives in a batch.
@@ -78,7 +80,8 @@ def draw_regression(x: Floats, y: Floats, rng: np.random.Generator) -> Regressio
     z = standard.apply(x)
     mean = float(y.mean())
     gram = z.T @ z
-    gram[np.diag_indices(k)] *= 1.0 + RIDGE
+    squares = gram.diagonal()  # none is left of a column whose cells differ by less than 1e-154
+    gram[np.diag_indices(k)] = np.where(squares > TINY, squares * (1.0 + RIDGE), 1.0)
     root = np.linalg.inv(np.linalg.cholesky(gram)).T  # root · root' is the inverse of gram
     slope = root @ (root.T @ (z.T @ (y - mean)))
     rss = float(((y - mean - z @ slope) ** 2).sum())

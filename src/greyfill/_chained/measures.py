@@ -15,7 +15,10 @@ def typical_values(table: Table) -> Floats:
     """Mean of numbers, rounded mean rank of ordinals, mode of categories (smallest of ties)."""
     observed = ~table.missing
     counts = np.maximum(observed.sum(axis=0), 1)
-    typical = np.where(observed, table.values / counts, 0.0).sum(axis=0)
+    with np.errstate(over="ignore"):  # thirds of the largest float add up to more than it
+        typical = np.where(observed, table.values / counts, 0.0).sum(axis=0)
+    largest = np.where(observed, np.abs(table.values), 0.0).max(axis=0, initial=0.0)
+    typical = np.clip(typical, -largest, largest)
     for j, column in enumerate(table.columns):
         if column.kind is Kind.CATEGORICAL:
             codes = table.values[observed[:, j], j].astype(np.intp)

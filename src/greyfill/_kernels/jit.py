@@ -1,21 +1,48 @@
 """How kernels are compiled."""
 
+import pickle
 from typing import Any
 
 from numba import njit
 
+BROKEN = (OSError, EOFError, pickle.UnpicklingError)
+"""What a full disk, a withdrawn permission or a damaged file makes of the cache."""
+
 
 def _compile(**flags: Any) -> Any:
-    """Decorate with ``njit``; without a writable cache folder, compile anew in each process."""
+    """Decorate with ``njit``; without a cache that works, compile anew in each process."""
 
     def decorate(function: Any) -> Any:
         options = {"nogil": True, "error_model": "numpy", **flags}
         try:
-            return njit(cache=True, **options)(function)
+            kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache
             return njit(**options)(function)
+        _forgive(getattr(kernel, "_cache", None))
+        return kernel
 
     return decorate
+
+
+def _forgive(cache: Any) -> None:
+    """Let a kernel do without its cache when that cannot be read or written."""
+    for name in ("load_overload", "save_overload"):
+        original = getattr(cache, name, None)
+        if original is not None:
+            setattr(cache, name, _Forgiving(original))
+
+
+class _Forgiving:
+    """A function that does nothing where the cache is broken."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self._function(*args)
+        except BROKEN:
+            return None
 
 
 exact = _compile()

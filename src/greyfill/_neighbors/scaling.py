@@ -36,19 +36,20 @@ class Scaler:
 
     def scale(self, table: Table) -> Table:
         """Numbers on [0, 1]; a value outside the learned range takes the nearer end."""
-        scaled = table.values * 0.5
+        scaled = np.clip(table.values, self.low, self.high)  # first, lest the quotient overflow
+        scaled *= 0.5
         scaled -= self.low * 0.5
         scaled /= self.half_range
-        np.clip(scaled, 0.0, 1.0, out=scaled)
         scaled[:, self.is_categorical] = table.values[:, self.is_categorical]
         scaled[table.missing] = 0.0
         return table.with_values(np.ascontiguousarray(scaled))
 
     def unscale(self, scaled: Floats) -> Floats:
         """Back to the units of the table, never outside the learned range."""
-        values = scaled * self.half_range
-        values += self.low * 0.5
-        values *= 2.0
+        with np.errstate(over="ignore"):  # an average may pass 1 by a bit, and the largest float so
+            values = scaled * self.half_range
+            values += self.low * 0.5
+            values *= 2.0
         np.clip(values, self.low, self.high, out=values)
         values[:, self.is_categorical] = scaled[:, self.is_categorical]
         return values

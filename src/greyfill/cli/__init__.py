@@ -14,7 +14,7 @@ it: imputing → jobs, applying → serving, inspecting → examining, comparing
 (demo, datasets) → bundled, reporting, reproducing. Heavy imports wait until a command runs.
 
 Data and ``--json`` go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a check failed,
-2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away.
+2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away, 143 terminated.
 """
 
 from greyfill.cli.program import app

@@ -11,6 +11,10 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from greyfill.report.text import clean
+
+MOST_CHARACTERS = 8_000
+
 Update = Callable[[str], None]
 
 
@@ -21,8 +25,8 @@ class Voice:
         self.console = Console(file=sys.stderr, quiet=quiet, highlight=False)
 
     def say(self, message: str, style: str = "") -> None:
-        """One line."""
-        self.console.print(Text(message, style), soft_wrap=True)
+        """One line, in which no name of a file or a column steers the terminal."""
+        self.console.print(Text(clean(message, most=MOST_CHARACTERS), style), soft_wrap=True)
 
     def note(self, message: str) -> None:
         """Something that the user should know."""
@@ -39,7 +43,7 @@ class Voice:
             yield
             return
         with (
-            self.console.status(Text(message)) as status,
+            self.console.status(Text(clean(message))) as status,
             redirect_stderr(_Lines(lambda line: status.update(Text(f"{message}: {line}")))),
         ):
             yield

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
+from greyfill.files import put_parquet
 
 SCHEMA = {
     "data": pl.String,
@@ -73,9 +74,7 @@ class Store:
         if self._path is None or not self._rows:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-        self.frame(self._rows).write_parquet(beside)
-        beside.replace(self._path)
+        put_parquet(self._path, self.frame(self._rows))
         self._written = monotonic()
 
 

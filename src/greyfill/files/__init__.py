@@ -21,5 +21,16 @@ from greyfill.files.atomic import check_output, put
 from greyfill.files.batches import Batch, Batches, open_batches
 from greyfill.files.formats import Format
 from greyfill.files.source import Source, read
+from greyfill.files.typed import put_parquet
 
-__all__ = ["Batch", "Batches", "Format", "Source", "check_output", "open_batches", "put", "read"]
+__all__ = [
+    "Batch",
+    "Batches",
+    "Format",
+    "Source",
+    "check_output",
+    "open_batches",
+    "put",
+    "put_parquet",
+    "read",
+]

@@ -1,6 +1,7 @@
 """Formats that store the types of their columns: polars and its engines read and write them."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from greyfill.exceptions import FileProblemError, InvalidDataError
+from greyfill.files.atomic import put
 from greyfill.files.formats import Format
 from greyfill.files.loading import BLOCK, Input, shown
 from greyfill.files.scanning import json_lines, scanned
@@ -93,13 +95,20 @@ def _telling(file: str, format: Format, work: Callable[[], Result]) -> Result:
         return work()
     except (InvalidDataError, FileProblemError):
         raise
-    except Exception as error:  # each engine has errors of its own, and all mean this
+    except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidDataError(f"{file} cannot be read as {format}: {first_line}") from error
 
 
 def _with_nulls(frame: pl.DataFrame, na_values: tuple[str, ...]) -> pl.DataFrame:
     return frame.with_columns([_column_with_nulls(column, na_values) for column in frame])
+
+
+def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
+    """Write a Parquet file, an older one there is replaced at once or not at all."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    put(path, [buffer.getvalue()], force=True)
 
 
 def _column_with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from greyfill.frames.cells import (
+    NANOSECONDS,
     Array,
     Cells,
     equal_to_any,
@@ -44,6 +45,14 @@ def read_column(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
         return read_objects(column.astype(object), name, sentinels)
     missing = np.isnan(column) if kind in "fMm" else np.zeros(len(column), dtype=bool)
     values = np.asarray(microseconds(column)) if kind in "Mm" else column
-    return without_sentinels(
-        Cells(with_blanks(values, missing), missing, FAMILIES[kind]), sentinels
-    )
+    ticks, tick = _ticks(column) if kind in "Mm" else (None, 1)
+    cells = Cells(with_blanks(values, missing), missing, FAMILIES[kind], ticks=ticks, tick=tick)
+    return without_sentinels(cells, sentinels)
+
+
+def _ticks(moments: Array) -> tuple[Array | None, int]:
+    """Moments as whole numbers, and the nanoseconds of one; None for months and years."""
+    unit, count = np.datetime_data(moments.dtype)
+    if unit not in NANOSECONDS:
+        return None, 1
+    return moments.astype(np.int64), count * NANOSECONDS[unit]

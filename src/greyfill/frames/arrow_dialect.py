@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -17,6 +18,11 @@ def plain(series: Any) -> Array | None:
 def matrix(frame: Any) -> Array | None:
     """Never: arrow keeps each column for itself."""
     return None
+
+
+def dtype(series: Any) -> Any:
+    """The dtype in the words of narwhals."""
+    return nw.from_native(series, series_only=True).dtype
 
 
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:

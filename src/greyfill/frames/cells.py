@@ -1,6 +1,6 @@
 """The cells of one column, read out of any library: raw values, holes, family."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.frames.schema import COUNTABLE, Family, meaning
+from greyfill.frames.schema import COUNTABLE, Extent, Family, meaning
 from greyfill.table import Bools, Column, Floats
 
 Array = NDArray[Any]
 _NUMBERS = (int, float, np.number, Decimal, Fraction)
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9,
+               "D": 86_400 * 10**9, "W": 7 * 86_400 * 10**9}  # fmt: skip
+"""Nanoseconds of each unit of numpy that has a fixed length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +27,8 @@ class Cells:
 
     Dates, durations and times are float64 microseconds. A category holds the positions of its
     cells in ``declared``, the levels of its dtype; so does text of a typed column, among its
-    distinct values. ``boxed`` cells are Python objects.
+    distinct values. ``boxed`` cells are Python objects. ``ticks`` are moments or whole numbers that
+    ``values`` hold only rounded, in steps of ``tick`` nanoseconds or of one.
     """
 
     values: Array
@@ -33,6 +37,8 @@ class Cells:
     declared: tuple[Any, ...] | None = None
     ordered: bool = False
     boxed: bool = False
+    ticks: Array | None = None
+    tick: int = 1
 
     @property
     def meaning(self) -> str:
@@ -43,6 +49,15 @@ class Cells:
     def is_empty(self) -> bool:
         """Whether every cell is a hole."""
         return bool(self.missing.all())
+
+    @property
+    def extent(self) -> Extent:
+        """The exact least and largest observed whole number, or nanosecond of a moment."""
+        whole = self.ticks if self.ticks is not None else self.values
+        if self.is_empty or (self.ticks is None and whole.dtype.kind not in "iu"):
+            return None
+        observed = whole[~self.missing]
+        return int(observed.min()) * self.tick, int(observed.max()) * self.tick
 
     def numbers(self) -> Floats:
         """The cells as float64, 0 in the holes and where there is no number to be had."""
@@ -91,7 +106,7 @@ def without_sentinels(cells: Cells, sentinels: tuple[Any, ...]) -> Cells:
         hit = equal_to_any(cells.values, _fitting(sentinels, cells))
     missing = cells.missing | hit
     values = with_blanks(cells.values, missing)
-    return Cells(values, missing, cells.family, cells.declared, cells.ordered, cells.boxed)
+    return replace(cells, values=values, missing=missing)
 
 
 def with_blanks(values: Array, missing: Bools) -> Array:

@@ -9,14 +9,17 @@ import numpy as np
 from greyfill.frames.cells import Array
 from greyfill.frames.converting import convert
 from greyfill.frames.dialects import Dialect, dialect_of
-from greyfill.frames.schema import MEANING, Family, Field, Origin
+from greyfill.frames.schema import MEANING, Extent, Family, Field, Origin
 from greyfill.frames.storing import (
     BOXED_DTYPES,
+    MOMENTS,
     as_objects,
+    moments,
     real_numbers,
     storable,
     values_of,
     whole_numbers,
+    within,
 )
 from greyfill.table import Bools, Floats, Kind
 
@@ -82,12 +85,13 @@ def _filled_column(
     field, family, missing = origin.schema.fields[j], origin.families[j], origin.missing[:, j]
     native = series.to_native()
     if origin.boxed[j]:
-        values = as_objects(values_of(filled[missing], field, family, ()), _box(field, family))
+        values = _boxed(filled[missing], field, family)
     elif missing.all() and not _can_hold(family, field):
         return dialect.build(_new_values(filled, field))
     else:
         declared = () if field.levels else _declared(native, family, origin, dialect)
-        values = storable(values_of(filled[missing], field, family, declared), family, series.dtype)
+        values = values_of(filled[missing], field, family, declared)
+        values = storable(values, family, dialect.dtype(native), field.extent_of(family))
     return dialect.patch(native, missing, values)
 
 
@@ -99,9 +103,10 @@ def _declared(native: Any, family: Family, origin: Origin, dialect: Dialect) -> 
     return tuple(level for level in levels if level not in origin.schema.missing_values)
 
 
-def _box(field: Field, family: Family) -> Family:
-    """The family of new objects: that of `fit`, unless it saw none."""
-    return family if field.family is Family.EMPTY else field.family
+def _boxed(filled: Floats, field: Field, family: Family) -> Array:
+    """New objects of the family of `fit`, unless it saw none."""
+    box = family if field.family is Family.EMPTY else field.family
+    return as_objects(values_of(filled, field, family, ()), box, field.extent_of(box))
 
 
 def _can_hold(family: Family, field: Field) -> bool:
@@ -125,35 +130,40 @@ def _filled_array(filled: Floats, origin: Origin) -> Array:
     array: Array = origin.container
     missing = origin.missing
     if array.dtype.kind in "fiu" and origin.schema.all_numbers:
-        return _filled_matrix(filled, array, missing)
+        return _filled_matrix(filled, array, origin)
     result = array.copy()
     for j in np.flatnonzero(missing.any(axis=0)).tolist():
         field, family, holes = origin.schema.fields[j], origin.families[j], missing[:, j]
-        values = values_of(filled[holes, j], field, family, ())
         if origin.boxed[j]:
-            values = as_objects(values, _box(field, family))
+            values = _boxed(filled[holes, j], field, family)
         elif holes.all() and not _can_hold(family, field):
-            result, values = result.astype(object), as_objects(values, field.family)
+            result, values = result.astype(object), _boxed(filled[holes, j], field, family)
         else:
-            values = _array_values(values, family, array.dtype)
+            values = values_of(filled[holes, j], field, family, ())
+            values = _array_values(values, family, array.dtype, field.extent_of(family))
         result = _with_room(result, values)
         result[holes, j] = values
     return result
 
 
-def _filled_matrix(filled: Floats, matrix: Array, missing: Bools) -> Array:
-    result = matrix.copy(order="K")
-    if missing.any():
-        narrowed = real_numbers if matrix.dtype.kind == "f" else whole_numbers
-        result[missing] = narrowed(filled[missing], matrix.dtype)
+def _filled_matrix(filled: Floats, matrix: Array, origin: Origin) -> Array:
+    result, missing = matrix.copy(order="K"), origin.missing
+    if matrix.dtype.kind == "f":
+        result[missing] = real_numbers(filled[missing], matrix.dtype)
+        return result
+    for j in np.flatnonzero(missing.any(axis=0)).tolist():
+        holes, extent = missing[:, j], origin.schema.fields[j].extent_of(Family.INTEGER)
+        result[holes, j] = within(whole_numbers(filled[holes, j], matrix.dtype), extent)
     return result
 
 
-def _array_values(values: Array, family: Family, dtype: np.dtype[Any]) -> Array:
+def _array_values(values: Array, family: Family, dtype: np.dtype[Any], extent: Extent) -> Array:
     if family is Family.INTEGER:
-        return whole_numbers(values, dtype)
+        return within(whole_numbers(values, dtype), extent)
     if family is Family.FLOAT:
         return real_numbers(values.astype(np.float64), dtype)
+    if family in MOMENTS:
+        return moments(values.astype(np.float64), dtype, extent)
     return storable(values, family, BOXED_DTYPES.get(family)).astype(dtype)
 
 

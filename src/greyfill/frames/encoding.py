@@ -12,7 +12,7 @@ from greyfill.frames.dialects import dialect_of
 from greyfill.frames.doors import Frame, open_table
 from greyfill.frames.learning import learn
 from greyfill.frames.objects import null_cells
-from greyfill.frames.schema import Family, Field, Origin, Schema
+from greyfill.frames.schema import Extent, Family, Field, Origin, Schema
 from greyfill.frames.series import read_series
 from greyfill.table import Floats, Kind, Table
 
@@ -104,7 +104,14 @@ def _encode_matrix(table: Array | Frame, matrix: Array, schema: Schema) -> tuple
 
 def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
     family = FAMILIES[matrix.dtype.kind]
-    return Schema(tuple(Field(name, Kind.NUMERIC, family) for name in names), sentinels)
+    extents: list[Extent] = [None] * len(names)
+    if family is Family.INTEGER:
+        extents = [read_column(matrix[:, j], n, sentinels).extent for j, n in enumerate(names)]
+    fields = zip(names, extents, strict=True)
+    return Schema(
+        tuple(Field(name, Kind.NUMERIC, family, extent=extent) for name, extent in fields),
+        sentinels,
+    )
 
 
 def _names(table: Array | Frame) -> tuple[str, ...]:

@@ -27,9 +27,9 @@ def learn(
     fields = []
     for j, (cells, name) in enumerate(zip(columns, names, strict=True)):
         kind = _kind(cells, j in categorical, j in orders)
-        fields.append(
-            Field(name, kind, cells.family, _levels(cells, kind, orders.get(j), sentinels))
-        )
+        levels = _levels(cells, kind, orders.get(j), sentinels)
+        extent = cells.extent if kind is Kind.NUMERIC else None
+        fields.append(Field(name, kind, cells.family, levels, extent))
         _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 

@@ -26,7 +26,9 @@ def read_objects(cells: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
     values[missing] = None
     observed = values[~missing]
     family = _family_of(observed)
-    return Cells(_unboxed(values, observed, missing, family), missing, family, boxed=True)
+    unboxed = _unboxed(values, observed, missing, family)
+    is_long = family is Family.INTEGER and unboxed.dtype.kind == "f"
+    return Cells(unboxed, missing, family, boxed=True, ticks=values if is_long else None)
 
 
 def null_cells(cells: Array) -> Bools:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
@@ -19,6 +20,8 @@ def plain(series: Any) -> Array | None:
     """The cells as numpy has them, if the dtype is one of numpy or known to pandas only."""
     if isinstance(series.dtype, np.dtype):
         return np.asarray(series.to_numpy())
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        return np.asarray(series.to_numpy(dtype=f"M8[{series.dtype.unit}]"))
     if isinstance(series.dtype, LIBRARY_DTYPES):
         return np.asarray(series.to_numpy(dtype=object))
     return None
@@ -30,6 +33,13 @@ def matrix(frame: Any) -> Array | None:
     dtype = dtypes.pop()
     is_matrix = not dtypes and isinstance(dtype, np.dtype) and dtype.kind in "fiu"
     return np.asarray(frame.to_numpy()) if is_matrix else None
+
+
+def dtype(series: Any) -> Any:
+    """The dtype in the words of narwhals, which does not know every time zone."""
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        return nw.Datetime(series.dtype.unit, str(series.dtype.tz))
+    return nw.from_native(series, series_only=True).dtype
 
 
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -21,6 +22,11 @@ def matrix(frame: Any) -> Array | None:
     dtypes = set(frame.dtypes)
     is_matrix = len(dtypes) == 1 and dtypes.pop().is_float()
     return np.asarray(frame.to_numpy()) if is_matrix else None
+
+
+def dtype(series: Any) -> Any:
+    """The dtype in the words of narwhals."""
+    return nw.from_native(series, series_only=True).dtype
 
 
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from greyfill.table import Bools, Column, Kind
 
+Extent = tuple[int, int] | None
+"""The least and the largest, exactly."""
+
 
 class Family(StrEnum):
     """How the cells of a column are stored, whatever the library calls it."""
@@ -55,17 +58,27 @@ def meaning(family: Family, levels: tuple[Any, ...]) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """One column as `fit` saw it: name, kind, family, and its levels in the order of the codes."""
+    """One column as `fit` saw it: name, kind, family, and its levels in the order of the codes.
+
+    ``extent`` is the exact least and largest whole number, or nanosecond of a moment: float64
+    rounds beyond 2⁵³, and a fill must not leave the range for that.
+    """
 
     name: str
     kind: Kind
     family: Family
     levels: tuple[Any, ...] = ()
+    extent: Extent = None
 
     @property
     def meaning(self) -> str:
         """What the cells of this column stand for."""
         return meaning(self.family, self.levels)
+
+    def extent_of(self, family: Family) -> Extent:
+        """The extent in the units of a family: whole numbers, or nanoseconds."""
+        alike = self.meaning == MEANING.get(family)
+        return self.extent if alike and family is not Family.BOOLEAN else None
 
     @cached_property
     def codes(self) -> dict[Any, int]:

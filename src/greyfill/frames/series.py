@@ -1,18 +1,21 @@
 """Reading one column of a dataframe through narwhals."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.arrays import read_column
-from greyfill.frames.cells import Array, Cells, with_blanks, without_sentinels
+from greyfill.frames.cells import NANOSECONDS, Array, Cells, with_blanks, without_sentinels
 from greyfill.frames.dialects import dialect_of
 from greyfill.frames.schema import Family
 
 Series = nw.Series[Any]
+
+_UNITS: dict[str, Literal["ns", "us", "ms"]] = {"s": "ms", "ms": "ms", "us": "us", "ns": "ns"}
+"""The unit in which narwhals counts each unit of moments without loss."""
 
 
 def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
@@ -29,7 +32,9 @@ def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
     values = _READERS[family](series)
     if family is Family.FLOAT:
         missing |= np.isnan(values)
-    return without_sentinels(Cells(with_blanks(values, missing), missing, family), sentinels)
+    ticks, tick = _ticks(series, family)
+    cells = Cells(with_blanks(values, missing), missing, family, ticks=ticks, tick=tick)
+    return without_sentinels(cells, sentinels)
 
 
 def family_of(dtype: Any, name: str) -> Family:
@@ -75,7 +80,23 @@ def _spans(series: Series) -> Array:
     return series.dt.total_microseconds().to_numpy().astype(np.float64)
 
 
+def _ticks(series: Series, family: Family) -> tuple[Array | None, int]:
+    """Moments as whole numbers in their own unit, and the nanoseconds of one."""
+    if family is Family.DATETIME:
+        unit = _UNITS[series.dtype.time_unit]  # type: ignore[attr-defined]
+        return series.dt.timestamp(unit).fill_null(0).to_numpy(), NANOSECONDS[unit]
+    if family is Family.DURATION:
+        if series.dtype.time_unit == "ns":  # type: ignore[attr-defined]
+            return series.dt.total_nanoseconds().fill_null(0).to_numpy(), 1
+        return series.dt.total_microseconds().fill_null(0).to_numpy(), NANOSECONDS["us"]
+    return None, 1
+
+
 def _times(series: Series) -> Array:
+    if series.implementation.is_pandas():  # which leaves the times of Arrow to Arrow
+        import pyarrow as pa
+
+        series = nw.from_native(pa.chunked_array([series.to_arrow()]), series_only=True)
     parts = series.dt.hour(), series.dt.minute(), series.dt.second(), series.dt.nanosecond()
     hours, minutes, seconds, nanos = (part.fill_null(0).to_numpy().astype(float) for part in parts)
     return np.asarray(((hours * 60 + minutes) * 60 + seconds) * 1e6 + np.rint(nanos / 1e3))

@@ -8,14 +8,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from greyfill.frames.cells import Array
-from greyfill.frames.schema import Family, Field
+from greyfill.frames.cells import NANOSECONDS, Array
+from greyfill.frames.schema import Extent, Family, Field
 from greyfill.table import Floats, Kind
 
 MISSING_TEXT = "missing_value"
 MOMENTS = frozenset({Family.DATE, Family.DATETIME, Family.DURATION})
 OBJECTS = frozenset({Family.TEXT, Family.CATEGORY, Family.MIXED})
-MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "D": 864e8}
+DAY = 864e8
+"""Microseconds of a day."""
 
 
 def values_of(filled: Floats, field: Field, family: Family, declared: tuple[Any, ...]) -> Array:
@@ -38,15 +39,18 @@ def boxed_array(items: Any) -> Array:
     return np.fromiter(items, dtype=object, count=len(items))
 
 
-def storable(values: Array, family: Family, dtype: Any) -> Array:
+def storable(values: Array, family: Family, dtype: Any, extent: Extent = None) -> Array:
     """The values as a typed column of this family and narwhals dtype stores them.
 
-    Decimals are left as floats: only their library knows their scale.
+    Rounding carries no whole number and no moment out of the extent. Decimals are left as floats:
+    only their library knows their scale.
     """
     if family in OBJECTS:
         return values
     if family is Family.INTEGER:
-        return whole_numbers(values, integer_dtype(dtype))
+        return within(whole_numbers(values, integer_dtype(dtype)), extent)
+    if family in MOMENTS:
+        return moments(values.astype(np.float64), moment_dtype(dtype), extent)
     return _STORERS.get(family, floats)(values.astype(np.float64), dtype)
 
 
@@ -57,12 +61,15 @@ BOXED_DTYPES: dict[Family, Any] = {
 }
 
 
-def as_objects(values: Array, family: Family) -> Array:
+def as_objects(values: Array, family: Family, extent: Extent = None) -> Array:
     """The values as Python objects, for a column that holds such."""
+    if family is Family.INTEGER and extent is not None and not _fits(extent, np.dtype(np.int64)):
+        whole = (min(max(round(value), extent[0]), extent[1]) for value in values.tolist())
+        return np.fromiter(whole, dtype=object, count=len(values))
     if family is Family.DECIMAL:
         numbers = (Decimal(repr(value)) for value in values.astype(np.float64).tolist())
         return np.fromiter(numbers, dtype=object, count=len(values))
-    return storable(values, family, BOXED_DTYPES.get(family)).astype(object)
+    return storable(values, family, BOXED_DTYPES.get(family), extent).astype(object)
 
 
 def whole_numbers(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -77,6 +84,32 @@ def whole_numbers(values: Array, dtype: np.dtype[Any]) -> Array:
     most = float(info.max)
     most = most if int(most) <= info.max else float(np.nextafter(most, 0.0))
     return np.clip(np.rint(values), info.min, most).astype(dtype)
+
+
+def within(whole: Array, extent: Extent, tick: int = 1, grain: int = 0) -> Array:
+    """Whole numbers that rounding alone has carried out of an extent, moved to its ends.
+
+    The extent is in units of which ``tick`` make one of ``whole``; float64 and ``grain`` rounded.
+
+    >>> within(np.array([2**53, 2**53 + 4, 7]), (2**53 + 1, 2**53 + 3)).tolist()
+    [9007199254740993, 9007199254740995, 7]
+    """
+    if extent is None:
+        return whole
+    low, high = -(-extent[0] // tick), extent[1] // tick
+    if low > high or not _fits((low, high), whole.dtype):
+        return whole
+    slack = (2 * int(np.spacing(float(max(map(abs, extent))))) + grain) // tick
+    info = np.iinfo(whole.dtype)
+    is_below = (whole < low) & (whole >= max(low - slack, int(info.min)))
+    is_above = (whole > high) & (whole <= min(high + slack, int(info.max)))
+    limits = np.array([low, high], dtype=whole.dtype)
+    return np.where(is_below, limits[0], np.where(is_above, limits[1], whole))
+
+
+def _fits(extent: tuple[int, int], dtype: np.dtype[Any]) -> bool:
+    info = np.iinfo(dtype)
+    return bool(info.min <= extent[0] and extent[1] <= info.max)
 
 
 def real_numbers(values: Floats, dtype: np.dtype[Any]) -> Array:
@@ -109,25 +142,36 @@ def truths(values: Floats, dtype: Any) -> Array:
 def times_of_day(values: Floats, dtype: Any) -> Array:
     """Microseconds since midnight as times."""
     midnight = datetime(1970, 1, 1)
-    whole = np.clip(np.rint(values), 0, MICROSECONDS["D"] - 1)
+    whole = np.clip(np.rint(values), 0, DAY - 1)
     times = ((midnight + timedelta(microseconds=us)).time() for us in whole.tolist())
     return np.fromiter(times, dtype=object, count=len(values))
 
 
-def moments(values: Floats, dtype: Any) -> Array:
-    """Microseconds as dates or durations of numpy, rounded to the unit of a narwhals dtype.
+def moment_dtype(dtype: Any) -> np.dtype[Any]:
+    """The numpy dtype of a narwhals date or duration.
 
-    >>> moments(np.array([1_600_000.0]), nw.Duration("ms"))
-    array([1600], dtype='timedelta64[ms]')
+    >>> moment_dtype(nw.Duration("ms"))
+    dtype('<m8[ms]')
     """
-    unit = getattr(dtype, "time_unit", "D")
     letter = "m" if dtype == nw.Duration else "M"
-    ticks = whole_numbers(values / MICROSECONDS[unit], np.dtype(np.int64))
-    return ticks.view(f"{letter}8[{unit}]")
+    return np.dtype(f"{letter}8[{getattr(dtype, 'time_unit', 'D')}]")
+
+
+def moments(values: Floats, dtype: np.dtype[Any], extent: Extent = None) -> Array:
+    """Microseconds as dates or durations of numpy, rounded to their unit.
+
+    >>> moments(np.array([1_600_000.0]), np.dtype("m8[s]"))
+    array([2], dtype='timedelta64[s]')
+    """
+    unit, count = np.datetime_data(dtype)
+    if unit not in NANOSECONDS:  # months and years have no fixed length
+        return np.rint(values).astype(np.int64).view(f"{dtype.kind}8[us]").astype(dtype)
+    tick = count * NANOSECONDS[unit]
+    ticks = whole_numbers(values / (tick / 1e3), np.dtype(np.int64))
+    return within(ticks, extent, tick, NANOSECONDS["us"]).view(dtype)
 
 
 _STORERS: dict[Family, Callable[[Floats, Any], Array]] = {
     Family.BOOLEAN: truths,
     Family.TIME: times_of_day,
-    **dict.fromkeys(MOMENTS, moments),
 }

@@ -14,11 +14,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greyfill import frames
+from greyfill import frames, memory
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")
+IN_TRANSFORM = 40
+"""Bytes that ``transform`` needs at least for each cell: numbers, holes, the filled copies."""
+LESS_IN_TRANSFORM = "Pass the rows in chunks: each is filled on its own, so the result is the same."
+LESS_IN_FIT = (
+    "Fit on a sample of the rows and fill the others with transform, in chunks; or drop columns."
+)
 
 
 class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
@@ -36,6 +42,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     add_indicator: bool
     keep_empty_features: bool
     verbose: int
+
+    _bytes_per_cell: ClassVar[int] = 60
+    """Memory that ``fit`` needs at least for each cell of the table, its copies included."""
 
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     """Attributes that a saved file leaves out."""
@@ -89,7 +98,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         gives the same answer as a batch.
         """
         check_is_fitted(self)
-        frames.open_table(X)
+        self._refuse_too_large(frames.open_table(X).shape, IN_TRANSFORM, LESS_IN_TRANSFORM)
         validate_data(self, X, reset=False, skip_check_array=True)
         table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
         filled = table.values.copy()
@@ -167,7 +176,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
-        frames.open_table(X)
+        self._refuse_too_large(frames.open_table(X).shape, self._bytes_per_cell, LESS_IN_FIT)
         validate_data(self, X, reset=True, skip_check_array=True)
         table, origin = frames.encode(
             X,
@@ -193,6 +202,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._refuse_taken_names(list(schema.names))
         counts = holes * (self._kept | self.keep_empty_features)
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
+
+    def _refuse_too_large(self, shape: tuple[int, ...], per_cell: int, remedy: str) -> None:
+        """Refuse a table that cannot fit in the memory that is free."""
+        work = f"Filling {shape[0]:,} × {shape[1]:,} cells by {type(self).__name__}"
+        memory.refuse_beyond(shape[0] * shape[1] * per_cell, work, remedy)
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep more of the training table than filling new rows needs; usually nothing."""

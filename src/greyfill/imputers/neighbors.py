@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from greyfill import memory
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.engine import Settings, run
@@ -22,6 +23,9 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
+
+BYTES_PER_LINK = 32
+"""Memory of one donor of one row: which, how far, and its two weights."""
 
 
 class NeighborFamily(BaseImputer):
@@ -141,8 +145,10 @@ class NeighborFamily(BaseImputer):
             return False
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        settings = self._settings()
+        _refuse_too_many_links(table, settings)
         heeded = None if self.labels == "none" else labels
-        values, fitted = run(self._heeding_recipe(), table, heeded, self._settings())
+        values, fitted = run(self._heeding_recipe(), table, heeded, settings)
         self._remember(fitted)
         return values
 
@@ -268,6 +274,18 @@ def _with_shared_sections(own: str, shared: str) -> str:
     joint = "\n" if header in text else f"\n\n{header}"
     examples = f"\n\nExamples\n--------\n>>> {example}\n" if separator else "\n"
     return f"{text}{joint}{sections}{examples}"
+
+
+def _refuse_too_many_links(table: Table, settings: Settings) -> None:
+    """Refuse more donors of more incomplete rows than fit in memory, where k is known."""
+    if not isinstance(settings.n_neighbors, str):
+        incomplete = int(table.missing.any(axis=1).sum())
+        donors = min(settings.n_neighbors, settings.max_donors or table.n_rows, table.n_rows)
+        memory.refuse_beyond(
+            incomplete * donors * BYTES_PER_LINK,
+            f"Keeping {donors:,} donors of each of {incomplete:,} incomplete rows",
+            "Choose a smaller n_neighbors, or fit on a sample of the rows.",
+        )
 
 
 class CGKNNImputer(NeighborFamily):

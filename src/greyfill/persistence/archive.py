@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import struct
 import zipfile
 import zlib
 from importlib.metadata import version
@@ -20,7 +21,7 @@ MAX_BYTES = 8 * 2**30
 
 UNREADABLE = (
     zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError, RuntimeError,
-    ValueError, OSError,
+    ValueError, OSError, TypeError, AttributeError, struct.error,
 )  # fmt: skip
 """What a damaged or foreign file can make the zip and JSON readers raise."""
 
@@ -38,9 +39,9 @@ def write_archive(path: Path, kind: str, tree: Any, members: dict[str, bytes]) -
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
-        for name, part in contents.items():
-            archive.writestr(name, part)
+        for name, part in {MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}.items():
+            member = zipfile.ZipInfo(name)  # of 1980, so that equal imputers give equal files
+            archive.writestr(member, part, zipfile.ZIP_DEFLATED, compresslevel=1)
     put(path, [buffer.getvalue()], force=True)
 
 
@@ -64,7 +65,10 @@ def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
             raise PersistenceError(f"{path}: damaged, the checksum of {name} does not match")
     if TREE not in contents:
         raise PersistenceError(f"{path}: not a file that greyfill saved")
-    return json.loads(contents.pop(TREE)), contents
+    try:
+        return json.loads(contents.pop(TREE)), contents
+    except (ValueError, RecursionError) as error:
+        raise PersistenceError(f"{path}: the content is no JSON ({error})") from error
 
 
 def _refuse_large(path: Path, archive: zipfile.ZipFile, max_bytes: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.exceptions import InvalidDataError, PersistenceError
+from greyfill.exceptions import PersistenceError
 from greyfill.persistence.registry import IMPUTERS, NAMES, RECORDS
 
 Members = dict[str, bytes]
@@ -102,10 +102,13 @@ class _Writer:
 def decode_tree(tree: Any, members: Members, path: Path) -> Any:
     """The imputer of a tree; whatever does not fit is an error that names the file."""
     try:
-        return _Reader(members).node(tree)
+        imputer = _Reader(members).node(tree)
+        if type(imputer) not in IMPUTERS.values():
+            raise PersistenceError("it holds no imputer")
+        return imputer
     except PersistenceError as error:
         raise PersistenceError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, InvalidDataError) as error:
+    except (Exception, MemoryError) as error:  # a made-up tree can go wrong in any way
         raise PersistenceError(f"{path}: the content does not fit together ({error})") from error
 
 

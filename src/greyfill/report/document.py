@@ -2,13 +2,12 @@
 
 import html
 import os
-import shutil
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from greyfill.exceptions import InvalidParameterError
+from greyfill.files import put
 from greyfill.report.render import render
 from greyfill.report.summarize import Summary, summarize
 
@@ -52,7 +51,7 @@ class Report:
                 "pass format="
             )
         text = self.render(format or FORMATS[target.suffix.lower()])
-        _write(Path(os.path.realpath(target)), text)
+        put(os.path.abspath(target), [text.encode()], force=True)
         return target
 
     def _repr_html_(self) -> str:
@@ -81,15 +80,3 @@ def make_report(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: i
     <Report of KNNIImputer: 1 holes in 3 × 2 cells>
     """
     return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows))
-
-
-def _write(target: Path, text: str) -> None:
-    """Write beside the target and rename."""
-    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        if target.exists():
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)

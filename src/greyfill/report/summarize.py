@@ -1,5 +1,6 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
+import os
 from datetime import UTC, datetime
 from typing import Any
 
@@ -55,7 +56,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     bits, sample = _information(evidence)
     summary: Summary = {
         "format": FORMAT,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": _now().isoformat(timespec="seconds"),
         "method": type(imputer).__name__,
         "table": _table(evidence),
         "columns": [column_entry(evidence, j) for j in shown.tolist()],
@@ -80,6 +81,12 @@ def _shown_columns(evidence: Evidence) -> Ints:
     """All columns, or those with the most holes, in the order of the table."""
     holes = evidence.table.missing.sum(axis=0)
     return np.sort(np.argsort(-holes, kind="stable")[:MOST_COLUMNS])
+
+
+def _now() -> datetime:
+    """The time, or what SOURCE_DATE_EPOCH says it is, so that a page can be made again."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
 
 
 def _table(evidence: Evidence) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from greyfill.evaluation.reproduction.results import Results
 from greyfill.evaluation.reproduction.sections import Section, sections
 from greyfill.evaluation.reproduction.small_grids import settings
 from greyfill.evaluation.reproduction.verdicts import Verdict, decide
+from greyfill.files import put
 
 IMAGES = "img/reproduction"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "polars", "matplotlib")
@@ -63,7 +64,7 @@ def write_page(
     }
     pages = [folder / f"reproduction.{ending}" for ending in ("md", "html")]
     for page in pages:
-        page.write_text(render(page.name, context), encoding="utf-8")
+        put(page, [render(page.name, context).encode()], force=True)
     return pages, everything
 
 

@@ -9,6 +9,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from greyfill.files import put
+
 OURS, PRINTED, THIRD, INK = "#1f5fa8", "#c9552b", "#6b8f3c", "#222222"
 
 STYLE: dict[Any, Any] = {
@@ -47,8 +49,10 @@ def save(figure: Figure, name: str, folder: Path) -> str:
     """Write ``name``.svg and ``name``.png, and return the SVG for a page."""
     folder.mkdir(parents=True, exist_ok=True)
     text = as_svg(figure)
-    (folder / f"{name}.svg").write_text(text, encoding="utf-8")
-    figure.savefig(folder / f"{name}.png", dpi=130, metadata={"Software": None})
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
+    put(folder / f"{name}.svg", [text.encode()], force=True)
+    put(folder / f"{name}.png", [pixels.getvalue()], force=True)
     return text
 
 

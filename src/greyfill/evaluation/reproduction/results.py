@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from greyfill.files import put_parquet
+
 RUNS = {
     "scenario": pl.String,
     "rate": pl.Float64,
@@ -127,7 +129,7 @@ class Results:
         paths = []
         for name in ("runs", "passes", "information", "timings"):
             path = folder / f"{name}.parquet"
-            getattr(self, name).write_parquet(path)
+            put_parquet(path, getattr(self, name))
             paths.append(path)
         return paths
 

@@ -1,0 +1,101 @@
+"""The same table and seed give the same bytes: on any threads, in any blocks, library or chunks."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from imputers.family import IMPUTERS, quick
+
+from greyfill._neighbors import linking
+
+N_ROWS = 90
+
+family = pytest.mark.parametrize("imputer", IMPUTERS, ids=lambda imputer: imputer.__name__)
+
+
+def table(seed: int = 0) -> tuple[pl.DataFrame, Any]:
+    """Numbers, whole numbers, texts and truths that know the class, with holes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, N_ROWS)
+    frame = pl.DataFrame(
+        {
+            "u": rng.normal(size=N_ROWS) + y,
+            "v": rng.normal(size=N_ROWS) * 1e-9 + 1.0,
+            "n": rng.integers(-50, 50, N_ROWS) + 30 * y,
+            "word": rng.choice(["a", "b", "c"], N_ROWS),
+            "flag": rng.random(N_ROWS) < 0.2 + 0.3 * y,
+        }
+    )
+    holes = rng.random(frame.shape) < 0.15
+    return frame.with_columns(
+        [column.set(pl.Series(holes[:, j]), None) for j, column in enumerate(frame)]
+    ), y
+
+
+def fitted(imputer: Any, X: Any, y: Any, **params: Any) -> tuple[Any, Any]:
+    known = {k: v for k, v in params.items() if k in inspect.signature(imputer).parameters}
+    model = quick(imputer, **known)
+    return model.fit_transform(X, y), model
+
+
+def rows(filled: Any) -> list[tuple[str, ...]]:
+    """Every cell spelled out, whatever the library."""
+    if isinstance(filled, pd.DataFrame):
+        filled = pl.DataFrame({name: filled[name].tolist() for name in filled.columns})
+    frame = filled if isinstance(filled, pl.DataFrame) else pl.DataFrame(filled)
+    return [tuple(map(repr, row)) for row in frame.iter_rows()]
+
+
+@family
+def test_number_of_threads(imputer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table()
+    monkeypatch.setattr(linking, "BLOCK_ROWS", 7)  # so that there is something to share out
+    alone, one = fitted(imputer, X, y, n_jobs=1)
+    together, two = fitted(imputer, X, y, n_jobs=2)
+    assert rows(alone) == rows(together)
+    assert rows(one.transform(X)) == rows(two.transform(X))
+
+
+@family
+@pytest.mark.parametrize("block", [1, 13, 64])
+def test_size_of_blocks(imputer: Any, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table()
+    usual, model = fitted(imputer, X, y)
+    expected = rows(usual), rows(model.transform(X))
+    monkeypatch.setattr(linking, "BLOCK_ROWS", block)
+    again, model = fitted(imputer, X, y)
+    assert (rows(again), rows(model.transform(X))) == expected
+
+
+@family
+def test_library_of_the_table(imputer: Any) -> None:
+    X, y = table()
+    nullable = {"n": "Int64", "word": "string", "flag": "boolean"}
+    frame = pd.DataFrame({name: pd.array(X[name].to_list(), dtype=nullable.get(name, "float64"))
+                          for name in X.columns})  # fmt: skip
+    results = [fitted(imputer, same, y)[0] for same in (X, X.to_arrow(), frame)]
+    assert isinstance(results[1], pa.Table)
+    assert rows(results[0]) == rows(results[1]) == rows(results[2])
+
+
+@family
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_chunks_of_new_rows(imputer: Any, size: int) -> None:
+    X, y = table()
+    new, _ = table(seed=1)
+    _, model = fitted(imputer, X, y)
+    whole = rows(model.transform(new))
+    chunks = [model.transform(new[i : i + size]) for i in range(0, N_ROWS, size)]
+    assert [row for chunk in chunks for row in rows(chunk)] == whole
+
+
+@family
+def test_saved_files_are_equal(imputer: Any, tmp_path: Any) -> None:
+    X, y = table()
+    for name in ("one", "two"):
+        fitted(imputer, X, y)[1].save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
