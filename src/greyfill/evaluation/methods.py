@@ -39,6 +39,7 @@ def _native() -> FunctionTransformer:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
+    "grey": imputers.GreyImputer,
     "cgknn": imputers.CGKNNImputer,
     "fwgknn": imputers.FWGKNNImputer,
     "gknn": imputers.GKNNImputer,
