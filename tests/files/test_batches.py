@@ -233,28 +233,36 @@ def test_a_full_disk(extension: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 MEASURE = """
 import sys
 from greyfill import files
-with files.open_batches(sys.argv[1], size=1 << 18, rows=5000) as batches:
+with files.open_batches(sys.argv[1], size=1 << 18, rows=50_000) as batches:
     with batches.writing(sys.argv[2], force=True) as writer:
         for batch in batches:
-            writer.write(batch, batch.frame.fill_null("word").fill_null(1.5))
+            writer.write(batch, batch.frame.fill_null(1.5))
 print(*(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peak of memory to read")
-@pytest.mark.parametrize("extension", ["csv", "csv.gz", "parquet", "arrow", "jsonl"])
-def test_memory_does_not_grow_with_the_file(extension: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("extension", "n_rows"),
+    [
+        ("csv", 250_000),
+        ("csv.gz", 250_000),
+        ("jsonl", 250_000),
+        ("parquet", 1_500_000),  # beyond what polars keeps in flight
+        ("arrow", 1_500_000),
+    ],
+)
+def test_memory_does_not_grow_with_the_file(extension: str, n_rows: int, tmp_path: Path) -> None:
     """A file four times as long takes hardly more memory, and far less than its own cells."""
     peaks = []
-    for n_rows in (250_000, 1_000_000):
-        frame = pl.DataFrame({"n": pl.int_range(n_rows, eager=True)}).with_columns(
+    for height in (n_rows, 4 * n_rows):
+        frame = pl.DataFrame({"n": pl.int_range(height, eager=True)}).with_columns(
             x=pl.col("n") / 7,
             y=pl.when(pl.col("n") % 10 > 0).then(pl.col("n") * 0.125),
-            word=pl.when(pl.col("n") % 9 > 0).then(pl.lit("w") + (pl.col("n") % 1000).cast(str)),
         )
-        path = tmp_path / f"{n_rows}.{extension}"
+        path = tmp_path / f"{height}.{extension}"
         files.Source("-", files.Format.CSV, frame).write(frame, path)
         line = [sys.executable, "-c", MEASURE, str(path), str(tmp_path / f"out.{extension}")]
         done = subprocess.run(line, capture_output=True, check=True)
         peaks.append(int(done.stdout) / 1024)
-    assert peaks[1] - peaks[0] < 32
+    assert peaks[1] - peaks[0] < 40
