@@ -18,8 +18,8 @@ from harness import Scenario
 from numba import njit
 
 from greyfill import CGKNNImputer
-from greyfill._kernels import compiled
 from greyfill._kernels.pool import build_pool
+from greyfill._kernels.search import search
 
 QUERIES, K = 24, 10
 
@@ -62,7 +62,7 @@ def rates(n: int = 65_536, p: int = 20, repeats: int = 40) -> dict[str, float]:
     def scan(prune: bool) -> float:
         return best_of(
             repeats,
-            lambda: compiled._search(
+            lambda: search(
                 True,
                 queries,
                 holes,
@@ -98,7 +98,7 @@ def fallback_cost(n: int = 100_000, p: int = 20, queries: int = 256) -> float:
         seconds = []
         for prune in (True, False):
             start = time.perf_counter()
-            compiled._search(
+            search(
                 True, values[:queries], whole[:queries], np.arange(queries), pool, weights, 0.5,
                 prune, *no_hints(queries), rows, distances,
             )  # fmt: skip

@@ -98,7 +98,9 @@ class Table:
         return Table(self.values[index], self.missing[index], self.columns)
 
     def select(self, index: Ints | Bools) -> "Table":
-        """The same rows with only the given columns."""
+        """The same rows with only the given columns; without a copy where those are all."""
+        if index.dtype == bool and index.all():
+            return self
         kept = tuple(self.columns[j] for j in np.arange(self.n_columns)[index])
         return Table(self.values[:, index], self.missing[:, index], kept)
 

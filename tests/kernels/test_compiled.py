@@ -86,12 +86,66 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
     donors = rng.integers(0, n, (4, k))
     weights = rng.integers(0, 3, (4, k)) / 2.0
     weights[:, 0] = 1.0
-    averages = compiled.average_cells(rows.values, slots, columns, donors, weights)
-    codes = np.where(rows.is_categorical, rows.values, 0.0)
-    votes = compiled.vote_cells(codes, slots, columns, donors, weights, 3)
+    values = np.where(rows.is_categorical, rows.values, rng.random((n, p)))
+    filled = compiled.fill_cells(
+        values, rows.is_categorical, slots, columns, donors, weights, 2.0 * weights, 3
+    )
     for c, (slot, column) in enumerate(zip(slots, columns, strict=True)):
-        given_values = rows.values[donors[slot], column]
-        assert averages[c] == reference.average(given_values, weights[slot])
-        alone = compiled.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
-        assert alone[0] == averages[c]
-        assert votes[c] == reference.vote(codes[donors[slot], column], weights[slot])
+        given_values = values[donors[slot], column]
+        if rows.is_categorical[column]:
+            expected = reference.vote(given_values, 2.0 * weights[slot])
+            votes = compiled.vote_cells(
+                values, slots[c : c + 1], columns[c : c + 1], donors, weights, 3
+            )
+            assert votes.tolist() == [expected]
+        else:
+            expected = reference.average(given_values, weights[slot])
+            alone = compiled.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
+            assert alone.tolist() == [expected]
+        assert filled[c] == expected
+
+
+@given(rows=scaled_rows(), seed=st.integers(0, 10**6))
+def test_written_cells_and_their_largest_change(rows: Rows, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = np.flatnonzero(rows.missing)
+    slots, columns = np.divmod(cells, rows.missing.shape[1])
+    old = rng.integers(0, 3, rows.values.shape) / np.where(rows.is_categorical, 1.0, 2.0)
+    fresh = rng.integers(0, 3, len(cells)) / np.where(rows.is_categorical[columns], 1.0, 2.0)
+    backwards = np.arange(len(old))[::-1].copy()  # slot s is row n − 1 − s
+    written = old.copy()
+    change = compiled.write_cells(written, rows.is_categorical, backwards, slots, columns, fresh)
+    expected = old.copy()
+    expected[backwards[slots], columns] = fresh
+    assert written.tolist() == expected.tolist()
+    moved = np.abs(expected - old)
+    assert change == np.where(rows.is_categorical, moved > 0.0, moved).max(initial=0.0)
+
+
+@given(rows=scaled_rows(), seed=st.integers(0, 10**6))
+def test_cells_with_a_donor_that_was_missing(rows: Rows, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, p = rows.missing.shape
+    slots, columns, donors = (
+        rng.integers(0, 4, 10),
+        rng.integers(0, p, 10),
+        rng.integers(0, n, (4, 3)),
+    )
+    expected = rows.missing[donors[slots], columns[:, np.newaxis]].any(axis=1)
+    assert compiled.any_missing(rows.missing, slots, columns, donors).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+@pytest.mark.parametrize("k", [1, 70])
+def test_many_ties_rank_by_row_number(rho: float | None, k: int) -> None:
+    """Thousands of donors tie for the k places; the first rows get them."""
+    n = 2 * BLOCK + 5
+    values = (np.arange(n) % 3 == 0).astype(float)[:, np.newaxis]  # a third equals the query
+    rows = Rows(values, np.zeros((n, 1), bool), np.array([True]), np.ones(1))
+    pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
+    query = (pool, np.ones((1, 1)), np.zeros((1, 1), bool), np.array([6]), rows.weights)
+    found, distances = (
+        compiled.heom_search(*query, k) if rho is None else compiled.grey_search(*query, rho, k)
+    )
+    assert found[0].tolist() == [3 * i for i in range(k + 1) if i != 2][:k]
+    assert (distances == 0.0).all()

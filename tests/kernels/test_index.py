@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from greyfill._kernels import compiled, reference
 from greyfill._kernels.index import kd_order
 from greyfill._kernels.pool import BLOCK, FAR, DonorPool, build_pool
+from greyfill._kernels.search import search
 from greyfill.table import Bools, Floats
 
 
@@ -26,7 +27,7 @@ def run_search(
     pool: DonorPool, weights: Floats, k: int, rho: float | None, queries: int, prune: bool = True
 ) -> tuple[Floats, Floats, float]:
     rows, distances = np.empty((queries, k), np.intp), np.empty((queries, k))
-    visited = compiled._search(
+    visited = search(
         rho is not None, pool.values[:queries], pool.missing[:queries], np.arange(queries), pool,
         weights, rho or 0.5, prune, np.empty((queries, 0)), np.full(queries, np.inf), rows,
         distances,

@@ -16,6 +16,9 @@ LEAVES = 16
 BLOCK = LEAVES * LEAF
 """Donors in a block."""
 
+SHELF = 4
+"""Mean number of values on a shelf of a sorted column."""
+
 FAR = np.float32(1e30)
 """Stands for a missing donor cell: no number is near it, no category equals it."""
 
@@ -52,10 +55,13 @@ class DonorPool(NamedTuple):
     leaf_boxes: Boxes
     sorted_columns: Floats
     sorted_counts: Ints
+    shelves: NDArray[np.int32]
 
 
 def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: Floats) -> DonorPool:
     """Lay out the donors ``values`` with holes ``missing`` for a distance with ``weights``."""
+    from greyfill._kernels.measures import shelve
+
     cells = values.astype(np.float32)
     cells[missing] = FAR
     rows = _near_together(cells, is_categorical, weights)
@@ -72,6 +78,7 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
         leaf_boxes=leaf_boxes,
         sorted_columns=sorted_columns,
         sorted_counts=sorted_counts,
+        shelves=shelve(sorted_columns, sorted_counts, max(len(values) // SHELF, 1)),
     )
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from greyfill._kernels.pool import build_pool
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.linking import Links, informed, link, search
-from greyfill._neighbors.prepared import Prepared, available
+from greyfill._neighbors.linking import Links, Request, Search, informed, link, search_all
+from greyfill._neighbors.prepared import Prepared, available, weight_groups
 from greyfill._neighbors.sampling import even_sizes, rows_by_rank, sample_ranks
+from greyfill._neighbors.threads import map_threads
 from greyfill.table import Bools, Floats, Ints
 
 MAX_K = 50
@@ -41,10 +42,11 @@ def by_classification(prepared: Prepared, labels: Ints, random_state: int | None
     folds = stratified_folds(labels[rows], min(N_FOLDS, len(rows)), random_state)
     k = min(MAX_K, len(rows) - int(np.bincount(folds).max()))
     neighbor_labels = np.empty((len(rows), k), dtype=np.intp)
-    for fold in np.unique(folds):
-        givers = rows[folds != fold]
-        found = _search_fold(prepared, rows[folds == fold], givers, k)
-        neighbor_labels[folds == fold] = labels[givers[found]]
+    sides = [(rows[folds == fold], rows[folds != fold]) for fold in np.unique(folds)]
+    searches = map_threads(lambda side: _search_of_fold(prepared, *side, k), sides, prepared.n_jobs)
+    found = search_all(prepared.recipe.distance, searches, prepared.n_jobs)
+    for fold, (_, givers), (donors, _) in zip(np.unique(folds), sides, found, strict=True):
+        neighbor_labels[folds == fold] = labels[givers[donors]]
     return classification_errors(neighbor_labels, labels[rows])
 
 
@@ -55,15 +57,17 @@ def _classifiable(prepared: Prepared, labels: Ints) -> Ints:
     return rows if len(np.unique(labels[rows])) > 1 else np.flatnonzero(labels >= 0)
 
 
-def _search_fold(prepared: Prepared, rows: Ints, givers: Ints, k: int) -> Ints:
-    missing = prepared.visible(prepared.table.missing)
+def _search_of_fold(prepared: Prepared, rows: Ints, givers: Ints, k: int) -> Search:
+    missing = prepared.table.missing
     weights = prepared.overall_weights
     pool = build_pool(
-        prepared.start[givers], missing[givers], prepared.table.is_categorical, weights
+        prepared.start[givers],
+        prepared.visible(missing[givers]),
+        prepared.table.is_categorical,
+        weights,
     )
     taking = prepared.taking(rows, givers, prepared.start[rows], missing[rows])
-    found, _ = search(prepared.recipe.distance, pool, taking, weights, k, prepared.n_jobs)
-    return found
+    return Search(pool, taking, weights, k)
 
 
 def classification_errors(neighbor_labels: Ints, labels: Ints) -> Floats:
@@ -160,7 +164,7 @@ def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) 
         prepared.overall_weights,
     )
     links = []
-    for weights, holes in prepared.weight_groups(hidden):
+    for weights, holes in weight_groups(prepared, hidden):
         seen: Bools = prepared.visible(table.missing[rows]) | holes
         some = holes.any(axis=1) & informed(seen, weights)
         missing = seen[some]
@@ -168,10 +172,8 @@ def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) 
         taking = replace(taking, missing=missing)  # a hidden cell is unknown in every reading
         k = available(taking, pool.givers, MAX_K)
         if some.any() and k > 0:
-            links.append(
-                link(recipe.distance, recipe.fill, donors, pool.givers, taking, holes[some],
-                     weights, k, prepared.n_jobs)
-            )  # fmt: skip
+            request = Request(Search(donors, taking, weights, k), pool.givers, holes[some])
+            links.append(link(recipe.distance, recipe.fill, request, prepared.n_jobs))
     return links
 
 

@@ -88,10 +88,10 @@ class SameClass:
     def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
         """One pool for each class."""
         assert labels is not None
-        return [self._pool(labels, label) for label in np.unique(labels)]
+        return [self._pool(labels, label) for label in np.flatnonzero(np.bincount(labels)).tolist()]
 
     def _pool(self, labels: Ints, label: int) -> RowPool:
         rows = np.flatnonzero(labels == label)
         if len(rows) - 1 < self.min_donors:
-            return RowPool(rows, np.arange(len(labels)), int(label), fallback=True)
-        return RowPool(rows, rows, int(label))
+            return RowPool(rows, np.arange(len(labels)), label, fallback=True)
+        return RowPool(rows, rows, label)

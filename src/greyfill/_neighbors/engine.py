@@ -15,18 +15,22 @@ from greyfill._neighbors.choose_k import (
 )
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.explaining import spreads
-from greyfill._neighbors.linking import Links, informed, link
-from greyfill._neighbors.prepared import Prepared, available, capped
+from greyfill._neighbors.linking import Links, Request, Search, informed, link_all
+from greyfill._neighbors.prepared import Prepared, available, capped, weight_groups
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report, digest
 from greyfill._neighbors.serving import Fitted, Spreads, serve
 from greyfill._neighbors.solving import NumberMap
 from greyfill._neighbors.start import column_centers
+from greyfill._neighbors.threads import map_threads
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
 K_RULES = ("auto", "cv", "masked")
+
+CUT = 8_192
+"""Holes that one thread fills at a time; fewer than these are not worth a second thread."""
 
 
 def _quiet(message: str) -> None:
@@ -56,8 +60,9 @@ def run(
     taught = _taught_rows(recipe, labels, table.n_rows)
     known_cells = evidence(table, taught)
     scaler = Scaler.learn(known_cells)
-    centers = column_centers(scaler.scale(known_cells))
-    training = scaler.scale(_only(table, taught))
+    scaled = scaler.scale(known_cells)
+    centers = column_centers(scaled)
+    training = scaled if known_cells is table else scaler.scale(table.rows(taught))
     known = labels[taught] if labels is not None else None
     prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
     k, scores = _choose_k(prepared, settings)
@@ -177,14 +182,21 @@ class TrainingWork:
         self.open_holes = self.missing.copy()
         self.fallbacks: Counter[str] = Counter()
         self._links: list[Links] = []
+        self._moving: list[Links] | None = None
+        self._all_filled = False
         self._spreads: list[Spreads] = []
         self._pools = prepared.pools(self.missing)
 
     def one_pass(self) -> float:
-        """Fill every hole from the current values; return the largest change."""
+        """Fill every hole from the current values; return the largest change.
+
+        After the first pass, only holes that take from holes can change.
+        """
         if not self._links or self.prepared.recipe.distance.holes == "filled":
             self._link_all()
-        return self._apply(self._links)
+        change = self._apply(self._find_moving() if self._all_filled else self._links)
+        self._all_filled = True
+        return change
 
     def solve_numbers(self) -> float:
         """Put every numeric hole at the limit of the passes; return the largest change."""
@@ -195,23 +207,21 @@ class TrainingWork:
         return float(np.abs(solution - numbers.now).max(initial=0.0))
 
     def state(self) -> bytes:
-        """A digest of the current values of the holes."""
-        return digest(self.values[self.missing])
+        """A digest of the current values of the holes that a further pass may change."""
+        cells = [self.values[p.rows[p.slots], p.columns] for p in self._find_moving()]
+        return digest(np.concatenate(cells) if cells else np.zeros(0))
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""
-        links = [
-            piece
-            for pool in self._pools
-            for piece in self._link(pool, np.intersect1d(takers, pool.takers))
-        ]
+        links = self._link([(pool, np.intersect1d(takers, pool.takers)) for pool in self._pools])
         self._apply(links)
         self._spreads += [self._spread(piece) for piece in links]
         self.open_holes[takers] = False
 
     def spreads(self) -> Spreads:
         """Row, column and disagreement of the donors of every hole that had any."""
-        pieces = self._spreads + [self._spread(piece) for piece in self._links]
+        n_jobs = self.prepared.n_jobs
+        pieces = self._spreads + map_threads(self._spread, self._links, n_jobs)
         if not pieces:
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
         rows, columns, found = (np.concatenate(part) for part in zip(*pieces, strict=True))
@@ -224,38 +234,67 @@ class TrainingWork:
     def _link_all(self) -> None:
         """Find the donors of all holes."""
         self.fallbacks.clear()
-        self._links = [piece for pool in self._pools for piece in self._link(pool, pool.takers)]
+        self._links = self._link([(pool, pool.takers) for pool in self._pools])
+        self._moving, self._all_filled = None, False
 
-    def _link(self, pool: RowPool, takers: Ints) -> Iterator[Links]:
-        """Find the donors of all holes of some takers of a pool."""
-        takers = takers[self.missing[takers].any(axis=1)]
-        if len(takers) == 0:
-            return
-        if pool.fallback:
-            self.fallbacks["class_too_small"] += int(self.missing[takers].sum())
-        givers = self._givers(pool)
-        holes = self.prepared.visible(self.open_holes)
-        donors = build_pool(
+    def _find_moving(self) -> list[Links]:
+        """The holes whose donors may still change: fills of holes, or donors found anew."""
+        if self.prepared.recipe.distance.holes == "filled":
+            return self._links
+        if self._moving is None:
+            moving = [piece.moving(self.missing) for piece in self._links]
+            self._moving = [part for piece in moving for part in piece.cut(CUT)]
+        return self._moving
+
+    def _link(self, taking: list[tuple[RowPool, Ints]]) -> list[Links]:
+        """Find the donors of all holes of some takers of some pools."""
+        incomplete = np.asarray(self.missing.any(axis=1))
+        taking = [(pool, takers[incomplete[takers]]) for pool, takers in taking]
+        taking = [(pool, takers) for pool, takers in taking if len(takers)]
+        givers = [self._givers(pool) for pool, _ in taking]
+        donors = map_threads(self._lay_out, givers, self.prepared.n_jobs)
+        requests = (
+            request
+            for (pool, takers), rows, layout in zip(taking, givers, donors, strict=True)
+            for request in self._requests(pool, takers, rows, layout)
+        )
+        recipe, n_jobs = self.prepared.recipe, self.prepared.n_jobs
+        together = len(self.values)
+        return list(
+            link_all(recipe.distance, recipe.fill, requests, n_jobs, together, self._report)
+        )
+
+    def _lay_out(self, givers: Ints) -> DonorPool:
+        return build_pool(
             self.values[givers],
-            holes[givers],
+            self.prepared.visible(self.open_holes[givers]),
             self.prepared.table.is_categorical,
             self.prepared.overall_weights,
         )
-        for weights, cells in self.prepared.weight_groups(self.missing[takers]):
-            piece = self._link_group(donors, givers, takers, cells, weights)
-            if piece is not None:
-                yield piece
+
+    def _requests(
+        self, pool: RowPool, takers: Ints, givers: Ints, donors: DonorPool
+    ) -> Iterator[Request]:
+        if pool.fallback:
+            self.fallbacks["class_too_small"] += int(self.missing[takers].sum())
+        for weights, cells in weight_groups(self.prepared, self.missing[takers]):
+            request = self._request(donors, givers, takers, cells, weights)
+            if request is not None:
+                yield request
 
     def _givers(self, pool: RowPool) -> Ints:
         """The pool's givers, and its takers that have been filled for good."""
         joined = pool.takers[~self.open_holes[pool.takers].any(axis=1)]
-        return np.union1d(pool.givers, joined[self.prepared.may_give[joined]])
+        gives = np.zeros(len(self.values), dtype=bool)
+        gives[pool.givers] = True
+        gives[joined[self.prepared.may_give[joined]]] = True
+        return np.flatnonzero(gives)
 
-    def _link_group(
+    def _request(
         self, donors: DonorPool, givers: Ints, takers: Ints, cells: Bools, weights: Floats
-    ) -> Links | None:
+    ) -> Request | None:
         some = cells.any(axis=1)
-        matched = some & informed(self.prepared.visible(self.open_holes)[takers], weights)
+        matched = some & informed(self.prepared.visible(self.open_holes[takers]), weights)
         self.fallbacks["row_without_match"] += int(cells[some & ~matched].sum())
         rows = takers[matched]
         taking = self.prepared.taking(rows, givers, self.values[rows], self.open_holes[rows])
@@ -263,32 +302,37 @@ class TrainingWork:
         if k < 1 or len(rows) == 0:
             self.fallbacks["no_donor"] += int(cells[matched].sum())
             return None
-        recipe = self.prepared.recipe
-        return link(recipe.distance, recipe.fill, donors, givers, taking, cells[matched], weights,
-                    k, self.prepared.n_jobs, self._report)  # fmt: skip
+        return Request(Search(donors, taking, weights, k), givers, cells[matched])
 
     def _apply(self, links: list[Links]) -> float:
         """Compute every new value from the old ones, then write them; return the largest change."""
+        from greyfill._kernels import compiled
+
         is_categorical = self.prepared.table.is_categorical
         n_levels = self.prepared.n_levels
-        fresh = [piece.values(self.values, is_categorical, n_levels) for piece in links]
-        largest = 0.0
-        for piece, new in zip(links, fresh, strict=True):
-            cells = piece.rows[piece.slots], piece.columns
-            change = np.abs(new - self.values[cells])
-            change = np.where(is_categorical[piece.columns], change > 0.0, change)
-            largest = max(largest, float(change.max(initial=0.0)))
-            self.values[cells] = new
-        return largest
+        fresh = map_threads(
+            lambda piece: piece.values(self.values, is_categorical, n_levels),
+            links,
+            self.prepared.n_jobs if sum(len(piece.slots) for piece in links) > CUT else 1,
+        )
+        changes = [
+            compiled.write_cells(
+                self.values, is_categorical, piece.rows, piece.slots, piece.columns, new
+            )
+            for piece, new in zip(links, fresh, strict=True)
+        ]
+        return max(changes, default=0.0)
 
 
 def _assemble(
     fitted: Fitted, table: Table, taught: Ints, values: Floats, settings: Settings
 ) -> Floats:
     """Training rows from the loop, rows without a label by the rule for new rows."""
-    filled = np.empty_like(table.values)
-    filled[taught] = fitted.scaler.unscale(values)
-    others = np.setdiff1d(np.arange(table.n_rows), taught)
-    if len(others):
-        filled[others] = serve(fitted, table.rows(others), settings.n_jobs)
+    filled = fitted.scaler.unscale(values)
+    if len(taught) < table.n_rows:
+        untaught = np.ones(table.n_rows, dtype=bool)
+        untaught[taught] = False
+        known, filled = filled, np.empty_like(table.values)
+        filled[taught] = known
+        filled[untaught] = serve(fitted, table.rows(untaught), settings.n_jobs)
     return np.where(table.missing, filled, table.values)

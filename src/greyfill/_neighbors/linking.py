@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill._neighbors.recipe import Distance, Fill
 from greyfill._neighbors.schedule import Report
+from greyfill._neighbors.threads import as_ready
 from greyfill.table import Bools, Floats, Ints
 
 BLOCK_ROWS = 256
@@ -40,17 +40,25 @@ class Links:
         """One value for each hole from the donors' current values."""
         from greyfill._kernels import compiled
 
-        out = np.empty(len(self.slots))
-        votes = is_categorical[self.columns]
-        out[~votes] = compiled.average_cells(
-            donor_values, self.slots[~votes], self.columns[~votes], self.donors, self.number_weights
-        )
-        if votes.any():
-            out[votes] = compiled.vote_cells(
-                donor_values, self.slots[votes], self.columns[votes], self.donors,
-                self.vote_weights, n_levels,
-            )  # fmt: skip
-        return out
+        return np.asarray(
+            compiled.fill_cells(
+                donor_values, is_categorical, self.slots, self.columns, self.donors,
+                self.number_weights, self.vote_weights, n_levels,
+            )
+        )  # fmt: skip
+
+    def moving(self, missing: Bools) -> "Links":
+        """Only the holes with a donor that was filled itself; the others stay as they are."""
+        from greyfill._kernels import compiled
+
+        some = compiled.any_missing(missing, self.slots, self.columns, self.donors)
+        return replace(self, slots=self.slots[some], columns=self.columns[some])
+
+    def cut(self, size: int) -> Iterator["Links"]:
+        """The same holes in pieces of at most ``size``."""
+        for start in range(0, len(self.slots), size):
+            part = slice(start, start + size)
+            yield replace(self, slots=self.slots[part], columns=self.columns[part])
 
     def nearest(self, k: int, fill: Fill) -> "Links":
         """The same holes with at most the k nearest donors, weighed anew."""
@@ -74,7 +82,7 @@ class Taking:
     missing: Bools
     own_rows: Ints
 
-    def only(self, wanted: Bools | Ints) -> "Taking":
+    def only(self, wanted: Ints | Bools) -> "Taking":
         """Some of the rows."""
         return Taking(
             self.rows[wanted], self.values[wanted], self.missing[wanted], self.own_rows[wanted]
@@ -94,6 +102,33 @@ class Shared:
         return int(self.pool.values.nbytes + self.pool.leaves.nbytes)
 
 
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Rows that look for their k nearest donors in a pool; hints come from its other parts."""
+
+    pool: DonorPool
+    taking: Taking
+    weights: Floats
+    k: int
+    hints: Hints = NO_HINTS
+
+    def parts(self) -> Iterator[Ints]:
+        """Which rows one thread searches at a time.
+
+        Rows that are donors themselves are searched in the order in which the pool stores them,
+        others by their heaviest column: near rows follow each other and find what they need in the
+        cache.
+        """
+        n_rows = len(self.taking.rows)
+        order = np.arange(n_rows) if n_rows <= BLOCK_ROWS else self._near_together()
+        for start in range(0, n_rows, BLOCK_ROWS):
+            yield order[start : start + BLOCK_ROWS]
+
+    def _near_together(self) -> Ints:
+        heaviest = self.taking.values[:, int(np.argmax(self.weights))]
+        return np.lexsort((heaviest, _places(self.pool)[self.taking.own_rows]))
+
+
 def search(
     distance: Distance,
     pool: DonorPool,
@@ -101,33 +136,37 @@ def search(
     weights: Floats,
     k: int,
     n_jobs: int | None,
-    report: Report | None = None,
     hints: Hints = NO_HINTS,
 ) -> tuple[Ints, Floats]:
-    """The k nearest donors of every row, block by block, on ``n_jobs`` threads.
+    """Rows and distances of the k nearest donors of every row."""
+    return search_all(distance, [Search(pool, taking, weights, k, hints)], n_jobs)[0]
 
-    Rows that are donors themselves are searched in the order in which the pool stores them, others
-    by their heaviest column: near rows follow each other and find what they need in the cache.
-    ``joblib.parallel_config`` sends the blocks elsewhere. Hints come from other parts of the pool.
+
+def search_all(
+    distance: Distance,
+    searches: list[Search],
+    n_jobs: int | None,
+    report: Report | None = None,
+) -> list[tuple[Ints, Floats]]:
+    """Rows and distances of the k nearest donors for every row of every search.
+
+    All searches are cut into blocks, which ``n_jobs`` threads share; ``joblib.parallel_config``
+    may send them elsewhere.
     """
-    blocks = list(_cut(len(taking.rows)))
-    if len(blocks) == 1:
-        return _search_block(distance, Shared(pool), taking, weights, k, hints)
-    shared = Shared(pool)
-    heaviest = taking.values[:, int(np.argmax(weights))]
-    order = np.lexsort((heaviest, _places(pool)[taking.own_rows]))
-    parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_search_block)(
-            distance, shared, taking.only(order[b]), weights, k, hints.only(order[b])
-        )
-        for b in blocks
+    found = [_room(s) for s in searches]
+    shared = [Shared(s.pool) for s in searches]
+    parts = [(place, part) for place, s in enumerate(searches) for part in s.parts()]
+    calls = (
+        (distance, shared[place], s.taking.only(part), s.weights, s.k, s.hints.only(part))
+        for place, part in parts
+        for s in [searches[place]]
     )
-    found = list(parts if report is None else _telling(parts, len(order), report))
-    rows = np.empty((len(order), k), dtype=np.intp)
-    distances = np.empty((len(order), k))
-    rows[order] = np.concatenate([part for part, _ in found])
-    distances[order] = np.concatenate([part for _, part in found])
-    return rows, distances
+    told = _Progress(sum(len(part) for _, part in parts), report)
+    for number, (rows, distances) in as_ready(_search_block, calls, len(parts), n_jobs):
+        place, part = parts[number]
+        found[place][0][part], found[place][1][part] = rows, distances
+        told.tell(len(part))
+    return found
 
 
 def _search_block(
@@ -138,17 +177,24 @@ def _search_block(
     return distance.search(*queries) if hints.are_none else distance.search(*queries, hints)
 
 
-def _telling(
-    parts: Iterable[tuple[Ints, Floats]], n_rows: int, report: Report
-) -> Iterator[tuple[Ints, Floats]]:
-    """Hand on the parts of a search, and tell from time to time how many rows are done."""
-    done, told = 0, monotonic()
-    for part in parts:
-        done += len(part[0])
-        if monotonic() - told >= REPORT_SECONDS:
-            told = monotonic()
-            report(f"donors found for {done:,} of {n_rows:,} rows")
-        yield part
+class _Progress:
+    """Tells from time to time how many rows of a long search are done."""
+
+    def __init__(self, n_rows: int, report: Report | None) -> None:
+        self._n_rows, self._report = n_rows, report
+        self._done, self._told = 0, monotonic()
+
+    def tell(self, n_rows: int) -> None:
+        """Count some rows more."""
+        self._done += n_rows
+        if self._report is not None and monotonic() - self._told >= REPORT_SECONDS:
+            self._told = monotonic()
+            self._report(f"donors found for {self._done:,} of {self._n_rows:,} rows")
+
+
+def _room(search: Search) -> tuple[Ints, Floats]:
+    shape = len(search.taking.rows), search.k
+    return np.empty(shape, dtype=np.intp), np.empty(shape)
 
 
 def _places(pool: DonorPool) -> Ints:
@@ -158,32 +204,59 @@ def _places(pool: DonorPool) -> Ints:
     return places
 
 
-def link(
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Holes of the rows of a search; ``givers`` are the row numbers of the pool's donors."""
+
+    search: Search
+    givers: Ints
+    holes: Bools
+
+    def links(self, fill: Fill, found: tuple[Ints, Floats]) -> Links:
+        """The donors of every hole."""
+        donors, distances = found
+        slots, columns = np.nonzero(self.holes)
+        number_weights, vote_weights = fill.weigh(distances)
+        return Links(
+            self.search.taking.rows, slots, columns, self.givers[donors], distances,
+            number_weights, vote_weights,
+        )  # fmt: skip
+
+
+def link(distance: Distance, fill: Fill, request: Request, n_jobs: int | None) -> Links:
+    """Find the donors of every hole of one request."""
+    return request.links(fill, search_all(distance, [request.search], n_jobs)[0])
+
+
+def link_all(
     distance: Distance,
     fill: Fill,
-    pool: DonorPool,
-    givers: Ints,
-    taking: Taking,
-    holes: Bools,
-    weights: Floats,
-    k: int,
+    requests: Iterable[Request],
     n_jobs: int | None,
-    report: Report | None = None,
-) -> Links:
-    """Find the donors of every hole of the taking rows; ``givers`` are the pool's row numbers."""
-    donors, distances = search(distance, pool, taking, weights, k, n_jobs, report)
-    slots, columns = np.nonzero(holes)
-    number_weights, vote_weights = fill.weigh(distances)
-    return Links(
-        taking.rows, slots, columns, givers[donors], distances, number_weights, vote_weights
-    )
+    together: int,
+    report: Report,
+) -> Iterator[Links]:
+    """Find the donors of every hole of every request, for about ``together`` rows at once.
+
+    Small requests keep all threads busy only together; too many of them would need much memory.
+    """
+    for batch in _batches(requests, together):
+        found = search_all(distance, [request.search for request in batch], n_jobs, report)
+        for request, one in zip(batch, found, strict=True):
+            yield request.links(fill, one)
+
+
+def _batches(requests: Iterable[Request], together: int) -> Iterator[list[Request]]:
+    batch: list[Request] = []
+    for request in requests:
+        batch.append(request)
+        if sum(len(r.search.taking.rows) for r in batch) >= together:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def informed(missing: Bools, weights: Floats) -> Bools:
     """Rows with at least one observed cell in a column that counts."""
     return np.asarray((~missing & (weights > 0.0)).any(axis=1))
-
-
-def _cut(n_rows: int) -> Iterator[slice]:
-    for start in range(0, max(n_rows, 1), BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, n_rows))

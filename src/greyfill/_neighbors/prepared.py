@@ -1,6 +1,8 @@
 """What the engine knows before the loop starts."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -43,14 +45,10 @@ class Prepared:
         pools = self.recipe.donors.pools(self.labels, missing)
         return [replace(pool, givers=pool.givers[self.may_give[pool.givers]]) for pool in pools]
 
-    def weight_groups(self, holes: Bools) -> list[tuple[Floats, Bools]]:
-        """Weights, and the holes that are filled with them: all at once, or column by column."""
-        if not self.recipe.weights.by_target:
-            return [(self.weights[0], holes)]
-        return [
-            (weights, only_column(holes, int(target)))
-            for target, weights in zip(self.targets, self.weights, strict=True)
-        ]
+    def column_weights(self, target: int) -> Floats:
+        """Weights for one target column."""
+        row = np.searchsorted(self.targets, target) if self.recipe.weights.by_target else 0
+        return np.asarray(self.weights[row])
 
     def visible(self, missing: Bools) -> Bools:
         """The holes that a distance sees: none where it takes fills for values."""
@@ -63,6 +61,17 @@ class Prepared:
         inside = givers[places] == rows if len(givers) else np.zeros(len(rows), dtype=bool)
         own_rows = np.where(inside, places, -1).astype(np.intp)
         return Taking(rows, values, self.visible(missing), own_rows)
+
+
+class Weighing(Protocol):
+    """Who knows how much each column counts for a target column."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """The six parts of the method."""
+
+    def column_weights(self, target: int) -> Floats:
+        """Weights for one target column."""
 
 
 def capped(labels: Ints | None, n_rows: int, most: int | None, random_state: int | None) -> Bools:
@@ -91,6 +100,15 @@ def overall_weights(weights: Floats) -> Floats:
     if len(weights) == 0:
         return np.full(weights.shape[1], 1.0 / weights.shape[1])
     return np.asarray(weights.mean(axis=0))
+
+
+def weight_groups(who: Weighing, holes: Bools) -> Iterator[tuple[Floats, Bools]]:
+    """Weights, and the holes that are filled with them: all at once, or column by column."""
+    if not who.recipe.weights.by_target:
+        yield who.column_weights(0), holes
+        return
+    for target in np.flatnonzero(holes.any(axis=0)).tolist():
+        yield who.column_weights(target), only_column(holes, target)
 
 
 def only_column(holes: Bools, column: int) -> Bools:

@@ -8,8 +8,8 @@ import numpy as np
 from greyfill._kernels.pool import DonorPool, build_pool
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.filling import WeightedFill
-from greyfill._neighbors.linking import Links, Taking, informed, link, search
-from greyfill._neighbors.prepared import only_column, overall_weights, visible
+from greyfill._neighbors.linking import Links, Request, Search, Taking, informed, link, search
+from greyfill._neighbors.prepared import overall_weights, visible, weight_groups
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Trace
@@ -132,7 +132,7 @@ def _one_pass(
     out = values.copy()
     hidden = visible(fitted.recipe, missing) | unseen
     n_levels = max((c.n_levels for c in fitted.donors.columns), default=0)
-    for weights, holes in _weight_groups(fitted, missing):
+    for weights, holes in weight_groups(fitted, missing):
         rows = np.flatnonzero(holes.any(axis=1) & informed(hidden, weights))
         if len(rows) == 0:
             continue
@@ -141,13 +141,6 @@ def _one_pass(
         cells = links.rows[links.slots], links.columns
         out[cells] = links.values(fitted.donors.values, fitted.donors.is_categorical, n_levels)
     return out
-
-
-def _weight_groups(fitted: Fitted, missing: Bools) -> list[tuple[Floats, Bools]]:
-    if not fitted.recipe.weights.by_target:
-        return [(fitted.weights[0], missing)]
-    targets = np.flatnonzero(missing.any(axis=0))
-    return [(fitted.column_weights(int(t)), only_column(missing, int(t))) for t in targets]
 
 
 def _class_pools(fitted: Fitted) -> list[RowPool]:
@@ -229,10 +222,8 @@ def _class_links(
     wanted = share > 0.0
     part = taking.only(wanted)
     layout = fitted.layout(pool.label if not pool.fallback else -1, pool.givers)
-    recipe = fitted.recipe
-    found = link(
-        recipe.distance, recipe.fill, layout, pool.givers, part, holes[wanted], weights, k, n_jobs
-    )
+    request = Request(Search(layout, part, weights, k), pool.givers, holes[wanted])
+    found = link(fitted.recipe.distance, fitted.recipe.fill, request, n_jobs)
     votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
     slots, columns = np.nonzero(holes)
 

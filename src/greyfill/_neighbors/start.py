@@ -46,13 +46,14 @@ class ClassStart:
         """Values without holes, and the number of cells whose class had no observed value."""
         assert labels is not None
         filled = table.values.copy()
-        overall = column_centers(table)
         fallbacks = 0
-        for label in np.unique(labels):
+        for label in np.flatnonzero(np.bincount(labels)):
             rows = np.flatnonzero(labels == label)
             members = table.rows(rows)
             empty = members.missing.all(axis=0)
-            centers = np.where(empty, overall, column_centers(members))
+            centers = column_centers(members)
+            if empty.any():
+                centers = np.where(empty, column_centers(table), centers)
             filled[rows] = np.where(members.missing, centers, members.values)
             fallbacks += int(members.missing[:, empty].sum())
         return filled, fallbacks

@@ -101,9 +101,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._refuse_too_large(frames.open_table(X).shape, IN_TRANSFORM, LESS_IN_TRANSFORM)
         validate_data(self, X, reset=False, skip_check_array=True)
         table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
-        filled = table.values.copy()
+        filled = table.values
         if self._kept.any():
-            filled[:, self._kept] = self._fill_table(table.select(self._kept))
+            filled = self._put_back(table, self._fill_table(table.select(self._kept)))
         return self._restore(origin, table.missing, filled)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -186,9 +186,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         )
         labels = self._encode_labels(y, table.n_rows)
         self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
-        filled = table.values.copy()
+        filled = table.values
         if self._kept.any():
-            filled[:, self._kept] = self._fit_table(table.select(self._kept), labels)
+            filled = self._put_back(table, self._fit_table(table.select(self._kept), labels))
         else:
             self._fit_nothing()
         self._keep_training(origin, table.missing)
@@ -207,6 +207,14 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """Refuse a table that cannot fit in the memory that is free."""
         work = f"Filling {shape[0]:,} × {shape[1]:,} cells by {type(self).__name__}"
         memory.refuse_beyond(shape[0] * shape[1] * per_cell, work, remedy)
+
+    def _put_back(self, table: Table, kept: Floats) -> Floats:
+        """The values of the whole table, with those of the kept columns."""
+        if self._kept.all():
+            return kept
+        filled = table.values.copy()
+        filled[:, self._kept] = kept
+        return filled
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep more of the training table than filling new rows needs; usually nothing."""
