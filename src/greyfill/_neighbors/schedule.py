@@ -124,6 +124,12 @@ class Direct:
     every pass and are refused.
 
     ``history_`` begins with how far the solution lies from the start fill.
+
+    >>> from greyfill import NeighborImputer
+    >>> X = [[0.0, 1.0], [1.0, None], [None, 3.0], [3.0, 4.0]]
+    >>> imputer = NeighborImputer(2, schedule=Direct()).fit(X, [0, 0, 0, 0])
+    >>> imputer.converged_
+    True
     """
 
     tol: float = 1e-9

@@ -47,7 +47,8 @@ class ClassStart:
         assert labels is not None
         filled = table.values.copy()
         fallbacks = 0
-        for label in np.flatnonzero(np.bincount(labels)):
+        lowest = labels.min(initial=0)  # −1 where there are rows without a label
+        for label in np.flatnonzero(np.bincount(labels - lowest)) + lowest:
             rows = np.flatnonzero(labels == label)
             members = table.rows(rows)
             empty = members.missing.all(axis=0)

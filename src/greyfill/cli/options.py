@@ -13,7 +13,7 @@ COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
 
 METHODS = (
     "cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", "missforest",
-    "sklearn_knn", "sklearn_iterative", "mean", "class_mean", "hot_deck",
+    "grey", "sklearn_knn", "sklearn_iterative", "mean", "class_mean", "hot_deck",
 )  # fmt: skip
 """For completion only, which must be fast; the work asks ``evaluation.METHODS``."""
 
@@ -82,7 +82,7 @@ Method = Annotated[
     typer.Option(
         "--method", "-m", metavar="NAME", autocompletion=complete_method,
         help="cgknn, fwgknn, gknn, class_mean use labels in full, miknn to weigh columns; "
-        "gbnn, iknn, sknn, knni, mice, missforest, mean need none.",
+        "gbnn, iknn, sknn, knni, mice, missforest, grey, mean need none.",
         rich_help_panel=METHOD,
     ),
 ]  # fmt: skip

@@ -39,7 +39,6 @@ def _native() -> FunctionTransformer:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "grey": imputers.GreyImputer,
     "cgknn": imputers.CGKNNImputer,
     "fwgknn": imputers.FWGKNNImputer,
     "gknn": imputers.GKNNImputer,
@@ -50,6 +49,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "knni": imputers.KNNIImputer,
     "mice": MICEImputer,
     "missforest": MissForestImputer,
+    "grey": imputers.GreyImputer,
     "sklearn_knn": _sklearn_knn,
     "sklearn_iterative": _sklearn_iterative,
     "mean": MeanImputer,

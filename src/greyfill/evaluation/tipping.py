@@ -33,6 +33,19 @@ class Sensitivity:
     tipping_point : float or None
         The δ nearest to 0 at which the estimate crosses the threshold, between two shifts by a
         straight line; None if it does not in the range that was tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import greyfill
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(40) % 2
+    >>> X = rng.normal(size=(40, 2)) + y[:, np.newaxis]
+    >>> X[:10, 0] = np.nan
+    >>> imputer = greyfill.CGKNNImputer(n_neighbors=3)
+    >>> found = greyfill.sensitivity(imputer, X, y, 0, deltas=[-1, 1], classifier=None)
+    >>> type(found).__name__
+    'Sensitivity'
     """
 
     column: str

@@ -19,7 +19,7 @@ from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidPar
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")
-IN_TRANSFORM = 40
+IN_TRANSFORM = 36
 """Bytes that ``transform`` needs at least for each cell: numbers, holes, the filled copies."""
 LESS_IN_TRANSFORM = "Pass the rows in chunks: each is filled on its own, so the result is the same."
 LESS_IN_FIT = (

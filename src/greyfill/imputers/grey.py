@@ -153,7 +153,8 @@ class GreyImputer(BaseImputer):
         self.converged_ = tuned.converged
         rows, columns, spread = tuned.spreads
         self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
-        widths = 2 * tuned.scaler.half_range
+        with np.errstate(over="ignore"):  # a range may exceed the largest float
+            widths = 2 * tuned.scaler.half_range
         self.selection_ = {
             table.columns[j].name: {
                 "panel": [str(candidate) for candidate in choice.panel],

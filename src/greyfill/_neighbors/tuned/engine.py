@@ -21,6 +21,9 @@ from greyfill.table import Column, Floats, Ints, Kind, Table
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
 
+BLOCK_ROWS = 256
+"""New rows that are filled at a time."""
+
 NEGLIGIBLE = 0.01
 """Classes less likely than this give nothing to a row without a label."""
 
@@ -142,7 +145,13 @@ def teach(table: Table, labels: Ints | None, response: Floats | None, tuning: Tu
 
 
 def serve(tuned: Tuned, table: Table) -> Floats:
-    """The values of new rows without holes, in the units of the table."""
+    """The values of new rows without holes, in the units of the table; block by block."""
+    starts = range(0, max(table.n_rows, 1), BLOCK_ROWS)
+    blocks = [table.rows(np.arange(a, min(a + BLOCK_ROWS, table.n_rows))) for a in starts]
+    return np.concatenate([_serve_block(tuned, block) for block in blocks])
+
+
+def _serve_block(tuned: Tuned, table: Table) -> Floats:
     queries = ask(tuned, table)
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)):

@@ -28,6 +28,14 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
         What ``greyfill.sensitivity`` found.
     ax
         Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import greyfill
+    >>> X = [[0.0, 1.0], [0.5, None], [4.0, 5.0], [4.5, 5.5]] * 5
+    >>> imputer = greyfill.CGKNNImputer(n_neighbors=2)
+    >>> found = greyfill.sensitivity(imputer, X, [0, 0, 1, 1] * 5, 1, [-1, 1], classifier=None)
+    >>> axes = sensitivity(found)
     """
     if not hasattr(source, "tipping_point"):
         raise InvalidDataError("this plot draws what greyfill.sensitivity found; pass its result")
