@@ -3,7 +3,7 @@
 import errno
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,15 @@ STOPS = {
 }
 
 
+@pytest.fixture
+def heard_interrupts() -> Iterator[None]:
+    """Ctrl-C as in a terminal; shells let programs in the background ignore it."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS.keys())
 def test_stopped_at_every_write(
     greyfill: Any, folder: Path, new_contents: dict[str, bytes], draft: str, stop: Any,

@@ -37,12 +37,12 @@ def test_a_surrounding_configuration_counts() -> None:
         all_meet(2, n_jobs=None)
 
 
-def process_of(item: int) -> tuple[int, int]:
-    return item, os.getpid()
-
-
 def test_calls_go_where_the_configuration_says() -> None:
     """Another process answers under loky, and this one on threads."""
+
+    def process_of(item: int) -> tuple[int, int]:  # in here, so that it travels by value
+        return item, os.getpid()
+
     with parallel_config(backend="loky", n_jobs=2):
         away = dict(as_ready(process_of, [(i,) for i in range(4)], 4, n_jobs=None))
     here = dict(as_ready(process_of, [(i,) for i in range(4)], 4, n_jobs=2))

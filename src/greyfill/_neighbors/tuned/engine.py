@@ -25,7 +25,7 @@ BLOCK_ROWS = 256
 """New rows that are filled at a time."""
 
 NEGLIGIBLE = 0.01
-"""Classes less likely than this give nothing to a row without a label."""
+"""Classes less likely than this share of the likeliest give nothing to a row without a label."""
 
 
 def _quiet(message: str) -> None:
@@ -184,7 +184,7 @@ def predict(tuned: Tuned, target: int, queries: Queries) -> Floats:
     if not tuned.ground.has_classes or target == tuned.ground.class_column:
         return choice.predict(asker, queries)
     shares = posterior(tuned, queries)
-    shares = np.where(shares < NEGLIGIBLE, 0.0, shares)
+    shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
     shares /= shares.sum(axis=1, keepdims=True)
     out = np.zeros((len(shares), tuned.ground.targets(target).shape[1]))
     for label in range(tuned.ground.n_classes):
