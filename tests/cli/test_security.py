@@ -25,7 +25,7 @@ def watch(event, args):
         if (mode and set(mode) & set("wax+")) or flags & (os.O_WRONLY | os.O_RDWR):
             written.add(os.path.abspath(args[0]))
     elif event in ("os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.truncate", "shutil.move"):
-        written.add(os.path.abspath(os.fspath(args[0])))
+        written.add(os.path.abspath(os.fsdecode(args[0])))
 sys.addaudithook(watch)
 from greyfill.cli import app
 try:
