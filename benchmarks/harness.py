@@ -3,13 +3,20 @@
 A run is ``python harness.py NAME SCENARIO-AS-JSON``: it makes the table, warms up on 3 000 rows (so
 that compilation and imports are not counted), measures one ``fit_transform`` and prints JSON.
 Memory is read from /proc, so the harness needs Linux.
+
+Contestants with an environment of their own live in the folder ``GREYFILL_PEERS``, which
+``accuracy/peers/install.sh FOLDER`` makes; those that are not there are named and left out.
 """
 
 import importlib.util
 import json
+import os
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -17,6 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+HERE = Path(__file__).parent
+PEERS = Path(os.environ.get("GREYFILL_PEERS", "peers")).absolute()
 
 
 @dataclass(frozen=True)
@@ -77,10 +87,40 @@ class Miceforest:
         return kernel.complete_data(0).to_numpy()
 
 
+class HyperImpute:
+    """The plugin that the package is named after, with its defaults."""
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        import pandas as pd
+        from hyperimpute.plugins.imputers import Imputers
+
+        return Imputers().get("hyperimpute").fit_transform(pd.DataFrame(X)).to_numpy()
+
+
+class VimKnn:
+    """kNN of R's VIM, weighted by distance; R says itself how long it took, memory is unknown."""
+
+    seconds = 0.0
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        with tempfile.TemporaryDirectory() as folder:
+            holed, filled = Path(folder, "holed.csv"), Path(folder, "filled.csv")
+            header = ",".join(f"x{j}" for j in range(X.shape[1]))
+            np.savetxt(holed, X, delimiter=",", header=header, comments="")
+            done = subprocess.run(
+                ["Rscript", str(HERE / "vim_knn.R"), holed, filled, str(PEERS / "rlib")],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            self.seconds = float(done.stdout)
+            return np.genfromtxt(filled, delimiter=",", skip_header=1)
+
+
 CONTESTANTS: dict[str, Callable[[Scenario], Any]] = {
     "sklearn KNNImputer": _sklearn("KNNImputer", n_neighbors=10),
     "sklearn IterativeImputer": _sklearn("IterativeImputer", random_state=0),
     "miceforest": lambda scenario: Miceforest(),
+    "hyperimpute": lambda scenario: HyperImpute(),
+    "R VIM kNN": lambda scenario: VimKnn(),
     "CGKNN": _ours("CGKNNImputer", n_neighbors=10, n_jobs=2),
     "CGKNN, k by cv": _ours("CGKNNImputer", n_neighbors="cv", n_jobs=2),
     "CGKNN, 2000 donors a class": _ours("CGKNNImputer", n_neighbors=10, max_donors=2_000, n_jobs=2),
@@ -94,7 +134,20 @@ CONTESTANTS: dict[str, Callable[[Scenario], Any]] = {
     "MissForest": _ours("MissForestImputer", n_jobs=2),
     "MICE": _ours("MICEImputer", n_jobs=2),
 }
-NEEDS = {"miceforest": "miceforest"}
+SLOW = ("miceforest", "hyperimpute", "R VIM kNN", "MissForest", "MICE")
+"""These warm up on 200 rows only."""
+
+
+def interpreter(name: str) -> str | None:
+    """The Python that runs a contestant; None where the contestant is not installed."""
+    if name == "R VIM kNN":
+        return sys.executable if shutil.which("Rscript") else None
+    if name not in ("miceforest", "hyperimpute"):
+        return sys.executable
+    own = PEERS / name / "bin" / "python"
+    if own.exists():
+        return str(own)
+    return sys.executable if importlib.util.find_spec(name) else None
 
 
 @dataclass(frozen=True)
@@ -138,16 +191,23 @@ def race(
 
 
 def _run(name: str, scenario: Scenario, limit: float) -> dict[str, Any]:
-    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+    python = interpreter(name)
+    if python is None:
         return {"error": "not installed"}
-    command = [sys.executable, __file__, name, json.dumps(asdict(scenario))]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return {"error": f"over {limit:.0f} s"}
-    if done.returncode:
-        return {"error": (done.stderr.strip().splitlines() or ["died"])[-1][:80]}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    command = [python, __file__, name, json.dumps(asdict(scenario))]
+    pipe = subprocess.PIPE
+    # A session of its own, so that a run over its time ends with all processes that it started.
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as run:
+        try:
+            told, complaint = run.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            return {"error": f"over {limit:.0f} s"}
+    if run.returncode:
+        return {"error": (complaint.strip().splitlines() or ["died"])[-1][:80]}
+    return dict(json.loads(told.splitlines()[-1]))
 
 
 def resident_mib(what: str) -> float:
@@ -161,7 +221,7 @@ def child(name: str, scenario: Scenario) -> None:
 
     warnings.simplefilter("ignore")
     imputer = CONTESTANTS[name](scenario)
-    X, y = Scenario(**{**asdict(scenario), "rows": 3_000}).make()
+    X, y = Scenario(**{**asdict(scenario), "rows": 200 if name in SLOW else 3_000}).make()
     imputer.fit_transform(X, y)
     X, y = scenario.make()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the warm-up
@@ -169,7 +229,10 @@ def child(name: str, scenario: Scenario) -> None:
     filled = imputer.fit_transform(X, y)
     seconds = time.perf_counter() - start
     assert not np.isnan(filled).any()
-    print(json.dumps({"seconds": seconds, "mib": resident_mib("VmHWM") - before}))
+    mib = resident_mib("VmHWM") - before
+    if isinstance(imputer, VimKnn):
+        seconds, mib = imputer.seconds, float("nan")
+    print(json.dumps({"seconds": seconds, "mib": mib}))
 
 
 if __name__ == "__main__":
