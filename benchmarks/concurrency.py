@@ -64,6 +64,14 @@ WORKS: dict[str, Callable[[int], bool]] = {
 }
 
 
+def is_same(work: Callable[[int], bool], seed: int) -> bool:
+    """Whether work came to an end, with the bytes of one thread."""
+    try:
+        return work(seed)
+    except multiprocessing.TimeoutError:
+        return False
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=100)
@@ -71,7 +79,7 @@ def main() -> int:
     given = parser.parse_args()
     started, same, rounds = time.monotonic(), Counter[str](), 0
     while rounds < given.rounds and time.monotonic() - started < 60 * given.minutes:
-        same.update(name for name, work in WORKS.items() if work(rounds))
+        same.update(name for name, work in WORKS.items() if is_same(work, rounds))
         rounds += 1
     minutes = (time.monotonic() - started) / 60
     print(f"{rounds} rounds in {minutes:.1f} minutes; rounds with the same bytes:")

@@ -124,3 +124,11 @@ def test_largest_floats_have_a_mean() -> None:
 def test_columns_that_vary_less_than_their_squares_can_tell() -> None:
     X = np.array([[0.0, 1.0], [5e-324, np.nan], [0.0, 3.0], [5e-324, 2.0]])
     assert MICEImputer(2, n_iter=1).fit_transform(X)[1, 1] in (1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+def test_forests_do_not_round_out_of_the_range() -> None:
+    """The middle of 1e-200 and 1e250, less its half-range, is 0 and not 1e-200."""
+    X = np.array([[1e-200, 0.0], [1e250, 1.0], [1e-200, 0.0], [1e250, 1.0], [np.nan, 0.0]] * 3)
+    filled = MissForestImputer(n_estimators=5, max_iter=2).fit_transform(X)
+    assert filled[:, 0].min() == 1e-200
+    assert filled[:, 0].max() == 1e250

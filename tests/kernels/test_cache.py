@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from imputers.jobs import COMPILE
 
@@ -75,7 +76,7 @@ def test_an_installation_and_a_home_that_are_read_only(tmp_path: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(package / "greyfill", tmp_path / "copy" / "greyfill", ignore=ignore)
     # Bound to itself, the whole tree can be made read-only for this process and its children.
-    places = f"{tmp_path} {Path(sys.prefix)}"
+    places = f"{tmp_path} {Path(sys.prefix)} {Path(np.__file__).parent}"
     script = (
         f"for place in {places}; do mount --bind $place $place && "
         "mount -o remount,ro,bind $place || exit 7; done; "

@@ -14,6 +14,8 @@ FAR = 1e6
 class Scaler:
     """Middle and half-range of the observed cells of each column: (v − center) / scale.
 
+    Where ``low`` and ``high`` are known, rounding carries no value out of them on the way back.
+
     >>> from greyfill.table import Column, Kind
     >>> values = np.array([[2.0], [6.0], [0.0]])
     >>> table = Table(values, values == 0.0, (Column("a", Kind.NUMERIC),))
@@ -25,6 +27,8 @@ class Scaler:
 
     center: Floats
     half_range: Floats
+    low: Floats | None = None
+    high: Floats | None = None
 
     @classmethod
     def learn(cls, table: Table) -> "Scaler":
@@ -34,7 +38,7 @@ class Scaler:
         seen = low <= high
         low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
         half_range = high / 2 - low / 2
-        return cls(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0))
+        return cls(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0), low, high)
 
     def scale(self, values: Floats) -> Floats:
         """All columns, scaled and kept within ±FAR."""
@@ -44,8 +48,14 @@ class Scaler:
 
     def column(self, j: int) -> "Scaler":
         """The scaler of one column, for arrays of one dimension."""
-        return Scaler(self.center[j], self.half_range[j])
+        if self.low is None or self.high is None:
+            return Scaler(self.center[j], self.half_range[j])
+        return Scaler(self.center[j], self.half_range[j], self.low[j], self.high[j])
 
     def unscale(self, scaled: Floats) -> Floats:
         """Back to the units of the table."""
-        return np.asarray(scaled * self.half_range + self.center)
+        with np.errstate(over="ignore"):
+            values = np.asarray(scaled * self.half_range + self.center)
+        if self.low is None or self.high is None:
+            return values
+        return np.asarray(np.clip(values, self.low, self.high))
