@@ -14,6 +14,7 @@ import greyfill
 MODULES = (
     "greyfill",
     "greyfill.datasets",
+    "greyfill.distributed",
     "greyfill.evaluation",
     "greyfill.information",
     "greyfill.metrics",

@@ -119,6 +119,21 @@ def impute_dataset(
         Replace an existing output.
     report
         Is told how the work goes.
+
+    >>> import tempfile
+    >>> import polars as pl
+    >>> from greyfill import CGKNNImputer
+    >>> from greyfill.datasets import load
+    >>> penguins = load("penguins")
+    >>> table = penguins.X.with_columns(penguins.y.alias("species"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table.write_parquet(f"{folder}/penguins.parquet")
+    ...     numbers = impute_dataset(
+    ...         f"{folder}/penguins.parquet", f"{folder}/filled", CGKNNImputer(10), target="species"
+    ...     )
+    ...     filled = pl.read_parquet(f"{folder}/filled/*.parquet")
+    >>> filled.null_count().sum_horizontal().item()
+    0
     """
     check_imputer(imputer)
     partitions = list_partitions(source)

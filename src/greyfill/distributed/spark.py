@@ -56,6 +56,10 @@ def fill_spark(frame: Any, imputer: Any) -> Any:
         are columns of which the imputer never saw a value.
     imputer
         A fitted imputer, for example of ``greyfill.load`` or ``DaskImputer.imputer_``.
+
+    >>> import greyfill
+    >>> spark_frame = session.read.parquet("new_rows.parquet")  # doctest: +SKIP
+    >>> fill_spark(spark_frame, greyfill.load("imputer.greyfill")).show()  # doctest: +SKIP
     """
     check_is_fitted(imputer)
     known = getattr(imputer, "feature_names_in_", None)

@@ -1,0 +1,30 @@
+"""Fill a Dask frame partition by partition; needs ``pip install "greyfill[dask]"``.
+
+    python examples/dask_frames.py
+
+Here threads of this process do the work. With ``dask.distributed.Client(...)`` of a cluster, the
+same lines run on its workers.
+"""
+
+import dask
+import dask.dataframe as dd
+import pandas as pd
+
+from greyfill import CGKNNImputer
+from greyfill.datasets import load
+from greyfill.distributed import DaskImputer
+
+penguins = load("penguins", library="pandas")
+table = penguins.X.assign(species=penguins.y)
+lazy = dd.from_pandas(table, npartitions=4)
+
+imputer = DaskImputer(CGKNNImputer(n_neighbors=10))
+with dask.config.set(scheduler="threads"):
+    filled = imputer.fit_transform(lazy.drop(columns="species"), lazy["species"]).compute()
+
+alone = CGKNNImputer(n_neighbors=10).fit_transform(penguins.X, penguins.y)
+print(f"{lazy.npartitions} partitions, {penguins.X.isna().sum().sum()} holes filled")
+print(filled.loc[penguins.X.isna().any(axis=1)].head(3))
+
+# The same as on one machine; only that Dask has a string type of its own for text.
+pd.testing.assert_frame_equal(filled, alone, check_dtype=False)
