@@ -69,6 +69,7 @@ def rates(n: int = 65_536, p: int = 20, repeats: int = 40) -> dict[str, float]:
                 own,
                 pool,
                 weights,
+                np.argsort(-weights),
                 0.5,
                 prune,
                 *no_hints(QUERIES),
@@ -99,8 +100,8 @@ def fallback_cost(n: int = 100_000, p: int = 20, queries: int = 256) -> float:
         for prune in (True, False):
             start = time.perf_counter()
             search(
-                True, values[:queries], whole[:queries], np.arange(queries), pool, weights, 0.5,
-                prune, *no_hints(queries), rows, distances,
+                True, values[:queries], whole[:queries], np.arange(queries), pool, weights,
+                np.argsort(-weights), 0.5, prune, *no_hints(queries), rows, distances,
             )  # fmt: skip
             seconds.append(time.perf_counter() - start)
         ratios.append(seconds[0] / seconds[1])

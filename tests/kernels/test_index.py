@@ -29,8 +29,8 @@ def run_search(
     rows, distances = np.empty((queries, k), np.intp), np.empty((queries, k))
     visited = search(
         rho is not None, pool.values[:queries], pool.missing[:queries], np.arange(queries), pool,
-        weights, rho or 0.5, prune, np.empty((queries, 0)), np.full(queries, np.inf), rows,
-        distances,
+        weights, np.argsort(-weights), rho or 0.5, prune, np.empty((queries, 0)),
+        np.full(queries, np.inf), rows, distances,
     )  # fmt: skip
     return rows, distances, visited
 

@@ -7,7 +7,7 @@ float64.
 
 import numpy as np
 
-from greyfill._kernels.jit import exact, fast
+from greyfill._kernels.jit import ZERO, exact, fast
 from greyfill._kernels.measures import grey_distance, heom_distance
 
 
@@ -39,15 +39,15 @@ def measure(
     found, places, n_found, parts, measured, measured_rows, rows, distances,
 ):  # fmt: skip
     """Measure the candidates whose score reaches the floor and keep the k nearest."""
-    count = 0
+    count = ZERO
     for i in range(n_found):
         if found[i] < floor:
             continue
         if count == len(measured):
             _keep_nearest(measured, measured_rows, count, rows, distances)
             count = len(rows)
-            measured[:count] = distances
-            measured_rows[:count] = rows
+            for place in range(count):
+                measured[place], measured_rows[place] = distances[place], rows[place]
         donor = order[places[i]]
         measured_rows[count] = donor
         if grey:

@@ -49,8 +49,8 @@ def grey_search(
     """
     rows, distances = _room(len(queries), k)
     known = np.empty((len(queries), 0)) if extremes is None else extremes
-    search(True, queries, queries_missing, own_rows, pool, weights, rho, True, known,
-            _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
+    search(True, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), rho, True,
+            known, _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
     return rows, distances
 
 
@@ -65,8 +65,8 @@ def heom_search(
 ) -> tuple[Ints, Floats]:
     """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
     rows, distances = _room(len(queries), k)
-    search(False, queries, queries_missing, own_rows, pool, weights, 0.5, True,
-            np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
+    search(False, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), 0.5,
+            True, np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
             distances)  # fmt: skip
     return rows, distances
 

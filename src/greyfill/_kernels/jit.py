@@ -3,6 +3,7 @@
 import pickle
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 BROKEN = (OSError, EOFError, pickle.UnpicklingError)
@@ -50,3 +51,6 @@ exact = _compile()
 
 fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
+
+ZERO = np.intp(0)
+"""A zero that is no literal: kernels are compiled once more for each literal that they are given."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from greyfill._kernels.candidates import consider, measure
-from greyfill._kernels.jit import exact
+from greyfill._kernels.jit import ZERO, exact
 from greyfill._kernels.measures import extremes
 from greyfill._kernels.pool import LEAF, LEAVES
 from greyfill._kernels.scores import add_scores, any_reaches, bound_scores
@@ -162,7 +162,7 @@ def _scan(grey, query, pool, weights32, prune, scratch):
         is_categorical, weights32, least, top, bottom, bounds,
     )  # fmt: skip
     best[:] = query.least_score
-    n_found, visited, n_picks = 0, 0, PICKS if prune else 1
+    n_found, visited, n_picks = ZERO, ZERO, PICKS if prune else 1
     for step in range(n_picks + len(bounds)):
         block = _place_of_largest(bounds, len(bounds)) if step < n_picks else step - n_picks
         if bounds[block] < (max(best[-1] - margin, 0.0) if prune else 0.0):
@@ -204,7 +204,7 @@ def _scan_block(
         leaf = block * LEAVES + place
         scores[:] = np.float32(0.0)
         add_scores(
-            grey, columns, 0, n_head, leaves, leaf, singles, is_categorical, weights, top, bottom,
+            grey, columns, ZERO, n_head, leaves, leaf, singles, is_categorical, weights, top, bottom,
             scores,
         )  # fmt: skip
         if n_head < n_columns:
@@ -223,16 +223,16 @@ def _scan_block(
 
 
 @exact
-def search(grey, queries, queries_missing, own_rows, pool, weights, rho, prune, known, limits,
-           rows, distances):  # fmt: skip
+def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, rho, prune, known,
+           limits, rows, distances):  # fmt: skip
     """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
 
+    ``by_weight`` are the columns, heaviest first.
     ``known`` has Δmin and Δmax of each query, or no column where the pool itself tells them.
     ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
     row −1. Returns the share of leaves that was visited.
     """
     weights32 = weights.astype(np.float32)
-    by_weight = np.argsort(-weights)
     k, n_leaves, n_blocks = rows.shape[1], len(pool.leaves), len(pool.leaf_boxes.low)
     scratch = Scratch(
         np.empty(LEAF, dtype=np.float32),

@@ -215,7 +215,7 @@ class Request:
     def links(self, fill: Fill, found: tuple[Ints, Floats]) -> Links:
         """The donors of every hole."""
         donors, distances = found
-        slots, columns = np.nonzero(self.holes)
+        slots, columns = map(np.ascontiguousarray, np.nonzero(self.holes))
         number_weights, vote_weights = fill.weigh(distances)
         return Links(
             self.search.taking.rows, slots, columns, self.givers[donors], distances,

@@ -225,7 +225,7 @@ def _class_links(
     request = Request(Search(layout, part, weights, k), pool.givers, holes[wanted])
     found = link(fitted.recipe.distance, fitted.recipe.fill, request, n_jobs)
     votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
-    slots, columns = np.nonzero(holes)
+    slots, columns = map(np.ascontiguousarray, np.nonzero(holes))
 
     def spread(values: Any, blank: float) -> Any:
         whole = np.full((len(wanted), k), blank, dtype=values.dtype)
