@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greyfill._kernels import compiled, reference
-from greyfill._kernels.index import kd_order
+from greyfill._kernels.index import kd_order, value_of_rank
 from greyfill._kernels.pool import BLOCK, FAR, DonorPool, build_pool
 from greyfill._kernels.search import search
 from greyfill.table import Bools, Floats
@@ -153,3 +153,25 @@ def test_boxes_hold_their_donors(seed: int) -> None:
                 assert pool.leaf_boxes.low[block, j, leaf] <= cell
                 assert cell <= pool.leaf_boxes.high[block, j, leaf]
                 assert pool.block_boxes.low[j, block] <= cell <= pool.block_boxes.high[j, block]
+
+
+@given(
+    keys=st.lists(st.floats(-5, 5, width=32) | st.sampled_from([0.0, 1.0]), min_size=1),
+    place=st.floats(0, 1, exclude_max=True),
+)
+def test_value_of_rank_is_that_of_the_sorted_keys(keys: list[float], place: float) -> None:
+    rank = int(place * len(keys))
+    assert value_of_rank(np.array(keys, dtype=np.float32), rank) == sorted(keys)[rank]
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "equal", "organ pipe"])
+def test_selection_stays_quick_on_orders_that_people_have(order: str) -> None:
+    rising = np.arange(200_000, dtype=np.float32)  # quadratic work would take minutes
+    keys = {
+        "rising": rising,
+        "falling": rising[::-1].copy(),
+        "equal": np.zeros_like(rising),
+        "organ pipe": np.minimum(rising, rising[::-1]),
+    }[order]
+    expected = np.partition(keys, 70_000)[70_000]
+    assert value_of_rank(keys.copy(), 70_000) == expected

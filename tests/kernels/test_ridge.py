@@ -61,12 +61,29 @@ def test_local_regressions_equal_the_reference(seed: int) -> None:
         scales,
         donors,
         weights,
-        rng.normal(size=(n_donors, n_features)),
+        rng.normal(size=(n_donors, n_features + 2)),
+        rng.permutation(n_features + 2)[:n_features],
         rng.normal(size=(n_donors, n_targets)),
         np.array([1e-2, 1.0]),
     )
     expected = ridge_reference.local_ridge(*arguments)
     np.testing.assert_allclose(ridge.local_ridge(*arguments), expected, rtol=1e-7, atol=1e-7)
+
+
+@given(seeds)
+def test_moments_equal_the_reference(seed: int) -> None:
+    rng, n_donors, n_features, n_targets, n_groups = case(seed)
+    arguments = (
+        rng.normal(size=(n_donors, n_features + 2)),
+        rng.permutation(n_features + 2)[:n_features],
+        rng.normal(size=(n_donors, n_targets)),
+        rng.permutation(n_donors)[: rng.integers(1, n_donors)],
+    )
+    n = len(arguments[-1])
+    groups = rng.random(n), rng.integers(0, n_groups, size=n), n_groups
+    expected = ridge_reference.moments(*arguments, *groups)
+    for found, part in zip(ridge.moments(*arguments, *groups), expected, strict=True):
+        np.testing.assert_allclose(found, part, atol=1e-12)
 
 
 @given(seeds, st.booleans())
@@ -83,20 +100,12 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     expected = ridge_reference.common_ridge(
         queries, usable, scales, groups, own, donor_groups, features, targets, ridges
     )
-    parts = [donor_groups == g for g in (0, 1)]
+    sums = ridge.moments(
+        features, np.arange(n_features), targets, np.arange(n_donors), np.ones(n_donors),
+        donor_groups, 2,
+    )  # fmt: skip
     found = ridge.common_ridge(
-        queries,
-        usable,
-        scales,
-        targets[own],
-        groups,
-        np.array([float(part.sum()) for part in parts]),
-        np.stack([features[part].sum(axis=0) for part in parts]),
-        np.stack([features[part].T @ features[part] for part in parts]),
-        np.stack([targets[part].sum(axis=0) for part in parts]),
-        np.stack([features[part].T @ targets[part] for part in parts]),
-        ridges,
-        leave_out,
+        queries, usable, scales, targets[own], groups, *sums, ridges, leave_out
     )
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
@@ -106,7 +115,8 @@ def test_a_line_is_continued_and_a_large_penalty_leaves_the_mean() -> None:
     query, usable, scales = np.array([[4.0]]), np.array([[True]]), np.ones(1)
     donors, even = np.array([[0, 1, 2]]), np.full((1, 3), 1 / 3)
     ridges = np.array([1e-9, 1e9])
-    found = ridge.local_ridge(query, usable, scales, donors, even, features, targets, ridges)
+    given = query, usable, scales, donors, even, features, np.array([0]), targets, ridges
+    found = ridge.local_ridge(*given)
     assert found[0, 0, 0] == pytest.approx(9.0)  # t = 1 + 2 z
     assert found[0, 1, 0] == pytest.approx(3.0)  # the mean of 1, 3, 5
 

@@ -62,10 +62,14 @@ def local_ridge(
     donors: Ints,
     weights: Floats,
     features: Floats,
+    places: Ints,
     targets: Floats,
     ridges: Floats,
 ) -> Floats:
-    """Ridge fits on each query's own donors; shape (query, ridge, target)."""
+    """Ridge fits on each query's own donors; shape (query, ridge, target).
+
+    ``places`` are the columns of ``features`` that the queries have.
+    """
     n_donors, n_targets = donors.shape[1], targets.shape[1]
     out = np.empty((len(queries), len(ridges), n_targets))
     chosen = np.empty(queries.shape[1], dtype=np.intp)
@@ -75,14 +79,15 @@ def local_ridge(
         for r in range(n_donors):
             i, w = donors[q, r], weights[q, r]
             for f in range(size):
-                middle[f] += w * features[i, chosen[f]]
+                middle[f] += w * features[i, places[chosen[f]]]
             for t in range(n_targets):
                 center[t] += w * targets[i, t]
         x, y = np.empty((n_donors, size)), np.empty((n_donors, n_targets))
         for r in range(n_donors):
             i, root = donors[q, r], np.sqrt(weights[q, r])
             for f in range(size):
-                x[r, f] = (features[i, chosen[f]] - middle[f]) * scales[chosen[f]] * root
+                value = features[i, places[chosen[f]]]
+                x[r, f] = (value - middle[f]) * scales[chosen[f]] * root
             for t in range(n_targets):
                 y[r, t] = (targets[i, t] - center[t]) * root
         gram, side, place = np.zeros((size, size)), np.zeros((size, n_targets)), np.empty(size)
@@ -96,6 +101,43 @@ def local_ridge(
             place[f] = (queries[q, chosen[f]] - middle[f]) * scales[chosen[f]]
         _solve_ridges(gram, side, place, center, ridges, out[q])
     return out
+
+
+@fast
+def moments(
+    features: Floats,
+    places: Ints,
+    targets: Floats,
+    donors: Ints,
+    counts: Floats,
+    groups: Ints,
+    n_groups: int,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Counts and sums of z, z z', t and z t' over the donors of each group.
+
+    Of z z' only the lower triangle is filled. ``places`` are the features that make up z.
+    """
+    size, n_targets = len(places), targets.shape[1]
+    total, sums, target_sums = (
+        np.zeros(n_groups), np.zeros((n_groups, size)), np.zeros((n_groups, n_targets))
+    )  # fmt: skip
+    products, cross = np.zeros((n_groups, size, size)), np.zeros((n_groups, size, n_targets))
+    z = np.empty(size)
+    for d in range(len(donors)):
+        i, g, w = donors[d], groups[d], counts[d]
+        total[g] += w
+        for f in range(size):
+            z[f] = features[i, places[f]]
+        for t in range(n_targets):
+            target_sums[g, t] += w * targets[i, t]
+        for f in range(size):
+            share = w * z[f]
+            sums[g, f] += share
+            for e in range(f + 1):
+                products[g, f, e] += share * z[e]
+            for t in range(n_targets):
+                cross[g, f, t] += share * targets[i, t]
+    return total, sums, products, target_sums, cross
 
 
 @fast
@@ -115,7 +157,7 @@ def common_ridge(
 ) -> Floats:
     """Ridge fits on all donors of each query's group, given by their moments.
 
-    With ``leave_out`` each query is a donor of its group with ``own_targets``, and is taken out.
+    The moments are those of `moments`. With ``leave_out`` each query is a donor of its group with ``own_targets``, and is taken out.
     """
     n_targets = target_sums.shape[1]
     out = np.empty((len(queries), len(ridges), n_targets))

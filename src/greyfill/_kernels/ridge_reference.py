@@ -79,17 +79,38 @@ def local_ridge(
     donors: Ints,
     weights: Floats,
     features: Floats,
+    places: Ints,
     targets: Floats,
     ridges: Floats,
 ) -> Floats:
-    """Predictions by `ridge_weights` on each query's own donors; shape (query, ridge, target)."""
+    """Predictions by `ridge_weights` on each query's own donors; shape (query, ridge, target).
+
+    ``places`` are the columns of ``features`` that the queries have.
+    """
     out = np.empty((len(queries), len(ridges), targets.shape[1]))
     for q, query in enumerate(queries):
         near = donors[q]
         for r, ridge in enumerate(ridges):
-            c = ridge_weights(query, usable[q], scales, weights[q], features[near], ridge)
+            known = features[np.ix_(near, places)]
+            c = ridge_weights(query, usable[q], scales, weights[q], known, ridge)
             out[q, r] = c @ targets[near]
     return out
+
+
+def moments(
+    features: Floats,
+    places: Ints,
+    targets: Floats,
+    donors: Ints,
+    counts: Floats,
+    groups: Ints,
+    n_groups: int,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Counts and sums of z, z z' (its lower triangle), t and z t' over the donors of each group."""
+    z, t = features[np.ix_(donors, places)], targets[donors]
+    w = counts * (groups == np.arange(n_groups)[:, np.newaxis])
+    products = np.einsum("gd,df,de->gfe", w, z, z)
+    return w.sum(axis=1), w @ z, np.tril(products), w @ t, np.einsum("gd,df,dt->gft", w, z, t)
 
 
 def common_ridge(

@@ -139,7 +139,6 @@ class Asker:
 
         columns = self.columns(like.scope)
         weights, donors = self.donor_weights(near, like.k, like.kernel), near.donors[:, : like.k]
-        places = self.ground.feature_map.places(columns)
         targets = self.ground.targets(self.target)
         found = kernels.local_ridge(
             self.ground.feature_map.of(queries.values, columns, like.form),
@@ -147,7 +146,8 @@ class Asker:
             self.scales(like.relevance, like.scope),
             donors,
             weights,
-            np.ascontiguousarray(self.ground.features(like.form)[:, places]),
+            self.ground.features(like.form),
+            self.ground.feature_map.places(columns),
             targets,
             ridges,
         )
@@ -196,22 +196,19 @@ class Asker:
 
     def _moments(self, columns: Ints, split: bool, form: str) -> tuple[Floats, ...]:
         """Counts, sums and products of the donors' features and targets in each group, once."""
-        if (split, form) in self._sums:
-            return self._sums[split, form]
-        places = self.ground.feature_map.places(columns)
-        features = self.ground.features(form)[np.ix_(self.donors, places)]
-        targets = self.ground.targets(self.target)[self.donors]
-        groups = self.ground.labels[self.donors] if split else np.zeros(len(self.donors), np.intp)
-        counts = np.ones(len(groups)) if self.multipliers is None else self.multipliers[self.donors]
-        masks = [groups == g for g in range(self.ground.n_classes if split else 1)]
-        pieces = [(features[mask], targets[mask], counts[mask, np.newaxis]) for mask in masks]
-        self._sums[split, form] = (
-            np.array([float(w.sum()) for _, _, w in pieces]),
-            np.array([(w * z).sum(axis=0) for z, _, w in pieces]),
-            np.array([(w * z).T @ z for z, _, w in pieces]),
-            np.array([(w * t).sum(axis=0) for _, t, w in pieces]),
-            np.array([(w * z).T @ t for z, t, w in pieces]),
-        )
+        from greyfill._kernels import ridge as kernels
+
+        if (split, form) not in self._sums:
+            n = len(self.donors)
+            self._sums[split, form] = kernels.moments(
+                self.ground.features(form),
+                self.ground.feature_map.places(columns),
+                self.ground.targets(self.target),
+                self.donors,
+                np.ones(n) if self.multipliers is None else self.multipliers[self.donors],
+                self.ground.labels[self.donors] if split else np.zeros(n, dtype=np.intp),
+                self.ground.n_classes if split else 1,
+            )
         return self._sums[split, form]
 
     def scales(self, relevance: str, scope: str) -> Floats:

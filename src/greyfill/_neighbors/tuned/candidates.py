@@ -11,7 +11,8 @@ KS = (5, 10, 20, 40, 80)
 KERNELS = ("uniform", "inverse")
 LOCAL_KS = (20, 40, 80)
 LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
-COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, np.inf)
+COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+LARGE_RIDGES = (1e-4, 1e-2, 1.0)
 
 
 @dataclass(frozen=True, order=True)

@@ -11,6 +11,7 @@ from greyfill._neighbors.tuned.candidates import (
     EVERYONE,
     KERNELS,
     KS,
+    LARGE_RIDGES,
     LOCAL_KS,
     LOCAL_RIDGES,
     Candidate,
@@ -142,8 +143,9 @@ def _predictions(asker: Asker, queries: Queries, rng: np.random.Generator) -> An
         for scope in asker.scopes:
             for form in FORMS:
                 like = Candidate(relevance, scope, EVERYONE, "uniform", np.inf, form)
-                first = relevance == "equal" and form == "values"
-                ridges = COMMON_RIDGES if first else COMMON_RIDGES[:-1]  # the mean needs no weights
+                ridges = LARGE_RIDGES if asker.ground.table.n_rows > LARGE else COMMON_RIDGES
+                if relevance == "equal" and form == "values":
+                    ridges = (*ridges, np.inf)  # the mean, which needs no weights
                 found = asker.common(queries, relevance, scope, form, np.array(ridges), True)
                 for r, ridge in enumerate(ridges):
                     yield replace(like, ridge=ridge), found[:, r]

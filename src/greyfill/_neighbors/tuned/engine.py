@@ -12,7 +12,8 @@ from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.serving import Spreads
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill._neighbors.tuned.asking import Asker
-from greyfill._neighbors.tuned.choosing import Choice, as_shares, choose
+from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
+from greyfill._neighbors.tuned.choosing import LARGE, Choice, as_shares, choose
 from greyfill._neighbors.tuned.features import FeatureMap
 from greyfill._neighbors.tuned.ground import Ground, Queries
 from greyfill._neighbors.tuned.relevance import Relevance
@@ -20,6 +21,9 @@ from greyfill.table import Column, Floats, Ints, Kind, Table
 
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
+
+FIRST = Candidate("equal", "soft", EVERYONE, "uniform", 1e-2, "values")
+"""The first pass of a large table, whose columns are tuned once, after it."""
 
 BLOCK_ROWS = 256
 """New rows that are filled at a time."""
@@ -105,7 +109,9 @@ def tune(
     history: list[float] = []
     spreads: list[Spreads] = []
     for number in range(tuning.max_iter if targets else 0):
-        if number < CHOOSING_PASSES:
+        if number == 0 and table.n_rows > LARGE and tuning.max_iter > 1:
+            choices = {j: _untuned(relevance, j) for j in targets}
+        elif number < CHOOSING_PASSES:
             found = Parallel(n_jobs=tuning.n_jobs, prefer="threads")(
                 delayed(_choose)(ground, relevance, j, tuning, number) for j in targets
             )
@@ -238,6 +244,12 @@ def _by_holes(table: Table) -> list[int]:
     holes = table.missing.sum(axis=0)
     some = np.flatnonzero((holes > 0) & (holes < table.n_rows))
     return [int(j) for j in some[np.argsort(holes[some], kind="stable")]]
+
+
+def _untuned(relevance: Relevance, target: int) -> Choice:
+    predictors = relevance.predictors(target)
+    equal = {"equal": np.full(len(predictors), 1.0 / max(len(predictors), 1))}
+    return Choice(target, predictors, equal, 0.0, (FIRST,))
 
 
 def _choose(
