@@ -124,6 +124,7 @@ CONTESTANTS: dict[str, Callable[[Scenario], Any]] = {
     "CGKNN": _ours("CGKNNImputer", n_neighbors=10, n_jobs=2),
     "CGKNN, k by cv": _ours("CGKNNImputer", n_neighbors="cv", n_jobs=2),
     "CGKNN, 2000 donors a class": _ours("CGKNNImputer", n_neighbors=10, max_donors=2_000, n_jobs=2),
+    "GreyImputer": _ours("GreyImputer", n_jobs=2),
     "FWGKNN": _ours("FWGKNNImputer", n_neighbors=10, n_jobs=2),
     "GKNN": _ours("GKNNImputer", n_neighbors=10, n_jobs=2),
     "GBNN": _ours("GBNNImputer", n_neighbors=10, n_jobs=2),

@@ -43,13 +43,19 @@ def test_estimates_are_below_what_is_needed_and_not_far_below(imputer: Any) -> N
         assert need / 10 <= n * p * per_cell <= need
 
 
+def leave(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let so many bytes be free, and ask for them however little is needed."""
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    monkeypatch.setattr(memory, "SMALL", 0)
+
+
 @pytest.mark.parametrize("imputer", IMPUTERS, ids=lambda imputer: imputer.__name__)
 def test_tables_beyond_the_free_memory_are_refused(
     imputer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = holed(200, 4), np.arange(200) % 2
     model = quick(imputer).fit(X, y)
-    monkeypatch.setattr(memory, "free_bytes", lambda: 4_000)
+    leave(4_000, monkeypatch)
     with pytest.raises(NotEnoughMemoryError, match=r"200 × 4 cells .* 3\.9 KiB are free.*sample"):
         quick(imputer).fit(X, y)
     with pytest.raises(NotEnoughMemoryError, match="in chunks"):
@@ -60,7 +66,7 @@ def test_tables_beyond_the_free_memory_are_refused(
 
 def test_too_many_donors_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     X = holed(200, 4)
-    monkeypatch.setattr(memory, "free_bytes", lambda: 100_000)
+    leave(100_000, monkeypatch)
     with pytest.raises(NotEnoughMemoryError, match=r"200 donors of each of .* smaller n_neighbors"):
         KNNIImputer(n_neighbors=10_000).fit(X)
     KNNIImputer(n_neighbors=5).fit(X)
@@ -111,7 +117,7 @@ def test_the_command_says_it_in_one_line(
     from greyfill.cli import app
 
     (tmp_path / "t.csv").write_text("a,b\n1,\n2,5\n3,4\n")
-    monkeypatch.setattr(memory, "free_bytes", lambda: 10)
+    leave(10, monkeypatch)
     with pytest.raises(SystemExit) as ended:
         app(["impute", str(tmp_path / "t.csv"), "--method", "knni"])
     assert ended.value.code == 2

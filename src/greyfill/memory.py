@@ -14,6 +14,8 @@ from greyfill.exceptions import NotEnoughMemoryError
 MEMINFO = Path("/proc/meminfo")
 STATM = Path("/proc/self/statm")
 CGROUP = Path("/sys/fs/cgroup")
+SMALL = 2**24
+"""Fewer bytes are not worth the question how many are free."""
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -25,6 +27,8 @@ def refuse_beyond(needed: int, work: str, remedy: str) -> None:
     Traceback (most recent call last):
     greyfill.exceptions.NotEnoughMemoryError: Counting needs at least 888.2 PiB of memory, ...
     """
+    if needed < SMALL:
+        return
     free = free_bytes()
     if free is not None and needed > free:
         raise NotEnoughMemoryError(

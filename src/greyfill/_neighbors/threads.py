@@ -79,6 +79,9 @@ def _on_threads(
     The caller's own thread is one of the threads, and none of them polls: until
     ``joblib.Parallel`` notices an end, some of this work could be done.
     """
+    if n_threads <= 1:
+        yield from enumerate(map(work, items))
+        return
     waiting = _Waiting(items)
     ready: deque[tuple[int, Result]] = deque()
 
@@ -90,7 +93,7 @@ def _on_threads(
         finally:
             waiting.close()  # after an error nobody begins anything else
 
-    with ThreadPoolExecutor(max(n_threads - 1, 1)) as helpers:
+    with ThreadPoolExecutor(n_threads - 1) as helpers:
         started = [helpers.submit(deque, work_on(), 0) for _ in range(n_threads - 1)]
         for _ in work_on():
             while ready:
