@@ -22,8 +22,8 @@ import matplotlib.pyplot as plt
 
 KNN = "sklearn KNNImputer"
 ITERATIVE = "sklearn IterativeImputer"
-OURS = ["CGKNN", "CGKNN, k by cv", "GreyImputer", "FWGKNN", "GKNN", "GBNN", "MI-KNN", "IKNN", "SKNN",
-        "KNNI"]  # fmt: skip
+OURS = ["CGKNN", "CGKNN, k by cv", "GreyImputer", "FWGKNN", "GKNN", "GBNN", "MI-KNN", "IKNN",
+        "SKNN", "KNNI"]  # fmt: skip
 
 
 def versions() -> str:

@@ -14,7 +14,7 @@ import warnings
 from typing import Any
 
 import cases
-from methods import OURS
+from methods import OURS, ours
 from run import arguments, keys
 from store import Store
 
@@ -41,7 +41,7 @@ def accuracies(
     case: cases.Case, method: str, params: dict[str, Any], seed: int
 ) -> dict[str, float]:
     """Accuracy of each classifier under each protocol."""
-    imputer = getattr(greyfill, OURS[method])(**params) if method in OURS else PEERS[method]
+    imputer = ours(method, params) if method in OURS else PEERS[method]
     protocols = {"honest": honest_folds(case.table, _labels(case), imputer, N_SPLITS, seed)}
     if method != NATIVE:
         filled = fit_fill(prepare(imputer, case.table, seed), case.table, _labels(case))

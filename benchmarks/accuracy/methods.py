@@ -1,6 +1,9 @@
 """All methods: ours, and the peers with the environment that each needs."""
 
 from dataclasses import dataclass
+from typing import Any
+
+import greyfill
 
 
 @dataclass(frozen=True)
@@ -13,6 +16,7 @@ class Peer:
 
 OURS = {
     "GreyImputer": "GreyImputer",
+    "GreyImputer without y": "GreyImputer",
     "CGKNN": "CGKNNImputer",
     "FWGKNN": "FWGKNNImputer",
     "GKNN": "GKNNImputer",
@@ -20,6 +24,15 @@ OURS = {
     "our MICE": "MICEImputer",
 }
 """Name in the results → class of greyfill."""
+
+SETTINGS = {"GreyImputer": {"labels": "donors"}, "GreyImputer without y": {"labels": "none"}}
+"""What is not left to the default."""
+
+
+def ours(name: str, params: dict[str, Any]) -> Any:
+    """One of our imputers."""
+    return getattr(greyfill, OURS[name])(**(SETTINGS.get(name, {}) | params))
+
 
 PEERS = {
     "mean": Peer(),

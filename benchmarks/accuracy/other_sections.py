@@ -1,4 +1,4 @@
-"""The parts of the page on accuracies of classifiers and on the simulations."""
+"""The parts of the page on accuracies of classifiers, on intervals and on the simulations."""
 
 from typing import Any
 
@@ -138,3 +138,31 @@ def simulations_section(rows: Rows) -> list[str]:
         "",
         *table(heads, lines),
     ]
+
+
+def coverage_section(rows: Rows) -> list[str]:
+    """``rows`` are results of the task "coverage"."""
+    if not rows:
+        return []
+    lines = []
+    for scenario in (*cases.SCENARIOS, ""):
+        here = [row for row in rows if not scenario or row["scenario"] == scenario]
+        if here:
+            shares = [_share(here, name) for name in ("all", "numbers", "categories", "width")]
+            lines.append((cases.TITLES.get(scenario, "all"), len(here), *shares))
+    heads = ("scenario", "cases", "cells", "numbers and ranks", "categories", "width of numbers")
+    return [
+        "## 90 % intervals",
+        "",
+        "The share of hidden cells that `GreyImputer.intervals(X, y, level=0.9)` holds, the mean "
+        f"over cases ({_extent(rows)}), and the mean width of the limits of numbers, in shares "
+        "of the column's range. MAR hides cells that are not like the observed ones, which the "
+        "intervals know only the errors of.",
+        "",
+        *table(heads, lines),
+    ]
+
+
+def _share(rows: Rows, name: str) -> str:
+    found = [row[name] for row in rows if not np.isnan(row[name])]
+    return f"{100 * np.mean(found):.1f} %" if found else "–"

@@ -27,7 +27,7 @@ def write(store: Store, flagship: str, label: str) -> str:
     rows = store.with_state(flagship, label)
     by_task = {
         task: [row for row in rows if row["task"] == task]
-        for task in ("cells", "classes", "simulation")
+        for task in ("cells", "classes", "coverage", "simulation")
     }
     if not any(row["method"] == flagship and row["seed"] in SEEDS for row in by_task["cells"]):
         sys.exit(f"the store has no result of {flagship} {label} with the seeds of the page")
@@ -36,6 +36,7 @@ def write(store: Store, flagship: str, label: str) -> str:
         *_participants(by_task["cells"]),
         *errors_section.section(by_task["cells"], flagship),
         *other_sections.classes_section(by_task["classes"], flagship),
+        *other_sections.coverage_section(by_task["coverage"]),
         *other_sections.simulations_section(by_task["simulation"]),
         *_repeat(),
     ]
@@ -113,6 +114,7 @@ def _repeat() -> list[str]:
         "cd benchmarks/accuracy",
         "python run.py --methods ours,peers --store results.jsonl          # errors of cells",
         "python classes.py --methods GreyImputer,mean --store results.jsonl",
+        "python coverage.py --seeds 0 --store results.jsonl               # intervals",
         "python simulations.py --methods GreyImputer,oracle --store results.jsonl",
         "python page.py --store results.jsonl",
         "```",

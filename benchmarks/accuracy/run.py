@@ -17,7 +17,7 @@ from typing import Any
 
 import cases
 import tables
-from methods import OURS, PEERS, STRONG
+from methods import OURS, PEERS, STRONG, ours
 from store import KEY, Store
 from workers import PeerError, Worker
 
@@ -38,7 +38,7 @@ def run_ours(todo: Iterable[Key], params: dict[str, Any]) -> Iterator[Key]:
     """Fill in this process, through the public face."""
     for key in todo:
         case = cases.make(key["table"], key["scenario"], key["seed"])
-        imputer = getattr(greyfill, OURS[key["method"]])(**params)
+        imputer = ours(key["method"], params)
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -78,8 +78,8 @@ def run_all(options: argparse.Namespace) -> None:
     store = Store(options.store)
     for method in options.methods:
         todo = [key for key in keys("cells", method, options) if not store.has(key)]
-        ours = method in OURS
-        results = run_ours(todo, options.params) if ours else run_peer(todo, options.limit)
+        mine = method in OURS
+        results = run_ours(todo, options.params) if mine else run_peer(todo, options.limit)
         for row in results:
             store.add(row)
             found = row["error"] if "error" in row else f"{row['nrmse']:.4f} {row['seconds']:.2f} s"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from methods import OURS
+from methods import OURS, ours
 from run import named, several
 from store import KEY, Store
 
@@ -71,7 +71,7 @@ ORACLES = {"cubes": cubes_oracle, "gaussian": gaussian_oracle}
 def fill(method: str, params: dict[str, Any], table: str, case: Case, seed: int) -> np.ndarray:
     if method == ORACLE:
         return ORACLES[table](case, seed)
-    imputer = getattr(greyfill, OURS[method])(**params) if method in OURS else method
+    imputer = ours(method, params) if method in OURS else method
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fit_fill(prepare(imputer, case.table, seed), case.table, case.labels)

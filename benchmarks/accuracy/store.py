@@ -11,8 +11,8 @@ KEY = ("task", "method", "label", "table", "scenario", "seed")
 class Store:
     """A file of results, each known by its ``KEY``; a later line replaces an earlier one.
 
-    ``task`` says what was measured ("cells", "classes", "simulation"), ``label`` tells variants
-    of one method apart, such as two states of the source.
+    ``task`` says what was measured ("cells", "classes", "coverage", "simulation"), ``label`` tells
+    variants of one method apart, such as two states of the source.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,8 +26,12 @@ class Store:
         return iter(self._rows.values())
 
     def with_state(self, method: str, label: str) -> list[dict[str, Any]]:
-        """One method in the state ``label``, which is dropped, and all others without a label."""
-        wanted = [row for row in self if row["label"] == (label if row["method"] == method else "")]
+        """A method and its variants in the state ``label``, all others without a label."""
+        wanted = [
+            row
+            for row in self
+            if row["label"] == (label if row["method"].startswith(method) else "")
+        ]
         return [{**row, "label": ""} for row in wanted]
 
     def has(self, key: dict[str, Any]) -> bool:

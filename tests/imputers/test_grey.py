@@ -209,6 +209,8 @@ def test_an_explanation_adds_up() -> None:
     assert np.dot(shown.weights, shown.values) == pytest.approx(filled[0, 0], abs=0.05)
     assert all(not np.isnan(holed_X[row, 0]) for row in shown.rows)
     assert "row 0, column 'x0'" in str(shown)
+    donors = imputer.donors_of(0, "x0")
+    assert (donors["rows"], donors["weights"]) == (shown.rows, shown.weights)
     with pytest.raises(InvalidParameterError, match="no hole"):
         imputer.explain(int(np.flatnonzero(~holes[:, 0])[0]), "x0")
     with pytest.raises(InvalidParameterError, match="no column"):

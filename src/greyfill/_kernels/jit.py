@@ -53,4 +53,4 @@ fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
 
 ZERO = np.intp(0)
-"""A zero that is no literal: kernels are compiled once more for each literal that they are given."""
+"""A zero that is no literal: for each literal that a kernel is given it is compiled once more."""

@@ -157,7 +157,8 @@ def common_ridge(
 ) -> Floats:
     """Ridge fits on all donors of each query's group, given by their moments.
 
-    The moments are those of `moments`. With ``leave_out`` each query is a donor of its group with ``own_targets``, and is taken out.
+    The moments are those of `moments`. With ``leave_out`` each query is a donor of its group with
+    ``own_targets``, and is taken out.
     """
     n_targets = target_sums.shape[1]
     out = np.empty((len(queries), len(ridges), n_targets))

@@ -204,8 +204,8 @@ def _scan_block(
         leaf = block * LEAVES + place
         scores[:] = np.float32(0.0)
         add_scores(
-            grey, columns, ZERO, n_head, leaves, leaf, singles, is_categorical, weights, top, bottom,
-            scores,
+            grey, columns, ZERO, n_head, leaves, leaf, singles, is_categorical, weights, top,
+            bottom, scores,
         )  # fmt: skip
         if n_head < n_columns:
             if not any_reaches(scores, best[-1] - margin - rest):

@@ -19,7 +19,7 @@ from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidPar
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")
-IN_TRANSFORM = 36
+IN_TRANSFORM = 32
 """Bytes that ``transform`` needs at least for each cell: numbers, holes, the filled copies."""
 LESS_IN_TRANSFORM = "Pass the rows in chunks: each is filled on its own, so the result is the same."
 LESS_IN_FIT = (
@@ -287,6 +287,14 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             indicators=indicators or None,
             library=self._output_library(),
         )
+
+    def _column_places(self, column: int | str) -> tuple[int, int]:
+        """The number of a column in the table of ``fit``, and among the columns that are kept."""
+        names = [field.name for field in self._schema.fields]
+        j = names.index(column) if isinstance(column, str) and column in names else column
+        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
+            raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
+        return j, int(self._kept[:j].sum())
 
     def _output_library(self) -> str | None:
         config = getattr(self, "_sklearn_output_config", {})

@@ -71,6 +71,8 @@ class GreyImputer(BaseImputer):
         For each column with holes: the ``panel`` in words, its root mean squared ``error`` on
         left-out cells (in the column's units; categories: Brier score's root), and the error of
         every candidate (``tried``).
+    weighted_columns_, feature_weights_ : array, array of shape (target, column)
+        The columns with holes, and how much every other column counts for each of them.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: the root mean squared error on
         left-out cells of the column on the [0, 1] scale, or one minus the probability of the level.
@@ -153,6 +155,7 @@ class GreyImputer(BaseImputer):
         self.converged_ = tuned.converged
         rows, columns, spread = tuned.spreads
         self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
+        self.weighted_columns_, self.feature_weights_ = self._relevances()
         with np.errstate(over="ignore"):  # a range may exceed the largest float
             widths = 2 * tuned.scaler.half_range
         self.selection_ = {
@@ -168,6 +171,18 @@ class GreyImputer(BaseImputer):
             if j < table.n_columns
         }
         return values
+
+    def _relevances(self) -> tuple[Ints, Floats]:
+        """The columns with holes, and what every column tells about each, shares that sum to 1."""
+        kept = np.flatnonzero(self._kept)
+        targets = [j for j in sorted(self._tuned.choices) if j < len(kept)]
+        weights = np.zeros((len(targets), len(self._kept)))
+        for place, j in enumerate(targets):
+            choice = self._tuned.choices[j]
+            told = choice.weights.get("pair", choice.weights["equal"])
+            here = choice.predictors < len(kept)
+            weights[place, kept[choice.predictors[here]]] = told[here]
+        return kept[targets], weights
 
     @staticmethod
     def _unit(table: Table, widths: Floats, j: int) -> float:
@@ -269,19 +284,39 @@ class GreyImputer(BaseImputer):
             ``effects``.
         """
         check_is_fitted(self)
-        names = [field.name for field in self._schema.fields]
-        j = names.index(column) if isinstance(column, str) and column in names else column
-        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
-            raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
+        j, inner = self._column_places(column)
         places = np.flatnonzero(self._tuned.rows == row)
-        inner = int(np.flatnonzero(np.flatnonzero(self._kept) == j)[0])
         if len(places) == 0 or not self._tuned.ground.table.missing[places[0], inner]:
             raise InvalidParameterError(
-                f"row {row!r}, column {names[j]!r} is no hole that was filled with its "
-                "label known; explain takes row numbers of the table given to fit"
+                f"row {row!r}, column {self._schema.fields[j].name!r} is no hole that was filled "
+                "with its label known; row numbers are those of the table given to fit"
             )
         found = reasons(self._tuned, int(places[0]), inner)
         return self._explanation(found, int(places[0]), row, j, inner, n_donors)
+
+    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+        """Who gave to a filled cell of the training table.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+
+        Returns
+        -------
+        dict
+            Equally long ``rows``, ``distances``, ``values`` and ``weights``, the donors that count
+            most first. The weights sum to 1; a regression gives some donors a negative one.
+        """
+        found = self.explain(row, column, len(self._tuned.rows))
+        return {
+            "rows": found.rows,
+            "distances": found.distances,
+            "values": found.values,
+            "weights": found.weights,
+        }
 
     def _explanation(
         self, found: Reasons, place: int, row: int, j: int, inner: int, n_donors: int
@@ -344,6 +379,8 @@ class GreyImputer(BaseImputer):
         self._tuning()
         self.history_, self.n_iter_, self.converged_ = [], 1, True
         self.selection_ = {}
+        self.weighted_columns_ = np.zeros(0, dtype=np.intp)
+        self.feature_weights_ = np.zeros((0, len(self._kept)))
         nowhere = np.zeros(0, dtype=np.intp)
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
 

@@ -199,8 +199,7 @@ class NeighborFamily(BaseImputer):
             Values are numbers in the column's units, or its levels.
         """
         check_is_fitted(self)
-        j = self._column_number(column)
-        place = int(np.flatnonzero(np.flatnonzero(self._kept) == j)[0])
+        j, place = self._column_places(column)
         found = donors_of(self._fitted, row, place)
         levels = self._schema.fields[j].levels
         values = [levels[round(v)] for v in found.values] if levels else found.values.tolist()
@@ -210,13 +209,6 @@ class NeighborFamily(BaseImputer):
             "values": values,
             "weights": found.weights.tolist(),
         }
-
-    def _column_number(self, column: int | str) -> int:
-        names = [field.name for field in self._schema.fields]
-        j = names.index(column) if isinstance(column, str) and column in names else column
-        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
-            raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
-        return j
 
     def _fill_table(self, table: Table) -> Floats:
         return serve(self._fitted, table, self.n_jobs)

@@ -71,6 +71,20 @@ def k_curve(imputer: Any) -> dict[str, Any]:
     }
 
 
+def selection(imputer: Any) -> list[dict[str, Any]]:
+    """How each column is filled by an imputer that tunes every column, and its error there."""
+    chosen: dict[str, dict[str, Any]] = getattr(imputer, "selection_", {})
+    return [
+        {
+            "name": clean(name),
+            "error": tidy(how["error"]),
+            "tried": len(how["tried"]),
+            "panel": [clean(way) for way in how["panel"]],
+        }
+        for name, how in list(chosen.items())[:MOST_TARGETS]
+    ]
+
+
 def convergence(imputer: Any) -> dict[str, Any]:
     """Passes, and one or more series with a number for each pass."""
     history = getattr(imputer, "history_", [])

@@ -23,6 +23,7 @@ def to_markdown(summary: Summary) -> str:
         "## Missing together",
         _patterns(summary),
         *_relevance(summary),
+        *_selection(summary),
         *_uncertain(summary),
         "## Settings and versions",
         _pairs("setting", summary["settings"]),
@@ -96,6 +97,14 @@ def _relevance(summary: Summary) -> list[str]:
     rows = [(c["name"], text.number(c["bits"]), text.number(c["weight"])) for c in told[:200]]
     head = ("column", "information about the class, bits", "weight")
     return ["## What each column tells", _table(head, rows)] if rows else []
+
+
+def _selection(summary: Summary) -> list[str]:
+    rows = [
+        (c["name"], text.number(c["error"]), "; ".join(c["panel"])) for c in summary["selection"]
+    ]
+    head = ("column", "error on left-out cells", "filled by the mean of")
+    return ["## How each column is filled", _table(head, rows)] if rows else []
 
 
 def _uncertain(summary: Summary) -> list[str]:

@@ -64,6 +64,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "map": missing_map(evidence.table.missing, names, shown),
         "relevance": facts.relevance(imputer, names, bits) | {"sample": sample},
         "k": facts.k_curve(imputer),
+        "selection": facts.selection(imputer),
         "convergence": facts.convergence(imputer),
         "fallbacks": facts.fallbacks(imputer),
         "uncertain": uncertain_cells(imputer, evidence),

@@ -7,6 +7,9 @@ An imputer that can tell offers two things, both about the rows of ``fit``:
     values on the [0, 1] scale of a number, or 1 − the winner's share of the votes for a category.
 ``donors_of(row, column)``
     a dict of equally long ``rows``, ``distances`` and ``weights``, nearest donor first.
+
+Where a regression on the donors makes the value, ``explain(row, column, n_donors)`` tells the same
+of the weightiest donors, and by how much each column moved the value (``effects``).
 """
 
 from typing import Any
@@ -20,6 +23,7 @@ from greyfill.table import Floats, Ints, Kind
 
 MOST_CELLS = 20
 MOST_DONORS = 10
+MOST_EFFECTS = 5
 NOT_TOLD = "This imputer does not tell how far the donors of a cell disagree."
 OTHER_ROWS = "The spread of the donors is known for the rows of fit only; these are other rows."
 
@@ -55,7 +59,7 @@ def _cell(imputer: Any, evidence: Evidence, row: int, column: int, spread: float
         "spread": tidy(spread * _range(evidence, column)) if is_number else None,
         "unit": evidence.unit(column),
         "votes": None if is_number else tidy(1.0 - spread),
-        "donors": _donors(imputer, row, column),
+        **_reasons(imputer, row, column),
     }
 
 
@@ -73,12 +77,30 @@ def _range(evidence: Evidence, column: int) -> float:
     return float(np.ptp(observed)) if len(observed) else 1.0
 
 
-def _donors(imputer: Any, row: int, column: int) -> list[dict[str, Any]]:
+def _reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
+    """The donors of a cell, and what the columns of a regression added to its value."""
+    if hasattr(imputer, "explain"):
+        why = imputer.explain(row, column, MOST_DONORS)
+        effects = sorted(why.effects.items(), key=lambda effect: -abs(effect[1]))
+        return {
+            "donors": _donors(why.rows, why.distances, why.weights),
+            "effects": [
+                {"name": clean(name), "effect": tidy(effect)}
+                for name, effect in effects[:MOST_EFFECTS]
+            ],
+        }
     if not hasattr(imputer, "donors_of"):
-        return []
+        return {"donors": [], "effects": []}
     found = imputer.donors_of(row, column)
-    parts = zip(found["rows"], found["distances"], found["weights"], strict=True)
+    return {
+        "donors": _donors(found["rows"], found["distances"], found["weights"]),
+        "effects": [],
+    }
+
+
+def _donors(rows: Any, distances: Any, weights: Any) -> list[dict[str, Any]]:
+    parts = list(zip(rows, distances, weights, strict=True))[:MOST_DONORS]
     return [
         {"row": int(giver), "distance": tidy(float(distance)), "weight": tidy(float(weight))}
-        for giver, distance, weight in list(parts)[:MOST_DONORS]
+        for giver, distance, weight in parts
     ]

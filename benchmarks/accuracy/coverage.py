@@ -1,0 +1,78 @@
+"""How often the 90 % intervals of GreyImputer hold the hidden cells.
+
+    python benchmarks/accuracy/coverage.py --seeds 0,1 --store results.jsonl
+
+A number is covered if it lies within its limits, a category if its level is in the set. The
+widths of the limits are in shares of the column's true range; a set counts its levels.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from typing import Any
+
+import cases
+import numpy as np
+from run import arguments, keys
+from store import Store
+
+import greyfill
+from greyfill.evaluation.filling import prepare
+from greyfill.table import Kind
+
+METHOD, LEVEL = "GreyImputer", 0.9
+
+
+def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, float]:
+    """Shares of hidden cells that are covered: of all, of numbers and ranks, of categories."""
+    imputer = prepare(greyfill.GreyImputer(**params), case.table, seed)
+    X = np.where(case.table.missing, np.nan, case.table.values)
+    imputer.fit(X, case.data.labels)
+    found = imputer.intervals(X, case.data.labels, LEVEL)
+    truth = case.data.table
+    names = {f"x{j}": j for j in range(truth.n_columns)}
+    inside: dict[bool, list[bool]] = {True: [], False: []}
+    widths: dict[bool, list[float]] = {True: [], False: []}
+    for row, name, low, high, levels in zip(*found.values(), strict=True):
+        j = names[str(name)]
+        if not case.mask[row, j]:
+            continue
+        value, is_category = truth.values[row, j], truth.columns[j].kind is Kind.CATEGORICAL
+        known = truth.values[~truth.missing[:, j], j]
+        if is_category:
+            inside[True].append(value in levels)
+            widths[True].append(len(levels))
+        else:
+            least, most = (low, high) if levels is None else (min(levels), max(levels))
+            slack = 1e-9 * np.ptp(known)
+            inside[False].append(bool(least - slack <= value <= most + slack))
+            widths[False].append((most - least) / max(np.ptp(known), 1e-300))
+    numbers, categories = inside[False], inside[True]
+    shares = {"numbers": numbers, "categories": categories, "all": [*numbers, *categories]}
+    sizes = {"width": widths[False], "levels": widths[True]}
+    return {name: _mean(found) for name, found in (shares | sizes).items()}
+
+
+def _mean(found: list[Any]) -> float:
+    return float(np.mean(found)) if found else float("nan")
+
+
+def run_all(options: argparse.Namespace) -> None:
+    store = Store(options.store)
+    for key in keys("coverage", METHOD, options):
+        if store.has(key):
+            continue
+        case = cases.make(key["table"], key["scenario"], key["seed"])
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = coverage(case, options.params, key["seed"])
+        about = {"version": greyfill.__version__, "seconds": round(time.perf_counter() - start, 2)}
+        store.add(key | about | found)
+        shown = {name: round(share, 3) for name, share in found.items()}
+        print(key["table"], key["scenario"], key["seed"], shown, flush=True)
+
+
+if __name__ == "__main__":
+    run_all(arguments().parse_args(["--methods", METHOD, *sys.argv[1:]]))
