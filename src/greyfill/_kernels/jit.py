@@ -52,5 +52,5 @@ exact = _compile()
 fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
 
-ZERO = np.intp(0)
+ZERO: Any = np.intp(0)
 """A zero that is no literal: for each literal that a kernel is given it is compiled once more."""
