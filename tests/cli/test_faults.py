@@ -16,9 +16,9 @@ from greyfill.files import atomic, drafts
 
 IMPUTE = (
     "impute", "table.csv", "--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2",
-    "--test", "new.csv", "--report", "page.html", "--save", "model", "--force",
+    "--test", "new.csv", "--report", "page.md", "--save", "model", "--force",
 )  # fmt: skip
-WRITTEN = ("table.filled.csv", "new.filled.csv", "page.html", "model")
+WRITTEN = ("table.filled.csv", "new.filled.csv", "page.md", "model")
 """The files of one command, in the order in which they are written."""
 
 OLD = b"what was there before"

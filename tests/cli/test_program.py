@@ -49,17 +49,6 @@ def test_a_pipe_in_a_real_shell(command, folder):
     assert b"\x1b" not in done.stderr
 
 
-def test_killed_in_the_middle_of_writing(command, folder, listing):
-    """The old file is there as it was, and nothing else."""
-    before, names = (folder / "table.csv").read_bytes(), listing()
-    kill = "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)"
-    done = command("impute", "table.csv", *ABOUT, *OVER, before=kill)
-    assert done.returncode == -9
-    assert (folder / "table.csv").read_bytes() == before
-    if hasattr(os, "O_TMPFILE"):
-        assert listing() == names
-
-
 def test_interrupted_in_the_middle_of_writing(command, folder, listing):
     before, names = (folder / "table.csv").read_bytes(), listing()
     stop = "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGINT)"

@@ -23,7 +23,7 @@ def round_trip(data: bytes, fill: pl.DataFrame | None = None, **options: object)
     return b"".join(text.filled(first_values(text.frame) if fill is None else fill))
 
 
-@settings(max_examples=max(300, settings.default.max_examples))
+@settings(max_examples=max(150, settings.default.max_examples))
 @given(example=examples())
 def test_generated_files(example: Example) -> None:
     options = CsvOptions(
