@@ -24,7 +24,7 @@ def section(rows: Rows, flagship: str) -> list[str]:
         *_standing(against, flagship),
         *_by_table(against, flagship),
         *_whole_bank(rows, flagship),
-        *_all_figures(board),
+        *_all_figures(board.complete()),
     ]
 
 
@@ -126,10 +126,15 @@ def _whole_bank(rows: Rows, flagship: str) -> list[str]:
 
 
 def _all_figures(board: ranking.Board) -> list[str]:
-    lines = []
+    lines = [
+        "### All figures",
+        "",
+        "Methods with a result in every case, mean errors over the seeds that all of them have.",
+        "",
+    ]
     for scenario, title in cases.TITLES.items():
         part = _in_scenario(board, scenario)
-        lines += [f"### {title}", "", "Mean error over the seeds.", "", *_matrix(part)]
+        lines += [f"{title}:", "", *_matrix(part)]
     return lines
 
 
