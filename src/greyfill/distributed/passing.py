@@ -95,7 +95,11 @@ def settle(block: Block, meetings: Meetings, hunt: Hunt) -> Linked:
     plan, fill = hunt.plan, hunt.plan.recipe.fill
     is_categorical = plan.is_categorical
     return Linked(
-        tuple(_piece(met, numbers, is_categorical, fill) for met in meetings.values()),
+        tuple(
+            piece
+            for met in meetings.values()
+            for piece in _pieces(met, numbers, is_categorical, fill)
+        ),
         block.values[rows, columns],
         is_categorical[columns],
         np.flatnonzero(block.may_give[rows]),
@@ -104,19 +108,22 @@ def settle(block: Block, meetings: Meetings, hunt: Hunt) -> Linked:
     )
 
 
-def _piece(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> Piece:
+def _pieces(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> list[Piece]:
+    """The holes with a hole among what their donors give, and those that the first pass settles."""
     by_number, by_vote = fill.weigh(met.distances)
+    places = numbers[met.rows[met.slots], met.columns]
     votes = is_categorical[met.columns]
-    weights = np.where(votes[:, np.newaxis], by_vote[met.slots], by_number[met.slots])
-    opened = np.flatnonzero(met.holes >= 0)
-    return Piece(
-        numbers[met.rows[met.slots], met.columns],
-        votes,
-        met.given,
-        weights,
-        opened,
-        met.holes.ravel()[opened],
-    )
+    moves = (met.holes >= 0).any(axis=1)
+    found = []
+    for cells in (np.flatnonzero(moves), np.flatnonzero(~moves)):
+        slots, holes, by_votes = met.slots[cells], met.holes[cells], votes[cells, np.newaxis]
+        weights = np.where(by_votes, by_vote[slots], by_number[slots])
+        opened = np.flatnonzero(holes >= 0)
+        found.append(
+            Piece(places[cells], votes[cells], met.given[cells], weights, opened,
+                  holes.ravel()[opened])
+        )  # fmt: skip
+    return found
 
 
 def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
@@ -136,7 +143,8 @@ def next_pass(linked: Linked, before: Pass, current: Floats | None) -> Pass:
     """Fill every hole of a block from the values before the pass."""
     fills = before.fills.copy()
     for piece in linked.pieces:
-        fills[piece.places] = piece.values(current, linked.n_levels)
+        if current is None or len(piece.open_places):
+            fills[piece.places] = piece.values(current, linked.n_levels)
     change = np.abs(fills - before.fills)
     change = np.where(linked.votes, change > 0.0, change)
     return Pass(fills, float(change.max(initial=0.0)), digest(fills))
