@@ -182,7 +182,7 @@ def _learn(
     elif target is None:
         imputer._refuse_no_labels()
     learned = learn(cluster, imputer, frames, labels, header)
-    for number, fills in enumerate(learned.all_fills(cluster.task)):
+    for number, fills in enumerate(learned.all_fills(cluster.lazily)):
         staging.save_fills(number, cluster.fetch([fills], "filling")[0])
     persistence.save(learned.imputer, staging.folder / MODEL)
 

@@ -83,7 +83,7 @@ class DaskImputer(BaseEstimator):
 
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
-        learned, task = self._learn(X, y), Cluster(self.client).task
+        learned, task = self._learn(X, y), Cluster(self.client).lazily
         meta = described(X._meta, self._light)
         pairs = zip(learned.frames, learned.all_fills(task), strict=True)
         return _collection(
@@ -97,7 +97,7 @@ class DaskImputer(BaseEstimator):
         check_is_fitted(self, "_light")
         _check_frame(X)
         validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, task = described(X._meta, self._light), Cluster(self.client).task
+        meta, task = described(X._meta, self._light), Cluster(self.client).lazily
         return _collection(
             [task(fill_partition, f, self._light, self._fitted, meta) for f in _partitions(X)],
             meta,

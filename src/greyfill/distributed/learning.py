@@ -26,14 +26,14 @@ class Learned:
     frames: list[Task]
     labels: list[Task]
 
-    def all_fills(self, task: Callable[..., Task]) -> list[Task]:
+    def all_fills(self, lazily: Callable[..., Task]) -> list[Task]:
         """The fills of each partition, also of its rows without a label."""
         if not self.trained.leaves_rows:
             return self.trained.fills
         parts = zip(self.frames, self.labels, self.trained.fills, strict=True)
         fitted, classes = self.trained.fitted, self.overview.classes
         return [
-            task(fills_of_partition, frame, y, fills, self.imputer, fitted, classes)
+            lazily(fills_of_partition, frame, y, fills, self.imputer, fitted, classes)
             for frame, y, fills in parts
         ]
 
