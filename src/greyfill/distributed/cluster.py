@@ -71,11 +71,7 @@ class Cluster:
     def keep(self, tasks: Sequence[Task]) -> list[Task]:
         """Have the calls made and their values kept where they are."""
         with naming_faults("starting the work"):
-            made: dict[int, Task] = {}
-            if self.client is None:
-                graphs = [_delayed(task, made) for task in tasks]
-                return list(persist(*graphs, scheduler="threads"))
-            return [self._submit(task, made) for task in tasks]
+            return self._start(tasks)
 
     def wait(self, tasks: Sequence[Task], doing: str) -> None:
         """Wait until values that are kept are there, or say what went wrong."""
@@ -107,8 +103,8 @@ class Cluster:
 
     def fetch(self, tasks: Sequence[Task], doing: str) -> list[Any]:
         """The values themselves, in this process."""
-        kept = self.keep(tasks)
         with naming_faults(doing):
+            kept = self._start(tasks)
             if self.client is None:
                 return list(compute(*kept, scheduler="threads"))
             return list(self.client.gather(kept))
@@ -122,6 +118,12 @@ class Cluster:
                 for start in range(0, len(level), FAN_IN)
             ]
         return self.fetch(level, doing)[0]
+
+    def _start(self, tasks: Sequence[Task]) -> list[Task]:
+        made: dict[int, Task] = {}
+        if self.client is None:
+            return list(persist(*(_delayed(task, made) for task in tasks), scheduler="threads"))
+        return [self._submit(task, made) for task in tasks]
 
     def _submit(self, task: Task, made: dict[int, Task]) -> Any:
         """The future of a task, or an argument that is none; the same one for the same task."""

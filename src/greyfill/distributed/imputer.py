@@ -83,11 +83,14 @@ class DaskImputer(BaseEstimator):
 
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
-        learned, task = self._learn(X, y), Cluster(self.client).lazily
+        learned, cluster = self._learn(X, y), Cluster(self.client)
         meta = described(X._meta, self._light)
-        pairs = zip(learned.frames, learned.all_fills(task), strict=True)
+        pairs = zip(learned.frames, learned.all_fills(cluster), strict=True)
         return _collection(
-            [task(restore_partition, frame, fills, self._light, meta) for frame, fills in pairs],
+            [
+                cluster.lazily(restore_partition, frame, fills, self._light, meta)
+                for frame, fills in pairs
+            ],
             meta,
             X,
         )
@@ -97,9 +100,13 @@ class DaskImputer(BaseEstimator):
         check_is_fitted(self, "_light")
         _check_frame(X)
         validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, task = described(X._meta, self._light), Cluster(self.client).lazily
+        meta, cluster = described(X._meta, self._light), Cluster(self.client)
+        self._fitted = cluster.keep([self._fitted])[0]
         return _collection(
-            [task(fill_partition, f, self._light, self._fitted, meta) for f in _partitions(X)],
+            [
+                cluster.lazily(fill_partition, frame, self._light, self._fitted, meta)
+                for frame in _partitions(X)
+            ],
             meta,
             X,
         )
@@ -124,7 +131,8 @@ class DaskImputer(BaseEstimator):
         learned = learn(
             Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
         )
-        self._light, self._fitted = learned.imputer, learned.trained.fitted
+        self._light = learned.imputer
+        self._fitted: Task = learned.trained.fitted
         return learned
 
     def _checked_imputer(self, y: Any) -> Any:
