@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pandas as pd
 import pytest
@@ -42,6 +43,7 @@ def spark():
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 the path has
     session = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")

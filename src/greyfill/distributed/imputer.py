@@ -73,6 +73,8 @@ class DaskImputer(BaseEstimator):
         self.max_donors = max_donors
         self.pool_rows = pool_rows
 
+    _fitted: Task
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a Dask frame and, where the method uses them, a Dask series of labels."""
         self._learn(X, y)
@@ -131,8 +133,7 @@ class DaskImputer(BaseEstimator):
         learned = learn(
             Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
         )
-        self._light = learned.imputer
-        self._fitted: Task = learned.trained.fitted
+        self._light, self._fitted = learned.imputer, learned.trained.fitted
         return learned
 
     def _checked_imputer(self, y: Any) -> Any:
