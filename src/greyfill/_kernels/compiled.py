@@ -107,6 +107,23 @@ def average_rows(given, weights):
 
 
 @exact
+def refill(constants, ends, holes, weights, current, moved, places, fills):
+    """Put constant + Σ_l w_l v_l into ``fills`` for every cell that takes from a hole that moved.
+
+    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``.
+    """
+    first = 0
+    for c in range(len(ends)):
+        total, touched = constants[c], False
+        for place in range(first, ends[c]):
+            touched |= moved[holes[place]]
+            total += weights[place] * current[holes[place]]
+        if touched:
+            fills[places[c]] = total
+        first = ends[c]
+
+
+@exact
 def vote_cells(values, slots, columns, donors, weights, n_levels):
     """The winning category of each cell."""
     out = np.empty(len(slots))

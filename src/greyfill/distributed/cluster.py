@@ -50,6 +50,11 @@ class Cluster:
         self.client = _default_client() if client is None else client
 
     @property
+    def is_remote(self) -> bool:
+        """Whether work goes on elsewhere while this process does something else."""
+        return self.client is not None
+
+    @property
     def least_memory(self) -> int | None:
         """Bytes that the smallest worker may use, where somebody set a limit."""
         if self.client is None:
