@@ -112,8 +112,9 @@ def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], se
     constants, weights, current = rng.random(n), rng.random(sum(counts)), rng.random(5)
     holes, moved = rng.integers(0, 5, sum(counts)), rng.random(5) < 0.4
     before, places = rng.random(n + 2), rng.permutation(n + 2)[:n]
-    after = before.copy()
-    compiled.refill(constants, ends, holes, weights, current, moved, places, after)
+    after, changed = before.copy(), np.zeros(n + 2, dtype=bool)
+    state = current, moved, places, after, changed
+    largest = compiled.refill(constants, ends, holes, weights, *state)
     expected = before.copy()
     for c, (end, count) in enumerate(zip(ends, counts, strict=True)):
         taken = holes[end - count : end]
@@ -122,6 +123,8 @@ def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], se
             part = np.append(constants[c], weights[end - count : end])
             expected[places[c]] = reference.average(given_values, part)
     assert after.tolist() == expected.tolist()
+    assert changed.tolist() == (expected != before).tolist()
+    assert largest == np.abs(expected - before).max()
 
 
 @given(rows=scaled_rows(), seed=st.integers(0, 10**6))

@@ -11,11 +11,12 @@ from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import digest
 from greyfill.distributed.blocks import Block, matched
 from greyfill.distributed.meeting import Hunt, Meetings, Met
+from greyfill.distributed.sizes import Sized
 from greyfill.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class Piece(Sized):
     """Holes, by their place in the block: what their donors give, and with which weights.
 
     ``given`` is right for the first pass. Where ``holes`` is not −1, it changes with that hole.
@@ -34,7 +35,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Means:
+class Means(Sized):
     """Holes of numbers with a hole among what their donors give.
 
     Hole c is ``constants[c]``, what observed cells
@@ -59,29 +60,35 @@ class Means:
             piece.weights[takes],
         )
 
-    def refill(self, fills: Floats, current: Floats, moved: Bools) -> None:
-        """Write a new value for each hole that takes from one that moved."""
+    def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
+        """Write a new value for each hole that takes from one that moved; the largest change."""
         from greyfill._kernels import compiled
 
-        compiled.refill(
-            self.constants, self.ends, self.holes, self.weights, current, moved, self.places, fills
-        )
+        return float(
+            compiled.refill(
+                self.constants, self.ends, self.holes, self.weights, current, moved, self.places,
+                fills, changed,
+            )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class Votes(Sized):
     """Holes of categories with a hole among what their donors give."""
 
     piece: Piece
     n_levels: int
 
-    def refill(self, fills: Floats, current: Floats, moved: Bools) -> None:
-        """Write a new value for each hole that takes from one that moved."""
+    def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
+        """Write a new value for each hole that takes from one that moved; 1 if any changed."""
         holes, takes = self.piece.holes, self.piece.holes >= 0
         cells = np.flatnonzero((moved[holes] & takes).any(axis=1))
         given = np.where(takes, current[holes], self.piece.given)[cells]
-        weights = self.piece.weights[cells]
-        fills[self.piece.places[cells]] = winners(given, weights, self.n_levels)
+        places = self.piece.places[cells]
+        fresh = winners(given, self.piece.weights[cells], self.n_levels)
+        changed[places] = fresh != fills[places]
+        fills[places] = fresh
+        return float(changed[places].any())
 
 
 def averages(given: Floats, weights: Floats) -> Floats:
@@ -108,7 +115,7 @@ def winners(given: Floats, weights: Floats, n_levels: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class Linked(Sized):
     """All that the passes of a block need.
 
     Its holes at the start and after the first pass, those of them that move later, which are
@@ -126,7 +133,7 @@ class Linked:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class Pass(Sized):
     """The holes of a block after a pass, which of them moved and how far, and a digest of all."""
 
     fills: Floats
@@ -136,7 +143,7 @@ class Pass:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class Moved(Sized):
     """The holes of donors that moved in a pass: their numbers and their values."""
 
     numbers: Ints
@@ -144,7 +151,7 @@ class Moved:
 
 
 @dataclass(frozen=True, eq=False)
-class Passes:
+class Passes(Sized):
     """A pass of several blocks; ``current`` are the holes of all donors that it read."""
 
     blocks: list[Pass]
@@ -202,26 +209,18 @@ def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
 def first_pass(linked: Linked) -> Pass:
     """What donors with their start fills give to a block."""
     fills = linked.first_fills
-    gaps = _gaps(linked, linked.start, fills)
+    gaps = np.abs(fills - linked.start)
+    gaps[linked.votes] = gaps[linked.votes] > 0.0
     everyone = np.ones(len(fills), dtype=bool)
     return Pass(fills, everyone, float(gaps.max(initial=0.0)), digest(fills))
 
 
 def next_pass(linked: Linked, before: Pass, current: Floats, moved: Bools) -> Pass:
     """Fill those holes of a block again that take from a hole that moved in the pass before."""
-    fills = before.fills.copy()
-    for cells in linked.moving:
-        cells.refill(fills, current, moved)
-    gaps = _gaps(linked, before.fills, fills)
-    change = float(gaps.max(initial=0.0))
-    return Pass(fills, gaps > 0.0, change, digest(fills) if change > 0.0 else before.digest)
-
-
-def _gaps(linked: Linked, before: Floats, after: Floats) -> Floats:
-    """How far each hole moved; a category that changed moved by 1."""
-    gaps = np.abs(after - before)
-    gaps[linked.votes] = gaps[linked.votes] > 0.0
-    return gaps
+    fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
+    changes = [cells.refill(fills, changed, current, moved) for cells in linked.moving]
+    change = max(changes, default=0.0)
+    return Pass(fills, changed, change, digest(fills) if change > 0.0 else before.digest)
 
 
 def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] | None) -> Passes:
@@ -231,11 +230,12 @@ def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] 
     """
     if before is None or parts is None:
         return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
-    all_moved = join_moved(parts)
-    current = before.current.copy() if len(before.current) else np.empty(len(all_moved.values))
-    current[all_moved.numbers] = all_moved.values
-    moved = np.zeros(len(current), dtype=bool)
-    moved[all_moved.numbers] = True
+    n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
+    current = before.current.copy() if len(before.current) else np.empty(n_shared)
+    moved = np.zeros(n_shared, dtype=bool)
+    for part in parts:
+        current[part.numbers] = part.values
+        moved[part.numbers] = True
     pairs = zip(blocks, before.blocks, strict=True)
     return Passes([next_pass(linked, last, current, moved) for linked, last in pairs], current)
 
