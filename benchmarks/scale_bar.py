@@ -194,6 +194,15 @@ DEEDS = {"large": (large, 2_000_000, 32), "overhead": (overhead, 300_000, 8),
          "kill": (kill, 100_000, 16)}  # fmt: skip
 
 
+BARS = Path(__file__).parent.parent / "docs" / "data" / "scale_bars.json"
+
+
+def remember(deed: str, found: dict[str, Any]) -> None:
+    """Keep the last result of each deed for the page."""
+    known = json.loads(BARS.read_text()) if BARS.exists() else {}
+    BARS.write_text(json.dumps({**known, deed: found}, indent=1) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("deed", choices=DEEDS)
@@ -201,7 +210,9 @@ def main() -> None:
     parser.add_argument("--partitions", type=int)
     given = parser.parse_args()
     deed, rows, partitions = DEEDS[given.deed]
-    print(json.dumps(deed(given.rows or rows, given.partitions or partitions), indent=2))
+    found = deed(given.rows or rows, given.partitions or partitions)
+    remember(given.deed, found)
+    print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
 The model has few terms, each with a meaning, and is fitted by least squares of relative errors.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
 
 GROWTH = 0.18
 """A search meets more of its pool as this power of the donors (docs/performance.md)."""
+
+MOVING = 0.45
+"""The share of the holes of donors that change in a pass, in the mean of 25 to 50 passes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Job:
 
     @property
     def shared_holes(self) -> float:
-        """Holes of donors: what a pass moves."""
+        """Holes of donors: what a pass may move."""
         return self.donors * self.classes * self.holes_per_row
 
 
@@ -85,7 +88,7 @@ def traffic(job: Job) -> dict[str, float]:
     return {
         "donors to where pools are built": donors * row * others / job.workers,
         "pools to every other worker": donors * layout * others,
-        "holes of donors in each pass": job.shared_holes * 8 * (others + others / job.workers),
+        "holes of donors in each pass": job.shared_holes * MOVING * 16 * others,
     }
 
 
@@ -94,9 +97,7 @@ def memory(job: Job) -> dict[str, float]:
     rows = job.rows / job.workers
     block = rows * (job.columns * 10 + 24)
     pool = job.donors * (job.columns * 21 + 32)
-    links = rows * job.holes_per_row * job.k * 24 + rows * job.incomplete * job.k * 16
-    return {"search": block + pool + links, "passes": block + links + job.shared_holes * 8}
-
-
-def as_row(job: Job, seconds: float) -> dict[str, float]:
-    return {**asdict(job), "seconds": seconds}
+    links = rows * job.holes_per_row * job.k * 16 + rows * job.incomplete * job.k * 16
+    taken = job.k * job.holes_per_row / job.columns  # holes among what the donors of a hole give
+    holes = rows * job.holes_per_row * (64 + 16 * taken)
+    return {"search": block + pool + links, "passes": block + holes + job.shared_holes * 9}

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pandas as pd
 import pytest
@@ -38,12 +39,13 @@ def test_batches_are_filled_one_by_one(imputer) -> None:
 
 @pytest.fixture(scope="module")
 def spark():
-    """A Spark of two threads on this machine, where there is Java."""
+    """A Spark of one thread on this machine, where there is Java."""
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 the path has
     session = (
-        sql.SparkSession.builder.master("local[2]")
+        sql.SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
@@ -57,7 +59,7 @@ def spark():
 @pytest.mark.filterwarnings("default")  # Spark's own
 def test_spark_frame_is_filled(spark, imputer, tmp_path) -> None:
     TABLE.to_parquet(tmp_path / "table.parquet", index=False)
-    frame = spark.read.parquet(str(tmp_path / "table.parquet")).repartition(3)
+    frame = spark.read.parquet(str(tmp_path / "table.parquet")).repartition(2)
     lazy = fill_spark(frame, imputer)
     assert lazy.schema == frame.schema
     filled = lazy.toPandas().sort_values("id").reset_index(drop=True)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.start import ClassStart, GlobalStart, column_centers
+from greyfill.distributed.blocks import Block
 from greyfill.distributed.reading import Rows
 from greyfill.distributed.statistics import (
     ClassCounts,
@@ -97,3 +98,14 @@ def test_heavy_tails_and_constants_get_no_grid() -> None:
     with pytest.raises(OverflowError):
         make_grid(moments, 0, n_classes=1000)
     assert make_grid(Moments.of(column[1:], np.ones((10**6 - 1, 1), dtype=bool)), 0, 2) is None
+
+
+def test_a_value_is_as_large_as_its_arrays() -> None:
+    pytest.importorskip("dask")
+    from dask.sizeof import sizeof
+
+    values, missing, numbers = np.zeros((50, 4)), np.zeros((50, 4), dtype=bool), np.arange(50)
+    block = Block(values, missing, missing, numbers, numbers, missing[:, 0])
+    arrays = values.nbytes + 2 * missing.nbytes + 2 * numbers.nbytes + 50
+    assert arrays <= sizeof(block) < arrays + 200
+    assert sizeof({(0, 0): block, (1, 0): block}) > 2 * arrays

@@ -105,6 +105,28 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
         assert filled[c] == expected
 
 
+@given(counts=st.lists(st.integers(0, 3), max_size=6), seed=st.integers(0, 10**6))
+def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, ends = len(counts), np.cumsum(counts, dtype=np.intp)
+    constants, weights, current = rng.random(n), rng.random(sum(counts)), rng.random(5)
+    holes, moved = rng.integers(0, 5, sum(counts)), rng.random(5) < 0.4
+    before, places = rng.random(n + 2), rng.permutation(n + 2)[:n]
+    after, changed = before.copy(), np.zeros(n + 2, dtype=bool)
+    state = current, moved, places, after, changed
+    largest = compiled.refill(constants, ends, holes, weights, *state)
+    expected = before.copy()
+    for c, (end, count) in enumerate(zip(ends, counts, strict=True)):
+        taken = holes[end - count : end]
+        if moved[taken].any():
+            given_values = np.append(1.0, current[taken])
+            part = np.append(constants[c], weights[end - count : end])
+            expected[places[c]] = reference.average(given_values, part)
+    assert after.tolist() == expected.tolist()
+    assert changed.tolist() == (expected != before).tolist()
+    assert largest == np.abs(expected - before).max()
+
+
 @given(rows=scaled_rows(), seed=st.integers(0, 10**6))
 def test_written_cells_and_their_largest_change(rows: Rows, seed: int) -> None:
     rng = np.random.default_rng(seed)

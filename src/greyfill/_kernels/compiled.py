@@ -107,6 +107,28 @@ def average_rows(given, weights):
 
 
 @exact
+def refill(constants, ends, holes, weights, current, moved, places, fills, changed):
+    """Put constant + Σ_l w_l v_l into ``fills`` for every cell that takes from a hole that moved.
+
+    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``. Fills that are new are
+    marked in ``changed``. Returns the largest change.
+    """
+    first, largest = 0, 0.0
+    for c in range(len(ends)):
+        total, touched = constants[c], False
+        for place in range(first, ends[c]):
+            touched |= moved[holes[place]]
+            total += weights[place] * current[holes[place]]
+        first = ends[c]
+        if touched:
+            change = abs(total - fills[places[c]])
+            largest = max(largest, change)
+            changed[places[c]] = change > 0.0
+            fills[places[c]] = total
+    return largest
+
+
+@exact
 def vote_cells(values, slots, columns, donors, weights, n_levels):
     """The winning category of each cell."""
     out = np.empty(len(slots))

@@ -40,6 +40,9 @@ class Trace:
 
 Report = Callable[[str], None]
 
+DIGESTED = 8_192
+"""So many values are rounded at a time: they stay in the cache."""
+
 NOISE = 1e-12
 """A change below this is rounding, whatever ``tol`` says."""
 
@@ -180,5 +183,8 @@ def digest(cells: Floats) -> bytes:
     >>> digest(np.array([0.1, 0.0])) == digest(np.array([0.1 + 1e-13, -0.0]))
     True
     """
-    rounded = np.round(cells, 9) + 0.0  # no negative zeros
-    return hashlib.blake2b(rounded.tobytes(), digest_size=16).digest()
+    found = hashlib.blake2b(digest_size=16)
+    for first in range(0, len(cells), DIGESTED):
+        rounded = np.round(cells[first : first + DIGESTED], 9) + 0.0  # no negative zeros
+        found.update(rounded.tobytes())
+    return found.digest()

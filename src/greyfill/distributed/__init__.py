@@ -2,11 +2,12 @@
 
 ```
 dask frame ── reading ──> facts of every partition ──> one schema ──> encoded rows   on the workers
-  ── statistics, weighing ──> ranges, means, modes, column weights    by reductions
+  ── statistics, groundwork, weighing ──> ranges, means, modes, weights  by reductions
   ── blocks ──> scaled rows with a start fill                         on the workers
   ── pools ──> donors, cut into parts that fit a worker
   ── choosing, hunting, meeting ──> k; the nearest donors of every hole
-  ── passing ──> passes until stable: only the holes of donors move
+  ── looping, passing ──> passes until stable: only what changes of donors' holes moves
+  ── assembling ──> what serves new rows, when somebody asks for it
   ── restoring ──> the frame that came in, lazily, with values in its holes
 ```
 

@@ -10,6 +10,7 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.sampling import rows_by_rank
 from greyfill._neighbors.scaling import Scaler
 from greyfill.distributed.reading import Rows
+from greyfill.distributed.sizes import Sized
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 
@@ -40,7 +41,7 @@ class Share:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Sized):
     """Rows of the training table.
 
     ``rows`` are their numbers in the whole table. ``missing`` is what a distance cannot see,

@@ -175,14 +175,14 @@ def _learn(
     staging: "Staging",
 ) -> None:
     names = list(header.column_names)
-    frames = [cluster.task(Partition.read, partition, names) for partition in partitions]
+    frames = [cluster.lazily(Partition.read, partition, names) for partition in partitions]
     labels: list[Task] = [None] * len(partitions)
     if target is not None and imputer.labels != "none":
-        labels = [cluster.task(Partition.labels, partition, target) for partition in partitions]
+        labels = [cluster.lazily(Partition.labels, partition, target) for partition in partitions]
     elif target is None:
         imputer._refuse_no_labels()
     learned = learn(cluster, imputer, frames, labels, header)
-    for number, fills in enumerate(learned.all_fills(cluster.task)):
+    for number, fills in enumerate(learned.all_fills(cluster)):
         staging.save_fills(number, cluster.fetch([fills], "filling")[0])
     persistence.save(learned.imputer, staging.folder / MODEL)
 

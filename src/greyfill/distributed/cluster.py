@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from dask.base import compute, persist
-from dask.delayed import delayed
+from dask.delayed import Delayed, delayed
 
 from greyfill.exceptions import ClusterError, GreyfillError
 
 Task = Any
-"""A value that a worker has, or will compute."""
+"""A call that has not been made, a value that a worker has or will have, or a lazy partition."""
 
 THREADS = 4
 """Blocks make their passes in so many groups when there are no workers."""
@@ -29,14 +30,29 @@ GONE = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of a pure function; arguments may be tasks, or lists of tasks."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
 class Cluster:
     """Runs pure functions on workers; results stay there until somebody asks for them.
 
     Lost results are computed anew from what they were made of, so a worker may die at any time.
+    With a client, calls are submitted to it and results are its futures; without one, both are
+    Dask's delayed values.
     """
 
     def __init__(self, client: Any = None) -> None:
         self.client = _default_client() if client is None else client
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether work goes on elsewhere while this process does something else."""
+        return self.client is not None
 
     @property
     def least_memory(self) -> int | None:
@@ -50,49 +66,53 @@ class Cluster:
 
     def task(self, function: Callable[..., Any], *arguments: Any) -> Task:
         """A call that has not been made yet."""
-        return delayed(function, pure=False)(*arguments)
+        return Call(function, arguments)
+
+    def lazily(self, function: Callable[..., Any], *arguments: Any) -> Task:
+        """A call that Dask makes when somebody computes what depends on it."""
+        known = arguments if self.client is None else map(_with_future, arguments)
+        return delayed(function, pure=False)(*known)
 
     def keep(self, tasks: Sequence[Task]) -> list[Task]:
         """Have the calls made and their values kept where they are."""
         with naming_faults("starting the work"):
-            if self.client is None:
-                return list(persist(*tasks, scheduler="threads"))
-            return list(self.client.persist(list(tasks)))
+            return self._start(tasks)
 
     def wait(self, tasks: Sequence[Task], doing: str) -> None:
         """Wait until values that are kept are there, or say what went wrong."""
         if self.client is None:
             return  # threads of this process are waited for anyway
-        from distributed import futures_of, wait
+        from distributed import wait
 
+        left = list(tasks)
         with naming_faults(doing), self.client.as_current():
-            futures = futures_of(list(tasks))
-            for future in wait(futures).done:
-                if future.status != "finished":
-                    raise future.exception() or ConnectionError(f"{future.key} was {future.status}")
+            while left:
+                wait(left)
+                states = {future: future.status for future in left}
+                for future, state in states.items():
+                    if state in ("error", "cancelled"):
+                        raise future.exception() or ConnectionError(f"{future.key} is {state}")
+                # A value may be lost again by now, with its worker; it is being computed anew.
+                left = [future for future, state in states.items() if state != "finished"]
 
     def together(self, tasks: Sequence[Task]) -> list[list[int]]:
         """Which values that are kept lie on the same worker, by their numbers."""
         if self.client is None:
-            return [list(range(start, len(tasks), THREADS)) for start in range(THREADS)][
-                : len(tasks)
-            ]
-        from distributed import futures_of
-
+            return [list(range(i, len(tasks), THREADS)) for i in range(min(THREADS, len(tasks)))]
         groups: dict[str, list[int]] = {}
-        with naming_faults("asking where values are"), self.client.as_current():
-            futures = [futures_of([task])[0] for task in tasks]
-            places = self.client.who_has(futures)
-        for number, future in enumerate(futures):
+        with naming_faults("asking where values are"):
+            places = self.client.who_has(list(tasks))
+        for number, future in enumerate(tasks):
             groups.setdefault(min(places.get(future.key) or ("",)), []).append(number)
         return list(groups.values())
 
     def fetch(self, tasks: Sequence[Task], doing: str) -> list[Any]:
         """The values themselves, in this process."""
         with naming_faults(doing):
+            kept = self._start(tasks)
             if self.client is None:
-                return list(compute(*tasks, scheduler="threads"))
-            return list(self.client.gather(self.client.compute(list(tasks))))
+                return list(compute(*kept, scheduler="threads"))
+            return list(self.client.gather(kept))
 
     def reduce(self, tasks: Sequence[Task], doing: str) -> Any:
         """The sum of values that can be added, by a tree of tasks."""
@@ -103,6 +123,52 @@ class Cluster:
                 for start in range(0, len(level), FAN_IN)
             ]
         return self.fetch(level, doing)[0]
+
+    def _start(self, tasks: Sequence[Task]) -> list[Task]:
+        made: dict[int, Task] = {}
+        if self.client is None:
+            return list(persist(*(_delayed(task, made) for task in tasks), scheduler="threads"))
+        return [self._submit(task, made) for task in tasks]
+
+    def _submit(self, task: Task, made: dict[int, Task]) -> Any:
+        """The future of a task, or an argument that is none; the same one for the same task."""
+        if isinstance(task, list):
+            return [self._submit(each, made) for each in task]
+        if not isinstance(task, Call | Delayed):
+            return task
+        if id(task) not in made:
+            made[id(task)] = self._submit_new(task, made)
+        return made[id(task)]
+
+    def _submit_new(self, task: Call | Delayed, made: dict[int, Task]) -> Any:
+        """Submit a call; one that reads a lazy partition goes as a graph with all that it needs."""
+        if isinstance(task, Delayed):
+            return self.client.compute(task)
+        if any(isinstance(argument, Delayed) for argument in task.arguments):
+            return self.client.compute(self.lazily(task.function, *task.arguments))
+        arguments = [self._submit(argument, made) for argument in task.arguments]
+        return self.client.submit(task.function, *arguments, pure=False)
+
+
+def _delayed(task: Task, made: dict[int, Task]) -> Any:
+    """A task as Dask's threads know it."""
+    if isinstance(task, list):
+        return [_delayed(each, made) for each in task]
+    if not isinstance(task, Call):
+        return task
+    if id(task) not in made:
+        arguments = [_delayed(argument, made) for argument in task.arguments]
+        made[id(task)] = delayed(task.function, pure=False)(*arguments)
+    return made[id(task)]
+
+
+def _with_future(argument: Any) -> Any:
+    """A value of a worker as a part of a lazy graph; anything else as it is."""
+    from distributed import Future
+
+    if isinstance(argument, Future):
+        return Delayed(argument.key, {argument.key: argument})
+    return argument
 
 
 def add_all(values: list[Any]) -> Any:

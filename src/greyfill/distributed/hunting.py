@@ -34,7 +34,7 @@ class Grounds:
         self.cluster, self.blocks, self.pools, self.plan = cluster, blocks, pools, plan
         self.givers = np.array([c.givers for c in census]).reshape(len(blocks), len(pools))
         holes = np.array([c.shared_holes for c in census], dtype=np.intp)
-        self._first_holes = np.cumsum(holes) - holes
+        self.first_holes = np.cumsum(holes) - holes
         self._parts = [
             part
             for place in range(len(pools))
@@ -89,7 +89,7 @@ class Grounds:
         return [
             self.cluster.task(
                 collect, self.blocks[b], self.pools[part.pool], first, last,
-                int(self._first_holes[b]),
+                int(self.first_holes[b]),
             )
             for b, first, last in part.shares
         ]  # fmt: skip

@@ -19,10 +19,10 @@ from greyfill.exceptions import InvalidDataError, InvalidParameterError
 class DaskImputer(BaseEstimator):
     """A neighbor imputer that learns from, and fills, the partitions of a Dask frame.
 
-    The result is that of the imputer on one machine: equal to the bit but for the order in which
-    sums over partitions are taken. ``fit`` works at once, on the cluster; ``transform`` and
-    ``fit_transform`` return a lazy frame with the partitions, divisions, columns and dtypes of
-    the one that came in.
+    The result is that of the imputer on one machine, but for the order in which sums are taken:
+    numbers are equal to rounding, everything else to the bit. ``fit`` works at once, on the
+    cluster; ``transform`` and ``fit_transform`` return a lazy frame with the partitions,
+    divisions, columns and dtypes of the one that came in.
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ class DaskImputer(BaseEstimator):
         self.max_donors = max_donors
         self.pool_rows = pool_rows
 
+    _fitted: Task
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a Dask frame and, where the method uses them, a Dask series of labels."""
         self._learn(X, y)
@@ -83,11 +85,14 @@ class DaskImputer(BaseEstimator):
 
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
-        learned, task = self._learn(X, y), Cluster(self.client).task
+        learned, cluster = self._learn(X, y), Cluster(self.client)
         meta = described(X._meta, self._light)
-        pairs = zip(learned.frames, learned.all_fills(task), strict=True)
+        pairs = zip(learned.frames, learned.all_fills(cluster), strict=True)
         return _collection(
-            [task(restore_partition, frame, fills, self._light, meta) for frame, fills in pairs],
+            [
+                cluster.lazily(restore_partition, frame, fills, self._light, meta)
+                for frame, fills in pairs
+            ],
             meta,
             X,
         )
@@ -97,9 +102,13 @@ class DaskImputer(BaseEstimator):
         check_is_fitted(self, "_light")
         _check_frame(X)
         validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, task = described(X._meta, self._light), Cluster(self.client).task
+        meta, cluster = described(X._meta, self._light), Cluster(self.client)
+        self._fitted = cluster.keep([self._fitted])[0]
         return _collection(
-            [task(fill_partition, f, self._light, self._fitted, meta) for f in _partitions(X)],
+            [
+                cluster.lazily(fill_partition, frame, self._light, self._fitted, meta)
+                for frame in _partitions(X)
+            ],
             meta,
             X,
         )

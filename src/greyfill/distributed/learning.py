@@ -1,6 +1,5 @@
 """Partitions of any frame, wherever they come from → a fitted imputer and the fills of each."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ from sklearn.utils.validation import validate_data
 from greyfill._neighbors.engine import Settings
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.reading import Facts, Overview, read_facts, read_rows
-from greyfill.distributed.restoring import fills_of_partition, without_donors
+from greyfill.distributed.restoring import fills_of_partition
 from greyfill.distributed.training import Trained, check_recipe, train
 from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
 from greyfill.imputers.neighbors import NeighborFamily
@@ -26,14 +25,15 @@ class Learned:
     frames: list[Task]
     labels: list[Task]
 
-    def all_fills(self, task: Callable[..., Task]) -> list[Task]:
+    def all_fills(self, cluster: Cluster) -> list[Task]:
         """The fills of each partition, also of its rows without a label."""
         if not self.trained.leaves_rows:
             return self.trained.fills
         parts = zip(self.frames, self.labels, self.trained.fills, strict=True)
-        fitted, classes = self.trained.fitted, self.overview.classes
+        fitted = cluster.keep([self.trained.fitted])[0]
+        classes = self.overview.classes
         return [
-            task(fills_of_partition, frame, y, fills, self.imputer, fitted, classes)
+            cluster.lazily(fills_of_partition, frame, y, fills, self.imputer, fitted, classes)
             for frame, y, fills in parts
         ]
 
@@ -85,8 +85,7 @@ def learn(
         tuple(np.array(schema.columns, dtype=object)[kept]),
         pool_rows,
     )
-    small = cluster.task(without_donors, trained.fitted)
-    imputer._remember(cluster.fetch([small], "fetching what was learned")[0])
+    imputer._remember(trained.summary.alone)
     return Learned(imputer, overview, trained, frames, heeded)
 
 

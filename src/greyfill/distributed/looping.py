@@ -6,29 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill.distributed import passing
-from greyfill.distributed.cluster import Task
+from greyfill.distributed.cluster import FAN_IN, Task
 from greyfill.distributed.hunting import Grounds
 from greyfill.distributed.meeting import Hunt
 from greyfill.table import Bools, Ints
 
 AHEAD = 3
-"""So many passes are under way before the first of them is judged; the last ones may be in vain."""
+"""So many passes are under way on workers when the first of them is judged; after the very first
+pass, which may be the only one. The last ones may be in vain."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A pass that was made: where its fills are, its largest change, and a digest of its state."""
+class Started:
+    """A pass under way: for each group of blocks, where its fills and its outcome will be."""
 
     passes: list[Task]
-    change: float
-    digest: bytes
+    moved: list[Task]
+    outcomes: list[Task]
 
 
 class ClusterWork:
     """The holes of every block, on the workers.
 
     Blocks that one worker holds make their passes together: a pass then is one task for each
-    worker, and one that joins the holes of donors for the next.
+    worker, and one that tells the others which holes of donors moved.
     """
 
     missing: Bools = np.zeros((0, 0), dtype=bool)
@@ -37,26 +38,28 @@ class ClusterWork:
         self._cluster, self._hunt, self._grounds = grounds.cluster, hunt, grounds
         self._linked: list[Task] = []
         self._groups: list[list[int]] = []
-        self._last: list[Task] = []
-        self._current: Task = None
-        self._made: deque[Outcome] = deque()
-        self._now: Outcome | None = None
+        self._started: deque[Started] = deque()
+        self._last: Started | None = None
+        self._digest = b""
 
     def one_pass(self) -> float:
         """Fill every hole from the current values; return the largest change."""
         if not self._linked:
             self._linked = self._link()
             self._groups = self._cluster.together(self._linked)
-            self._make_passes(1)
-        elif not self._made:
-            self._make_passes(AHEAD)
-        self._now = self._made.popleft()
-        return self._now.change
+        ahead = AHEAD if self._cluster.is_remote and self._last is not None else 1
+        while len(self._started) < ahead:
+            self._started.append(
+                self._start_pass(self._started[-1] if self._started else self._last)
+            )
+        self._last = self._started.popleft()
+        found = self._cluster.fetch(self._last.outcomes, "filling holes")
+        change, self._digest = passing.join_outcomes([o for outcomes in found for o in outcomes])
+        return change
 
     def state(self) -> bytes:
         """A digest of the current values of the holes."""
-        assert self._now is not None
-        return self._now.digest
+        return self._digest
 
     def solve_numbers(self) -> float:
         """Not on a cluster."""
@@ -68,9 +71,9 @@ class ClusterWork:
 
     def block_passes(self) -> list[Task]:
         """The last pass of each block."""
-        assert self._now is not None
+        assert self._last is not None
         found: dict[int, Task] = {}
-        for group, passes in zip(self._groups, self._now.passes, strict=True):
+        for group, passes in zip(self._groups, self._last.passes, strict=True):
             for place, block in enumerate(group):
                 found[block] = self._cluster.task(passing.pass_of, passes, place)
         return [found[block] for block in sorted(found)]
@@ -88,37 +91,29 @@ class ClusterWork:
         self._grounds.leave()
         linked = self._cluster.keep(
             [
-                self._cluster.task(passing.settle, block, met, self._hunt)
-                for block, met in zip(self._grounds.blocks, meetings, strict=True)
+                self._cluster.task(passing.settle, block, met, self._hunt, int(first))
+                for block, met, first in zip(
+                    self._grounds.blocks, meetings, self._grounds.first_holes, strict=True
+                )
             ]
         )
         self._cluster.wait(linked, "weighing donors")
         return linked
 
-    def _make_passes(self, count: int) -> None:
-        """Have some passes made, one after the other, without asking in between."""
-        task, kept, outcomes = self._cluster.task, [], []
-        for _ in range(count):
-            self._last = [
-                task(
-                    passing.next_passes,
-                    [self._linked[block] for block in group],
-                    self._last[place] if self._last else None,
-                    self._current,
-                )
-                for place, group in enumerate(self._groups)
+    def _start_pass(self, before: Started | None) -> Started:
+        """Have a pass made after the one before, without waiting for either."""
+        task, passes, moved, outcomes = self._cluster.task, [], [], []
+        for place, group in enumerate(self._groups):
+            linked = [self._linked[block] for block in group]
+            last, parts = (before.passes[place], before.moved) if before else (None, None)
+            passes.append(task(passing.next_passes, linked, last, parts))
+            moved.append(task(passing.moved_cells, linked, passes[-1]))
+            outcomes.append(task(passing.outcomes_of, passes[-1], group))
+        while len(moved) > FAN_IN:
+            moved = [
+                task(passing.join_moved, moved[start : start + FAN_IN])
+                for start in range(0, len(moved), FAN_IN)
             ]
-            shares = [
-                task(passing.shared_cells, [self._linked[b] for b in group], group, passes)
-                for group, passes in zip(self._groups, self._last, strict=True)
-            ]
-            joined = task(passing.join_cells, shares)
-            self._current = task(passing.only_cells, joined)
-            kept.append([*self._last, self._current, task(passing.only_outcome, joined)])
-        flat = self._cluster.keep([each for tasks in kept for each in tasks])
-        size = len(self._groups) + 2
-        rounds = [flat[start : start + size] for start in range(0, len(flat), size)]
-        self._last, self._current = rounds[-1][:-2], rounds[-1][-2]
-        outcomes = self._cluster.fetch([tasks[-1] for tasks in rounds], "filling holes")
-        for tasks, (change, digest) in zip(rounds, outcomes, strict=True):
-            self._made.append(Outcome(tasks[:-2], float(change), digest))
+        kept = self._cluster.keep([*passes, *moved, *outcomes])
+        n = len(passes)
+        return Started(kept[:n], kept[n:-n], kept[-n:])

@@ -8,11 +8,12 @@ from greyfill._neighbors.hints import Hints
 from greyfill._neighbors.linking import Taking, search
 from greyfill.distributed.blocks import Block, Plan, matched
 from greyfill.distributed.pools import Part, Pool
+from greyfill.distributed.sizes import Sized
 from greyfill.table import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class Met(Sized):
     """The nearest donors so far of the rows of one block in one pool, for one group of weights.
 
     ``rows`` are places in the block; hole c lies in row ``rows[slots[c]]`` and column

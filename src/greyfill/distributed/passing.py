@@ -1,4 +1,4 @@
-"""Passes after the search: only the holes of donors move, the table stays where it is."""
+"""Passes after the search: only holes of donors that changed move, the table stays where it is."""
 
 import hashlib
 from collections import Counter
@@ -11,36 +11,84 @@ from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import digest
 from greyfill.distributed.blocks import Block, matched
 from greyfill.distributed.meeting import Hunt, Meetings, Met
+from greyfill.distributed.sizes import Sized
 from greyfill.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """Holes that are filled alike: what their donors give, and with which weights.
+class Piece(Sized):
+    """Holes, by their place in the block: what their donors give, and with which weights.
 
-    ``places`` number the holes within the block. ``given`` is right for the first pass; later
-    ``open_places`` of it take the current values of the holes ``open_holes``.
+    ``given`` is right for the first pass. Where ``holes`` is not −1, it changes with that hole.
     """
 
     places: Ints
-    votes: Bools
     given: Floats
+    holes: Ints
     weights: Floats
-    open_places: Ints
-    open_holes: Ints
 
-    def values(self, current: Floats | None, n_levels: int) -> Floats:
-        """A new value for each hole; ``current`` are the values of the donors' holes."""
-        given = self.given
-        if current is not None:
-            given = given.copy()
-            given.ravel()[self.open_places] = current[self.open_holes]
-        if not self.votes.any():
-            return averages(given, self.weights)
-        out = np.empty(len(self.places))
-        out[~self.votes] = averages(given[~self.votes], self.weights[~self.votes])
-        out[self.votes] = winners(given[self.votes], self.weights[self.votes], n_levels)
-        return out
+    @property
+    def moving(self) -> "Piece":
+        """Those with a hole among what their donors give."""
+        some = np.flatnonzero((self.holes >= 0).any(axis=1))
+        return Piece(self.places[some], self.given[some], self.holes[some], self.weights[some])
+
+
+@dataclass(frozen=True, eq=False)
+class Means(Sized):
+    """Holes of numbers with a hole among what their donors give.
+
+    Hole c is ``constants[c]``, what observed cells
+    give, and the weighted current values of ``holes[ends[c - 1] : ends[c]]``.
+    """
+
+    places: Ints
+    constants: Floats
+    ends: Ints
+    holes: Ints
+    weights: Floats
+
+    @classmethod
+    def of(cls, piece: Piece) -> "Means":
+        """Add up what will never change."""
+        takes = piece.holes >= 0
+        return cls(
+            piece.places,
+            averages(np.where(takes, 0.0, piece.given), piece.weights),
+            np.cumsum(takes.sum(axis=1), dtype=np.intp),
+            piece.holes[takes],
+            piece.weights[takes],
+        )
+
+    def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
+        """Write a new value for each hole that takes from one that moved; the largest change."""
+        from greyfill._kernels import compiled
+
+        return float(
+            compiled.refill(
+                self.constants, self.ends, self.holes, self.weights, current, moved, self.places,
+                fills, changed,
+            )
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Votes(Sized):
+    """Holes of categories with a hole among what their donors give."""
+
+    piece: Piece
+    n_levels: int
+
+    def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
+        """Write a new value for each hole that takes from one that moved; 1 if any changed."""
+        holes, takes = self.piece.holes, self.piece.holes >= 0
+        cells = np.flatnonzero((moved[holes] & takes).any(axis=1))
+        given = np.where(takes, current[holes], self.piece.given)[cells]
+        places = self.piece.places[cells]
+        fresh = winners(given, self.piece.weights[cells], self.n_levels)
+        changed[places] = fresh != fills[places]
+        fills[places] = fresh
+        return float(changed[places].any())
 
 
 def averages(given: Floats, weights: Floats) -> Floats:
@@ -67,56 +115,82 @@ def winners(given: Floats, weights: Floats, n_levels: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
-    """All that the passes of a block need: its pieces, and which of its holes donors share."""
+class Linked(Sized):
+    """All that the passes of a block need.
 
-    pieces: tuple[Piece, ...]
+    Its holes at the start and after the first pass, those of them that move later, which are
+    categories, and which of them donors share. Shared holes are numbered throughout the table,
+    those of this block from ``first_hole`` on.
+    """
+
     start: Floats
+    first_fills: Floats
+    moving: tuple[Means | Votes, ...]
     votes: Bools
     shared: Ints
-    n_levels: int
+    first_hole: int
     fallbacks: Counter[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
-    """The holes of a block after a pass, the largest change in it, and a digest of them."""
+class Pass(Sized):
+    """The holes of a block after a pass, which of them moved and how far, and a digest of all."""
 
     fills: Floats
-    change: float = 0.0
-    digest: bytes = b""
+    moved: Bools
+    change: float
+    digest: bytes
 
 
-def settle(block: Block, meetings: Meetings, hunt: Hunt) -> Linked:
-    """Turn the donors that were met into weights; count what found none."""
+@dataclass(frozen=True, eq=False)
+class Moved(Sized):
+    """The holes of donors that moved in a pass: their numbers and their values."""
+
+    numbers: Ints
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Passes(Sized):
+    """A pass of several blocks; ``current`` are the holes of all donors that it read."""
+
+    blocks: list[Pass]
+    current: Floats
+
+
+def settle(block: Block, meetings: Meetings, hunt: Hunt, first_hole: int) -> Linked:
+    """Turn the donors that were met into weights, make the first pass, count what found none."""
     rows, columns = np.nonzero(block.holes)
     numbers = np.full(block.holes.shape, -1, dtype=np.intp)
     numbers[rows, columns] = np.arange(len(rows))
-    plan, fill = hunt.plan, hunt.plan.recipe.fill
-    is_categorical = plan.is_categorical
+    plan, start = hunt.plan, block.values[rows, columns]
+    fills, moving = start.copy(), list[Means | Votes]()
+    for met in meetings.values():
+        means, votes = _pieces(met, numbers, plan.is_categorical, plan.recipe.fill)
+        fills[means.places] = averages(means.given, means.weights)
+        fills[votes.places] = winners(votes.given, votes.weights, plan.n_levels)
+        moving += [Means.of(means.moving), Votes(votes.moving, plan.n_levels)]
     return Linked(
-        tuple(_piece(met, numbers, is_categorical, fill) for met in meetings.values()),
-        block.values[rows, columns],
-        is_categorical[columns],
+        start,
+        fills,
+        tuple(moving),
+        plan.is_categorical[columns],
         np.flatnonzero(block.may_give[rows]),
-        plan.n_levels,
+        first_hole,
         _fallbacks(block, hunt),
     )
 
 
-def _piece(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> Piece:
+def _pieces(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> tuple[Piece, Piece]:
+    """The holes of numbers, and those of categories."""
     by_number, by_vote = fill.weigh(met.distances)
+    places = numbers[met.rows[met.slots], met.columns]
     votes = is_categorical[met.columns]
-    weights = np.where(votes[:, np.newaxis], by_vote[met.slots], by_number[met.slots])
-    opened = np.flatnonzero(met.holes >= 0)
-    return Piece(
-        numbers[met.rows[met.slots], met.columns],
-        votes,
-        met.given,
-        weights,
-        opened,
-        met.holes.ravel()[opened],
-    )
+
+    def piece(cells: Ints, weights: Floats) -> Piece:
+        return Piece(places[cells], met.given[cells], met.holes[cells], weights[met.slots[cells]])
+
+    return piece(np.flatnonzero(~votes), by_number), piece(np.flatnonzero(votes), by_vote)
 
 
 def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
@@ -132,58 +206,78 @@ def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
     return found
 
 
-def next_pass(linked: Linked, before: Pass, current: Floats | None) -> Pass:
-    """Fill every hole of a block from the values before the pass."""
-    fills = before.fills.copy()
-    for piece in linked.pieces:
-        fills[piece.places] = piece.values(current, linked.n_levels)
-    change = np.abs(fills - before.fills)
-    change = np.where(linked.votes, change > 0.0, change)
-    return Pass(fills, float(change.max(initial=0.0)), digest(fills))
+def first_pass(linked: Linked) -> Pass:
+    """What donors with their start fills give to a block."""
+    fills = linked.first_fills
+    gaps = np.abs(fills - linked.start)
+    gaps[linked.votes] = gaps[linked.votes] > 0.0
+    everyone = np.ones(len(fills), dtype=bool)
+    return Pass(fills, everyone, float(gaps.max(initial=0.0)), digest(fills))
 
 
-def next_passes(
-    blocks: list[Linked], before: list[Pass] | None, current: Floats | None
-) -> list[Pass]:
-    """One pass of several blocks; the first one starts from their start fill."""
-    starts = [Pass(linked.start) for linked in blocks] if before is None else before
-    pairs = zip(blocks, starts, strict=True)
-    return [next_pass(linked, start, current) for linked, start in pairs]
+def next_pass(linked: Linked, before: Pass, current: Floats, moved: Bools) -> Pass:
+    """Fill those holes of a block again that take from a hole that moved in the pass before."""
+    fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
+    changes = [cells.refill(fills, changed, current, moved) for cells in linked.moving]
+    change = max(changes, default=0.0)
+    return Pass(fills, changed, change, digest(fills) if change > 0.0 else before.digest)
 
 
-Shares = list[tuple[int, Floats, float, bytes]]
-"""Of each block: its number, the holes of its donors, its largest change and its digest."""
+def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] | None) -> Passes:
+    """One pass of several blocks, after ``parts`` of the holes of donors have moved.
+
+    The first pass starts from the start fill; in it every hole counts as moved.
+    """
+    if before is None or parts is None:
+        return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
+    n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
+    current = before.current.copy() if len(before.current) else np.empty(n_shared)
+    moved = np.zeros(n_shared, dtype=bool)
+    for part in parts:
+        current[part.numbers] = part.values
+        moved[part.numbers] = True
+    pairs = zip(blocks, before.blocks, strict=True)
+    return Passes([next_pass(linked, last, current, moved) for linked, last in pairs], current)
 
 
-def shared_cells(blocks: list[Linked], numbers: list[int], passes: list[Pass]) -> Shares:
+def moved_cells(blocks: list[Linked], passes: Passes) -> Moved:
     """What other blocks need of a pass."""
-    return [
-        (number, after.fills[linked.shared], after.change, after.digest)
-        for linked, number, after in zip(blocks, numbers, passes, strict=True)
-    ]
+    return join_moved(
+        [
+            Moved(linked.first_hole + numbers, after.fills[linked.shared[numbers]])
+            for linked, after in zip(blocks, passes.blocks, strict=True)
+            for numbers in [np.flatnonzero(after.moved[linked.shared])]
+        ]
+    )
 
 
-def join_cells(shares: list[Shares]) -> tuple[Floats, float, bytes]:
-    """The holes of all donors in the order of the table, the largest change, and one digest."""
-    ordered = sorted((each for group in shares for each in group), key=lambda each: each[0])
-    cells = np.concatenate([each[1] for each in ordered])
-    together = hashlib.blake2b(b"".join(each[3] for each in ordered), digest_size=16).digest()
-    return cells, max(each[2] for each in ordered), together
+def join_moved(parts: list[Moved]) -> Moved:
+    """All that moved."""
+    return Moved(
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
 
 
-def pass_of(passes: list[Pass], place: int) -> Pass:
-    """The pass of one block."""
-    return passes[place]
+Outcome = tuple[int, float, bytes]
+"""Of a block: its number, its largest change and its digest."""
 
 
-def only_cells(joined: tuple[Floats, float, bytes]) -> Floats:
-    """What the next pass reads."""
-    return joined[0]
-
-
-def only_outcome(joined: tuple[Floats, float, bytes]) -> tuple[float, bytes]:
+def outcomes_of(passes: Passes, numbers: list[int]) -> list[Outcome]:
     """What the loop asks for."""
-    return joined[1:]
+    pairs = zip(numbers, passes.blocks, strict=True)
+    return [(number, after.change, after.digest) for number, after in pairs]
+
+
+def join_outcomes(outcomes: list[Outcome]) -> tuple[float, bytes]:
+    """The largest change of all blocks, and one digest."""
+    digests = b"".join(digest for _, _, digest in sorted(outcomes))
+    return max(o[1] for o in outcomes), hashlib.blake2b(digests, digest_size=16).digest()
+
+
+def pass_of(passes: Passes, place: int) -> Pass:
+    """The pass of one block."""
+    return passes.blocks[place]
 
 
 def fallbacks_of(linked: Linked) -> Counter[str]:

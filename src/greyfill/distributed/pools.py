@@ -10,6 +10,7 @@ from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.prepared import overall_weights
 from greyfill._neighbors.recipe import Recipe
 from greyfill.distributed.blocks import Block, Plan, matched
+from greyfill.distributed.sizes import Sized
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -130,7 +131,7 @@ def plan_rounds(parts: list[PartPlan], most: int) -> Iterator[list[PartPlan]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Givers:
+class Givers(Sized):
     """Donors out of one block: their rows, and the number of the first hole of each."""
 
     values: Floats
@@ -153,7 +154,7 @@ def collect(block: Block, pool: Pool, first: int, last: int, first_hole: int) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Sized):
     """A part of a pool, laid out for the search; rows rise, so ties go to the first of them."""
 
     layout: DonorPool

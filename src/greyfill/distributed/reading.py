@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from greyfill import frames
+from greyfill.distributed.sizes import Sized
 from greyfill.exceptions import GreyfillError, InvalidDataError
 from greyfill.frames import Schema
 from greyfill.table import Ints, Table
@@ -23,7 +24,7 @@ class Facts:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Sized):
     """The encoded rows of a partition, and their class codes (−1: no label)."""
 
     table: Table

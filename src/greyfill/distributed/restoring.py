@@ -1,7 +1,6 @@
 """Fills → partitions of the frame that came in; and new partitions by a fitted imputer."""
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,6 @@ from greyfill import frames
 from greyfill._neighbors.serving import Fitted, serve
 from greyfill.distributed.reading import class_codes
 from greyfill.table import Floats
-
-
-def without_donors(fitted: Fitted) -> Fitted:
-    """What was learned besides the donors: little enough to travel with every task."""
-    nobody = np.zeros(0, dtype=np.intp)
-    return replace(
-        fitted,
-        donors=fitted.donors.rows(nobody),
-        rows=nobody,
-        labels=None if fitted.labels is None else nobody,
-        pools=tuple(replace(pool, takers=nobody, givers=nobody) for pool in fitted.pools),
-        _layouts={},
-        _late_weights={},
-    )
 
 
 def with_donors(imputer: Any, fitted: Fitted) -> Any:
