@@ -2,8 +2,9 @@
 
     python benchmarks/performance.py            about 15 minutes on two cores
     python benchmarks/performance.py --quick    about 5 minutes, smaller tables, writes to a folder
+    python benchmarks/performance.py --only "The hardware's limit"    that section again
 
-Every figure on the page is a ratio or a measurement of this run.
+Every figure in a section is a ratio or a measurement of one run.
 """
 
 import argparse
@@ -183,20 +184,38 @@ def hardware() -> list[str]:
     ]  # fmt: skip
 
 
+def introduction() -> list[str]:
+    return [
+        "# Performance", "", "Made by `python benchmarks/performance.py`.", "", versions() + ".", "",
+        "Each run is a process of its own, contestants take turns, and compilation is not "
+        "counted. Memory is what the call needed beyond what the process held before it.",
+    ]  # fmt: skip
+
+
+def again(page: Path, heading: str, section: list[str]) -> None:
+    """Put one section of a page anew."""
+    parts = page.read_text().split("\n## ")
+    place = [part.splitlines()[0] for part in parts].index(heading)
+    parts[place] = "\n".join(section).removeprefix("## ") + "\n"
+    page.write_text("\n## ".join(parts))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", choices=["The hardware's limit"], help="one section again")
+    options = parser.parse_args()
+    quick = options.quick
     docs = Path(tempfile.mkdtemp()) if quick else Path(__file__).parents[1] / "docs"
-    sections = [
-        ["# Performance", "", "Made by `python benchmarks/performance.py`.", "", versions() + "."],
-        ["Each run is a process of its own, contestants take turns, and compilation is not "
-         "counted. Memory is what the call needed beyond what the process held before it."],
-        hardware(), headline(quick), slow_ones(quick), growth(quick, docs / "img"),
-        shapes(quick), large(quick), cap(quick),
-    ]  # fmt: skip
     page = docs / "performance.md"
-    page.write_text("\n\n".join("\n".join(section) for section in sections) + "\n")
+    if options.only:
+        again(page, options.only, hardware())
+    else:
+        sections = [
+            introduction(), hardware(), headline(quick), slow_ones(quick),
+            growth(quick, docs / "img"), shapes(quick), large(quick), cap(quick),
+        ]  # fmt: skip
+        page.write_text("\n\n".join("\n".join(section) for section in sections) + "\n")
     print(page)
 
 

@@ -7,11 +7,11 @@ float64.
 
 import numpy as np
 
-from greyfill._kernels.jit import ZERO, exact, fast
+from greyfill._kernels.jit import ZERO, exact_inner, fast_inner
 from greyfill._kernels.measures import grey_distance, heom_distance
 
 
-@exact
+@exact_inner
 def consider(scores, first, count, margin, own_row, order, best, found, places, n_found):
     """Take the donors of a leaf among the candidates; return how many there are now."""
     last = len(best) - 1
@@ -25,7 +25,7 @@ def consider(scores, first, count, margin, own_row, order, best, found, places, 
     return n_found
 
 
-@fast
+@fast_inner
 def _raise(best, score):
     """Put a score into its place among the k best ones, which fall."""
     for i in range(len(best) - 1, 0, -1):
@@ -33,7 +33,7 @@ def _raise(best, score):
     best[0] = max(best[0], score)
 
 
-@exact
+@exact_inner
 def measure(
     grey, row, row_missing, low, offset, order, values, missing, is_categorical, weights, floor,
     found, places, n_found, parts, measured, measured_rows, rows, distances,
@@ -63,7 +63,7 @@ def measure(
     _keep_nearest(measured, measured_rows, count, rows, distances)
 
 
-@exact
+@exact_inner
 def _keep_nearest(measured, measured_rows, count, rows, distances):
     """The k nearest of the first ``count`` donors in rising distance, ties by row number.
 

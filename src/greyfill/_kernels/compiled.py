@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import exact
+from greyfill._kernels.jit import exact, exact_inner
 from greyfill._kernels.measures import extremes
 from greyfill._kernels.pool import DonorPool
 from greyfill._kernels.search import search
@@ -138,7 +138,7 @@ def vote_cells(values, slots, columns, donors, weights, n_levels):
     return out
 
 
-@exact
+@exact_inner
 def average(values, slot, column, donors, weights):
     """Σ_l w_l v_l, equation (11) read as 1/W."""
     total = 0.0
@@ -147,7 +147,7 @@ def average(values, slot, column, donors, weights):
     return total
 
 
-@exact
+@exact_inner
 def vote(values, slot, column, donors, weights, sums):
     """The winning category, (13)–(14); ties go to the category of the nearest donor.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import exact
+from greyfill._kernels.jit import exact, exact_inner
 from greyfill._kernels.pool import BLOCK, FAR, LEAF
 
 SAMPLE = 128
@@ -38,14 +38,14 @@ def kd_order(cells, is_categorical, weights):
     return order
 
 
-@exact
+@exact_inner
 def _left_size(size):
     unit = BLOCK if size > BLOCK else LEAF
     left = -(-(size // 2) // unit) * unit
     return left if left < size else left - unit
 
 
-@exact
+@exact_inner
 def _widest(cells, rows, is_categorical, weights):
     """The column with the largest weighted spread in a sample of rows, or −1 if all are equal."""
     step = max(1, len(rows) // SAMPLE)
@@ -59,7 +59,7 @@ def _widest(cells, rows, is_categorical, weights):
     return best
 
 
-@exact
+@exact_inner
 def _spread(cells, rows, step, column, categorical):
     """Standard deviation of numbers; share of rows that differ from the first for categories."""
     first = cells[rows[0], column]
@@ -111,7 +111,7 @@ def value_of_rank(keys, rank):
     return keys[rank]
 
 
-@exact
+@exact_inner
 def _split(column, rows, left):
     """Reorder rows in place so that the ``left`` smallest values come first; order is kept."""
     keys = column[rows]

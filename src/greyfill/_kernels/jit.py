@@ -14,7 +14,7 @@ def _compile(**flags: Any) -> Any:
     """Decorate with ``njit``; without a cache that works, compile anew in each process."""
 
     def decorate(function: Any) -> Any:
-        options = {"nogil": True, "error_model": "numpy", **flags}
+        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **flags}
         try:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache
@@ -51,6 +51,12 @@ exact = _compile()
 
 fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
+
+exact_inner = _compile(no_cpython_wrapper=True)
+"""Like `exact`, but only for kernels to call: what a call from Python needs is not compiled."""
+
+fast_inner = _compile(no_cpython_wrapper=True, fastmath=True)
+"""Like `fast`, but only for kernels to call."""
 
 ZERO: Any = np.intp(0)
 """A zero that is no literal: for each literal that a kernel is given it is compiled once more."""

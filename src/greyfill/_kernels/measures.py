@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import exact
+from greyfill._kernels.jit import exact, exact_inner
 from greyfill._kernels.reference import GRID
 
 
-@exact
+@exact_inner
 def on_grid(distance):
     """Take the noise of floating-point sums out of a distance."""
     return max(np.floor(distance * GRID + 0.5) / GRID, 0.0)
 
 
-@exact
+@exact_inner
 def grey_distance(
     query, query_missing, donors, donors_missing, donor, is_categorical, weights, low, offset, parts
 ):  # fmt: skip
@@ -33,7 +33,7 @@ def grey_distance(
     return on_grid(1.0 - grade)
 
 
-@exact
+@exact_inner
 def heom_distance(
     query, query_missing, donors, donors_missing, donor, is_categorical, weights, parts
 ):  # fmt: skip
@@ -51,7 +51,7 @@ def heom_distance(
     return on_grid(np.sqrt(squared))
 
 
-@exact
+@exact_inner
 def extremes(query, query_missing, is_categorical, columns, counts, starts, in_pool):
     """Δmin and Δmax from sorted columns; ``in_pool`` tells that one donor is the query itself.
 
@@ -79,7 +79,7 @@ def extremes(query, query_missing, is_categorical, columns, counts, starts, in_p
     return low, high
 
 
-@exact
+@exact_inner
 def _first_not_below(a, j, columns, starts):
     """Where a sorted column reaches ``a``: by the shelf of ``a``, and by halving in it."""
     shelf = shelf_of(a, starts.shape[1] - 1)
@@ -93,7 +93,7 @@ def _first_not_below(a, j, columns, starts):
     return left
 
 
-@exact
+@exact_inner
 def shelf_of(value, n_shelves):
     """On which of equal parts of [0, 1] a value lies; a larger value is never on a lower one."""
     return min(max(int(value * n_shelves), 0), n_shelves - 1)

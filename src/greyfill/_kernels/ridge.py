@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import fast
+from greyfill._kernels.jit import fast, fast_inner
 from greyfill.table import Bools, Floats, Ints
 
 
@@ -25,7 +25,7 @@ def group_information(
     return out
 
 
-@fast
+@fast_inner
 def _information(table):
     total = table.sum()
     if total == 0.0:
@@ -188,7 +188,7 @@ def common_ridge(
     return out
 
 
-@fast
+@fast_inner
 def _choose(usable: Bools, scales: Floats, chosen: Ints) -> int:
     size = 0
     for f in range(len(scales)):
@@ -198,7 +198,7 @@ def _choose(usable: Bools, scales: Floats, chosen: Ints) -> int:
     return size
 
 
-@fast
+@fast_inner
 def _solve_ridges(
     gram: Floats, side: Floats, place: Floats, center: Floats, ridges: Floats, out: Floats
 ) -> None:

@@ -6,11 +6,11 @@ s = 1 − d² for HEOM. No value here is ever NaN or infinite: holes of donors a
 
 import numpy as np
 
-from greyfill._kernels.jit import fast
+from greyfill._kernels.jit import fast_inner
 from greyfill._kernels.pool import LEAF
 
 
-@fast
+@fast_inner
 def add_scores(
     grey, columns, first, last, leaves, leaf, singles, is_categorical, weights, top, bottom, out
 ):  # fmt: skip
@@ -33,7 +33,7 @@ def add_scores(
                 out[b] += weight * (one - d * d)
 
 
-@fast
+@fast_inner
 def any_reaches(scores, floor):
     """Whether any score of a leaf is at least ``floor``."""
     hits = 0
@@ -42,7 +42,7 @@ def any_reaches(scores, floor):
     return hits > 0
 
 
-@fast
+@fast_inner
 def bound_scores(
     grey, low, high, codes, columns, n_head, rest, singles, bits, is_categorical, weights, least,
     top, bottom, out,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from greyfill._kernels.candidates import consider, measure
-from greyfill._kernels.jit import ZERO, exact
+from greyfill._kernels.jit import ZERO, exact, exact_inner
 from greyfill._kernels.measures import extremes
 from greyfill._kernels.pool import LEAF, LEAVES
 from greyfill._kernels.scores import add_scores, any_reaches, bound_scores
@@ -75,7 +75,7 @@ class Scratch(NamedTuple):
     measured_rows: Any
 
 
-@exact
+@exact_inner
 def _place_of_largest(bounds, count):
     place = 0
     for b in range(1, count):
@@ -84,7 +84,7 @@ def _place_of_largest(bounds, count):
     return place
 
 
-@exact
+@exact_inner
 def _columns_that_count(missing, by_weight, weights):
     """Observed columns that count, heaviest first; how many make up the head; the rest's weight."""
     columns = np.empty(len(weights), dtype=np.intp)
@@ -101,7 +101,7 @@ def _columns_that_count(missing, by_weight, weights):
     return columns[:count], n_head, total - share
 
 
-@exact
+@exact_inner
 def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, known, limit):
     """All that the scores of a row's donors depend on; Δmin and Δmax may be ``known`` already."""
     p = len(row)
@@ -140,7 +140,7 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
     )  # fmt: skip
 
 
-@exact
+@exact_inner
 def _scan(grey, query, pool, weights32, prune, scratch):
     """Score the donors of one query, promising blocks first, and keep the candidates.
 
@@ -179,7 +179,7 @@ def _scan(grey, query, pool, weights32, prune, scratch):
     return visited, n_found
 
 
-@exact
+@exact_inner
 def _scan_block(
     grey, prune, block, leaves, low, high, codes, columns, n_head, rest, singles, bits,
     is_categorical, weights, least, top, bottom, margin, own_row, order, scores, bounds, best,
