@@ -182,10 +182,10 @@ def mib(size: float) -> str:
 
 
 LARGE = [
-    Job(10_000_000, workers=8, partitions=160),
-    Job(100_000_000, workers=64, partitions=1_600, max_donors=1_000_000),
-    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=1_000_000),
-    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=100_000),
+    Job(10_000_000, workers=8, partitions=160, passes=100),
+    Job(100_000_000, workers=64, partitions=1_600, max_donors=1_000_000, passes=100),
+    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=1_000_000, passes=100),
+    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=100_000, passes=100),
 ]
 
 
