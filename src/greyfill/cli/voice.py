@@ -42,9 +42,10 @@ class Voice:
         if not self._is_heard():
             yield
             return
+        shown = clean(message)
         with (
-            self.console.status(Text(clean(message))) as status,
-            redirect_stderr(_Lines(lambda line: status.update(Text(f"{message}: {line}")))),
+            self.console.status(Text(shown)) as status,
+            redirect_stderr(_Lines(lambda line: status.update(Text(f"{shown}: {clean(line)}")))),
         ):
             yield
 
@@ -54,9 +55,10 @@ class Voice:
         if not self._is_heard():
             yield lambda done: None
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        name = TextColumn("{task.description}", markup=False)  # a name may hold brackets
+        columns = (name, BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=self.console, transient=True) as bar:
-            task = bar.add_task(message, total=total)
+            task = bar.add_task(clean(message), total=total)
             yield lambda done: bar.advance(task, done)
 
     @property
