@@ -186,7 +186,8 @@ def hardware() -> list[str]:
 
 def introduction() -> list[str]:
     return [
-        "# Performance", "", "Made by `python benchmarks/performance.py`.", "", versions() + ".", "",
+        "# Performance", "", "Made by `python benchmarks/performance.py`.", "",
+        versions() + ".", "",
         "Each run is a process of its own, contestants take turns, and compilation is not "
         "counted. Memory is what the call needed beyond what the process held before it.",
     ]  # fmt: skip
