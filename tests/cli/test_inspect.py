@@ -51,6 +51,18 @@ def test_inspect_without_target_or_holes(greyfill, folder):
     assert "bits" not in done.stdout
 
 
+def test_inspect_of_many_columns_ignored_ones_and_a_measured_target(greyfill, folder):
+    rows = "\n".join(",".join([str(i), f"{i}.5", *["1"] * 101]) for i in range(4))
+    names = ",".join(["id", "y", *(f"c{j}" for j in range(101))])
+    (folder / "wide.csv").write_text(f"{names}\n{rows}\n")
+    shown = greyfill("inspect", "wide.csv", "-t", "y", "--ignore", "id").stdout
+    assert "c99" in shown
+    assert "c100" not in shown
+    assert "… and 1 more column" in shown
+    assert "ignored: id" in shown
+    assert "classes of y" not in shown
+
+
 def test_inspect_asks_about_codes(greyfill, folder):
     rows = "\n".join(f"{i % 2},{i}" for i in range(20))
     (folder / "codes.csv").write_text(f"sex,age\n{rows}\n")

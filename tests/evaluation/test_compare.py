@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import KNNImputer
 
 from greyfill import datasets
-from greyfill.evaluation import Comparison, compare
+from greyfill.evaluation import Comparison, compare, measuring
 from greyfill.evaluation.measuring import measured
 from greyfill.evaluation.store import Store
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -277,3 +277,13 @@ def test_measures_time_and_memory() -> None:
     assert block.sum() == 10_000_000
     assert 0 < cost.seconds < 60
     assert np.isnan(cost.memory_mib) or cost.memory_mib > 60
+
+
+def test_measures_memory_also_where_there_is_no_proc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark of the whole process, in MiB: more than Python alone, less than a machine."""
+    monkeypatch.setattr(measuring, "STATUS", tmp_path / "status")
+    assert np.isnan(measuring._high_water()) or 20 < measuring._high_water() < 1_000_000
+    (tmp_path / "status").write_text("VmPeak: 9 kB\nVmHWM: 3072 kB\n")
+    assert measuring._high_water() == 3.0
