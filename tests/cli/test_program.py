@@ -51,7 +51,10 @@ def test_a_pipe_in_a_real_shell(command, folder):
 
 def test_interrupted_in_the_middle_of_writing(command, folder, listing):
     before, names = (folder / "table.csv").read_bytes(), listing()
-    stop = "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGINT)"
+    stop = (
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job ignores it
+        "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGINT)"
+    )
     done = command("impute", "table.csv", *ABOUT, *OVER, before=stop)
     assert done.returncode == 130
     assert b"greyfill: interrupted" in done.stderr
