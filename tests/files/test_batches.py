@@ -245,17 +245,23 @@ for path in paths:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peak of memory to read")
 @pytest.mark.parametrize(
-    ("extension", "n_rows"),
+    ("extension", "n_rows", "most_mib"),
     [
-        ("csv", 75_000),
-        ("csv.gz", 75_000),
-        ("jsonl", 75_000),
-        ("parquet", 500_000),  # beyond what polars keeps in flight
-        ("arrow", 500_000),
+        ("csv", 75_000, 40),
+        ("csv.gz", 75_000, 40),
+        ("jsonl", 75_000, 40),
+        (
+            "parquet",
+            1_500_000,
+            65,
+        ),  # beyond what polars keeps in flight; its cells are 103 MiB more
+        ("arrow", 1_500_000, 65),
     ],
 )
-def test_memory_does_not_grow_with_the_file(extension: str, n_rows: int, tmp_path: Path) -> None:
-    """A file four times as long takes hardly more memory; read as a whole, it takes 70 MiB more."""
+def test_memory_does_not_grow_with_the_file(
+    extension: str, n_rows: int, most_mib: float, tmp_path: Path
+) -> None:
+    """A file four times as long takes hardly more memory; read as a whole, 70 MiB more and up."""
     paths = [str(tmp_path / f"{height}.{extension}") for height in (n_rows, 4 * n_rows)]
     for height, path in zip((n_rows, 4 * n_rows), paths, strict=True):
         frame = pl.DataFrame({"n": pl.int_range(height, eager=True)}).with_columns(
@@ -266,4 +272,4 @@ def test_memory_does_not_grow_with_the_file(extension: str, n_rows: int, tmp_pat
     line = [sys.executable, "-c", MEASURE, str(tmp_path / f"out.{extension}"), *paths]
     done = subprocess.run(line, capture_output=True, check=True)
     before, after = (int(peak) / 1024 for peak in done.stdout.split())
-    assert after - before < 30
+    assert after - before < most_mib
