@@ -1,20 +1,30 @@
-"""The compiled tokenizer finds the cells that its slow twin and Python's csv module find."""
+"""The tokenizer, compiled or not, finds what its slow twin and Python's csv module find."""
 
 import csv
 import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greyfill.files import reference
+from greyfill.files import tokens as module
 from greyfill.files.tokens import contents, line_end, tokenize
 
-MANY = settings(max_examples=max(300, settings.default.max_examples))
+MANY = settings(
+    max_examples=max(300, settings.default.max_examples),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],  # all examples share its choice
+)
 TEXTS = st.text(st.sampled_from('ab1,;"\n\r é'), max_size=40).map(str.encode)
 # Older versions of the csv module write a lone CR without quotes, so none is asked for.
 WORDS = st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=9)
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True)
+def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of any size go to the compiled functions, or none does."""
+    monkeypatch.setattr(module, "SMALL", -1 if request.param == "compiled" else 2**30)
 
 
 @MANY
