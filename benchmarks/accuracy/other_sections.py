@@ -6,6 +6,7 @@ import cases
 import numpy as np
 import ranking
 import tables
+from errors_section import SEEDS
 from text import number, probability, table
 
 from greyfill.evaluation.classifiers import CLASSIFIERS
@@ -19,7 +20,8 @@ TITLES = {
 
 
 def classes_section(rows: Rows, flagship: str) -> list[str]:
-    """``rows`` are results of the task "classes"."""
+    """``rows`` are results of the task "classes"; those with seeds for tuning do not count."""
+    rows = [row for row in rows if row["seed"] in SEEDS]
     honest, paper = (_board(rows, protocol) for protocol in ("honest", "paper"))
     if flagship not in honest.methods:
         return []
