@@ -4,8 +4,8 @@
     python benchmarks/command_bars.py --here     # in this environment, with empty caches
 
 The demo runs with an empty compile cache, and must end within 20 s. ``impute`` fills a generated
-file of 100 000 rows and 15 columns with two threads, and must end within 20 s and below 1 GiB; a
-first run that compiles has 10 s more. ``apply`` fills the same file by a
+file of 100 000 rows and 15 columns with two threads, and must end within 20 s and below 1 GiB; its
+first run compiles, its second is what a user sees every day. ``apply`` fills the same file by a
 saved imputer. Time is that of the whole process, beside it that of all processors;
 memory is its peak.
 """
@@ -108,11 +108,10 @@ def bars(python: Path, folder: Path) -> list[Run]:
         "--save",
         "model",
     ]
-    for name in ("compiling", "after"):
+    for name in ("first run", "second run"):
         seconds, cpu, gib = measured(fill, folder, NUMBA_CACHE_DIR=str(folder / "warm"))
-        most = DEMO_SECONDS / 2 + IMPUTE_SECONDS if name == "compiling" else IMPUTE_SECONDS
-        holds = seconds < most and gib < IMPUTE_GIB
-        bar = f"< {most:.0f} s, < {IMPUTE_GIB:.0f} GiB"
+        holds = seconds < IMPUTE_SECONDS and gib < IMPUTE_GIB
+        bar = f"< {IMPUTE_SECONDS:.0f} s, < {IMPUTE_GIB:.0f} GiB"
         runs.append(Run(f"impute {ROWS:,} × {COLUMNS}, {name}", seconds, cpu, gib, bar, holds))
     serve = [*command, "apply", "model", "large.csv", "-j", "2", "-q", "-f", "-o", "served.csv"]
     seconds, cpu, gib = measured(serve, folder, NUMBA_CACHE_DIR=str(folder / "warm"))
