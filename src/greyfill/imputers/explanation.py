@@ -40,9 +40,12 @@ class Explanation:
                 f"(farthest in: {self._farthest(place)})"
             )
         lines.append(f"  all other donors: weight {self.others:+.2f}")
-        strongest = sorted(self.effects, key=lambda name: -abs(self.effects[name]))[:5]
-        lines += [f"  {name} moved it by {self.effects[name]:+.4g}" for name in strongest]
+        lines += [f"  {name} moved it by {effect:+.4g}" for name, effect in self.strongest()]
         return "\n".join(lines)
+
+    def strongest(self, most: int = 5) -> list[tuple[str, float]]:
+        """The columns that moved the value most, and by how much."""
+        return sorted(self.effects.items(), key=lambda effect: -abs(effect[1]))[:most]
 
     def _farthest(self, place: int) -> str:
         apart = {name: gaps[place] for name, gaps in self.gaps.items() if gaps[place] > 0}

@@ -23,7 +23,6 @@ from greyfill.table import Floats, Ints, Kind
 
 MOST_CELLS = 20
 MOST_DONORS = 10
-MOST_EFFECTS = 5
 NOT_TOLD = "This imputer does not tell how far the donors of a cell disagree."
 OTHER_ROWS = "The spread of the donors is known for the rows of fit only; these are other rows."
 
@@ -81,12 +80,10 @@ def _reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
     """The donors of a cell, and what the columns of a regression added to its value."""
     if hasattr(imputer, "explain"):
         why = imputer.explain(row, column, MOST_DONORS)
-        effects = sorted(why.effects.items(), key=lambda effect: -abs(effect[1]))
         return {
             "donors": _donors(why.rows, why.distances, why.weights),
             "effects": [
-                {"name": clean(name), "effect": tidy(effect)}
-                for name, effect in effects[:MOST_EFFECTS]
+                {"name": clean(name), "effect": tidy(effect)} for name, effect in why.strongest()
             ],
         }
     if not hasattr(imputer, "donors_of"):

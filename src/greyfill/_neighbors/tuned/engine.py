@@ -17,6 +17,7 @@ from greyfill._neighbors.tuned.choosing import LARGE, Choice, as_shares, choose
 from greyfill._neighbors.tuned.features import FeatureMap
 from greyfill._neighbors.tuned.ground import Ground, Queries
 from greyfill._neighbors.tuned.relevance import Relevance
+from greyfill.information import normalize
 from greyfill.table import Column, Floats, Ints, Kind, Table
 
 CHOOSING_PASSES = 2
@@ -248,8 +249,8 @@ def _by_holes(table: Table) -> list[int]:
 
 def _untuned(relevance: Relevance, target: int) -> Choice:
     predictors = relevance.predictors(target)
-    equal = {"equal": np.full(len(predictors), 1.0 / max(len(predictors), 1))}
-    return Choice(target, predictors, equal, 0.0, (FIRST,))
+    equal = normalize(np.zeros(len(predictors)))
+    return Choice(target, predictors, {"equal": equal}, 0.0, (FIRST,))
 
 
 def _choose(
