@@ -54,6 +54,25 @@ def test_round_trip_of_parts_and_settings(tmp_path: Path) -> None:
     assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
 
 
+def test_a_file_is_the_same_before_and_after_use(tmp_path: Path) -> None:
+    """GreyImputer tunes a column that had no hole in `fit` late; a file has all of them."""
+    X, y = holed(60)
+    X[:, 0] = np.arange(60) / 60
+    X[:, 2] = np.nan
+    y = np.where(np.arange(60) < 6, np.nan, y)
+    X[:3, 2] = 1.0  # observed only where there is no label
+    rows = np.where(np.eye(X.shape[1], dtype=bool), np.nan, 0.5)
+    fresh, used = (quick(greyfill.GreyImputer).fit(X, y) for _ in range(2))
+    filled = used.transform(rows[::-1])
+    fresh.save(tmp_path / "fresh")
+    used.save(tmp_path / "used")
+    assert (tmp_path / "fresh").read_bytes() == (tmp_path / "used").read_bytes()
+    loaded = greyfill.load(tmp_path / "fresh")
+    assert loaded.transform(rows[::-1]).tobytes() == filled.tobytes()
+    tuned = sorted(loaded._tuned.choices)
+    assert tuned == [*range(X.shape[1] + 1)]  # the class too
+
+
 def test_dates_and_categories_survive(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {

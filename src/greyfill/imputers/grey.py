@@ -1,5 +1,6 @@
 """The self-tuning grey imputer."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,17 @@ class GreyImputer(BaseImputer):
     @staticmethod
     def _unit(table: Table, widths: Floats, j: int) -> float:
         return 1.0 if table.is_categorical[j] else float(widths[j])
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted imputer to a file that ``greyfill.load`` reads without running code.
+
+        Columns without a hole in ``fit`` are tuned at their first hole; those that are left are
+        tuned now: a loaded imputer never waits, and the file is the same before and after use.
+        """
+        check_is_fitted(self)
+        if self._kept.any():
+            self._tuned = self._tuned.complete()
+        super().save(path)
 
     def draw(self, X: Any, n: int = 5, y: Any = None) -> list[Any]:
         """Fill X several times, each time by a draw: multiple imputation.

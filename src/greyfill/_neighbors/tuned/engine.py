@@ -77,6 +77,13 @@ class Tuned:
             self.choices[target] = _choose(self.ground, relevance, target, tuning, 0)
         return self.choices[target]
 
+    def complete(self) -> "Tuned":
+        """The same with all columns tuned that new rows may ask for, in the order of the table."""
+        needed = [*range(len(self.scaler.low))]
+        needed += [self.ground.class_column] if self.ground.has_classes else []
+        Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(self.choice)(j) for j in needed)
+        return replace(self, choices=dict(sorted(self.choices.items())))
+
     def asker(self, target: int) -> Asker:
         """Who predicts a column, with its donors laid out once."""
         if target not in self._askers:
