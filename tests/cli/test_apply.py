@@ -97,6 +97,7 @@ atexit.register(tell)
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peak of memory to read")
 def test_memory_does_not_grow_with_the_file(command, folder, model):
     """Four times as many rows: what they would need in memory is not there."""

@@ -36,6 +36,7 @@ finally:
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3+cmd()", "@SUM(A1)", "\t=1", "=HYPERLINK(1)"]
 
 
+@pytest.mark.heavy
 def test_nothing_is_written_outside_the_named_outputs(folder: Path, tmp_path: Path) -> None:
     """Only in the folder of the outputs, and in the caches that numba and matplotlib are given."""
     caches = tmp_path / "caches"

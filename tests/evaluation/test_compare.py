@@ -91,6 +91,7 @@ def test_results_are_one_row_for_each_case_and_metric() -> None:
     assert results["value"].is_not_null().all()
 
 
+@pytest.mark.heavy
 def test_is_seeded_and_the_same_in_parallel() -> None:
     same = pl.col("metric").is_in(list(COSTS)).not_()
     methods = ["hot_deck", "knni", "mean"]

@@ -547,6 +547,7 @@ def test_fitted_attributes_of_nothing_but_holes(imputer: Any) -> None:
     assert model.imputed_counts_ == {"x0": 6, "x1": 6}
 
 
+@pytest.mark.heavy
 @family
 def test_ten_thousand_columns(imputer: Any) -> None:
     rng = np.random.default_rng(0)

@@ -117,6 +117,7 @@ def test_probabilities_are_calibrated() -> None:
         assert abs(y[inside].mean() - shares[inside].mean()) < 0.1
 
 
+@pytest.mark.heavy
 def test_regressor_reads_rows_with_holes() -> None:
     X, y = load_diabetes(return_X_y=True)
     ours = cross_val_score(greyfill.GreyRegressor(), holed(X, 0.1), y, cv=3).mean()
@@ -168,6 +169,7 @@ def test_draws_keep_the_spread_that_single_fills_lose() -> None:
     assert 0.8 < drawn.std() < 1.2
 
 
+@pytest.mark.heavy
 def test_pooled_draws_cover_a_mean() -> None:
     inside = 0
     for seed in range(20):

@@ -168,6 +168,7 @@ def test_smallest_tables_have_a_page(rows):
     Page(make_report(imputer, X, imputer.fit_transform(X), raw_rows=9).render())
 
 
+@pytest.mark.heavy
 def test_page_of_many_rows_and_columns_is_small():
     rng = np.random.default_rng(0)
     few = rng.normal(size=(1_000, 20))
@@ -182,6 +183,7 @@ def test_page_of_many_rows_and_columns_is_small():
     assert any("100,000 rows together in 120 bins" in said for said in report.summary["limits"])
 
 
+@pytest.mark.heavy
 def test_page_of_too_many_columns_with_long_names_is_small():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({f"{j} {'<' * 400}": rng.choice(["<" * 90, ">" * 90], 60) for j in range(260)})
