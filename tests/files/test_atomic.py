@@ -51,6 +51,16 @@ def test_replaced_files_keep_permissions(draft: str, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["old.csv"]
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root can give a file away")
+def test_replaced_files_keep_their_owner(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 23456)
+    files.put(path, [b"new"], force=True)
+    assert path.read_bytes() == b"new"
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+
+
 def failing(error: BaseException) -> Iterator[bytes]:
     yield b"part"
     raise error
@@ -141,6 +151,15 @@ def test_folders_without_permission(tmp_path: Path) -> None:
             files.put(tmp_path / "t.csv", [b"x"])
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_folders_that_the_system_calls_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
+    with pytest.raises(FileProblemError, match=r"t\.csv: no permission to write in"):
+        files.put(tmp_path / "t.csv", [b"x"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_permission_denied_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
