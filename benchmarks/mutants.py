@@ -7,39 +7,58 @@
 cosmic-ray makes the mutants; a random sample of them is tested in a copy of the project, with the
 tests of their room. Prints how many were noticed, and the change of each that was not. Mutants of
 type hints and of ``|`` in signatures are left out: nothing runs there.
+
+Each mutant is tested in a fork of this process, which has the libraries loaded and nothing of
+greyfill, so a mutant costs its tests and not the start of Python. It runs where processes can fork.
 """
 
 import argparse
+import importlib
+import multiprocessing
 import os
 import random
+import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from cosmic_ray.commands import init
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import use_mutation
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome
+from cosmic_ray.work_item import MutationSpec
 
 PROJECT = Path(__file__).resolve().parent.parent
 SECONDS = 900
 """A mutant that takes longer loops forever, which counts as noticed."""
 
+LIBRARIES = ("narwhals", "numba", "pandas", "polars", "pyarrow", "scipy.stats",
+             "sklearn.ensemble", "sklearn.utils.estimator_checks")  # fmt: skip
+"""Loaded once, before the forks."""
+
 
 class Room(NamedTuple):
-    """Modules to change, and the tests that should notice."""
+    """Modules to change, and the tests that should notice, quick ones first."""
 
     modules: str
     tests: str
 
 
 ROOMS = {
-    "reference": Room("_kernels/reference.py", "tests/kernels -k 'not cache'"),
-    "information": Room("information/*.py", "tests/test_information.py src/greyfill/information"),
-    "_neighbors": Room("_neighbors/*.py", "tests/neighbors tests/imputers/test_api.py"),
+    "reference": Room(
+        "_kernels/reference.py", "tests/kernels/test_reference.py tests/kernels/test_compiled.py"
+    ),
+    "information": Room(
+        "information/*.py",
+        "src/greyfill/information tests/test_information.py tests/test_relevance.py"
+        " tests/distributed/test_statistics.py",
+    ),
+    "_neighbors": Room(
+        "_neighbors/*.py", "src/greyfill/_neighbors tests/neighbors tests/imputers/test_api.py"
+    ),
 }
 
 
@@ -61,12 +80,38 @@ def main() -> int:
     given = parser.parse_args()
     copy = Path(tempfile.mkdtemp(prefix="greyfill-mutants-")) / "project"
     shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(".git", "__pycache__"))
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "CI": "1"}
-    os.chdir(copy)
+    prepare(copy)
     for name in given.only:
         test_room(name, copy, given.sample, given.seed, 60 * given.minutes / len(given.only))
     shutil.rmtree(copy.parent)
     return 0
+
+
+def prepare(copy: Path) -> None:
+    """Make this process one whose forks can test the copy at once."""
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "CI": "1"}
+    sys.path.insert(0, str(copy / "src"))
+    os.chdir(copy)
+    for library in LIBRARIES:
+        importlib.import_module(library)
+
+
+def is_noticed(tests: str) -> bool:
+    """Whether some test fails, crashes or never ends, in a fork of this process."""
+    process = multiprocessing.get_context("fork").Process(target=run_tests, args=(tests,))
+    process.start()
+    process.join(SECONDS)
+    process.kill()
+    process.join()
+    return process.exitcode != 0
+
+
+def run_tests(tests: str) -> None:
+    """Run tests in silence until one fails, and end this process with their exit code."""
+    with open(os.devnull, "w") as silence:
+        os.dup2(silence.fileno(), 1)
+        os.dup2(silence.fileno(), 2)
+    os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *shlex.split(tests)]))
 
 
 def cpu_seconds() -> float:
@@ -77,25 +122,33 @@ def cpu_seconds() -> float:
 def test_room(name: str, copy: Path, sample: int, seed: int, seconds: float) -> None:
     """Test a sample of the mutants of one room until time is up, and tell."""
     room, started = ROOMS[name], cpu_seconds()
-    command = f"{sys.executable} -m pytest -q -x -p no:cacheprovider {room.tests}"
-    if subprocess.run(command, shell=True, capture_output=True, check=False).returncode:
+    sys.dont_write_bytecode = False  # of the files as they are; later ones could be taken for them
+    if is_noticed(room.tests):
         raise SystemExit(f"the tests of {name} fail before anything is changed")
+    sys.dont_write_bytecode = True
     every = mutants_of(room, copy)
-    chosen = random.Random(seed).sample(every, min(sample, len(every)))
     noticed, survivors = 0, []
-    for mutation in chosen:
+    for mutant in random.Random(seed).sample(every, min(sample, len(every))):
         if cpu_seconds() - started > seconds:
             break
-        result = mutate_and_test([mutation], command, SECONDS)
-        if result.worker_outcome is WorkerOutcome.NORMAL:
-            is_noticed = result.test_outcome is not TestOutcome.SURVIVED
-            noticed += is_noticed
-            survivors += [] if is_noticed else [result.diff]
+        operator = get_operator(mutant.operator_name)(**mutant.operator_args)
+        with use_mutation(mutant.module_path, operator, mutant.occurrence) as (old, new):
+            if is_noticed(room.tests):
+                noticed += 1
+            else:
+                survivors.append(change_of(mutant.module_path.relative_to(copy), old, new))
     tested = noticed + len(survivors)
     print(f"{name}: {noticed} of {tested} noticed; {len(every)} mutants exist", flush=True)
-    for diff in survivors:
-        changed = [line for line in (diff or "").splitlines() if line[:1] in "+-@"]
-        print("\n".join(changed), flush=True)
+    print(*survivors, sep="\n", end="\n" if survivors else "", flush=True)
+
+
+def change_of(path: Path, old: str, new: str) -> str:
+    """Where two texts first differ, and both lines."""
+    pairs = zip(old.splitlines(), new.splitlines(), strict=False)
+    number, before, after = next(
+        (number, *pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1]
+    )
+    return f"{path}:{number}\n- {before.strip()}\n+ {after.strip()}"
 
 
 if __name__ == "__main__":

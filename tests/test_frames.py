@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from decimal import Decimal
+from types import SimpleNamespace
 
 import narwhals as nw
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import Family, decode, encode, encode_labels, labels_to_array
+from greyfill.frames.dialects import dialect_of
 from greyfill.table import Kind
 
 UTC = dt.UTC
@@ -516,6 +518,27 @@ def test_numeric_text_is_not_parsed():
     assert encode(X, missing_values="?")[1].schema.fields[0].levels == ("031162100",)
 
 
+def test_sentinels_of_arrays_of_one_type():
+    spans = np.array([[1], [2]], dtype="m8[s]")
+    table, _, filled = round_trip(spans, missing_values=[1, "x", True])
+    assert not table.missing.any()
+    assert filled.tolist() == spans.tolist()
+    flags, _, filled = round_trip(np.array([[True], [False]]), fill=0.0, missing_values=[1, True])
+    assert flags.missing.tolist() == [[True], [False]]
+    assert filled.tolist() == [[False], [False]]
+    assert filled.dtype == bool
+
+
+def test_integers_beside_a_category_are_rounded_into_their_range():
+    X = np.array([[1, -9], [2, 2**53 + 1], [1, 2**53 + 3]])
+    table, origin = encode(X, missing_values=-9, categorical_features=[0])
+    assert [column.kind for column in table.columns] == [Kind.CATEGORICAL, Kind.NUMERIC]
+    # as a float64 the largest number of the column would be 2⁵³ + 4
+    filled = decode(np.where(table.missing, float(2**53 + 3), table.values), origin)
+    assert filled.tolist() == [[1, 2**53 + 3], *X[1:].tolist()]
+    assert filled.dtype == X.dtype
+
+
 def test_sentinels_of_other_types_do_no_harm():
     X = pl.DataFrame({"d": [dt.date(1970, 1, 1), dt.date(1900, 1, 1)], "b": [True, False]})
     table, _ = encode(X, missing_values=[0, 1, "x", dt.date(1900, 1, 1)])
@@ -674,6 +697,20 @@ def test_a_column_of_holes_takes_what_fit_knew(make):
         assert cells == {"n": [1, 1], "s": ["v", "v"], "b": [1, 1]}
 
 
+@pytest.mark.parametrize(("seen", "expected"), [(["x", "y"], "y"), ([1.0, 2.0], 1.0)])
+def test_a_category_of_holes_takes_levels_and_makes_way_for_numbers(seen, expected):
+    schema = encode(pd.DataFrame({"c": seen}))[1].schema
+    holes = pd.DataFrame({"c": pd.Categorical([None, None], categories=["x", "y"])})
+    _, origin = encode(holes, schema=schema)
+    assert decode(np.ones((2, 1)), origin)["c"].tolist() == [expected, expected]
+
+
+def test_objects_of_an_unknown_type_are_unseen_categories():
+    schema = encode(pd.DataFrame({"c": ["x", "y"]}))[1].schema
+    new = pd.DataFrame({"c": pd.Series([(1, 2), "y", 7], dtype=object)})
+    assert encode(new, schema=schema)[0].values.ravel().tolist() == [-1.0, 1.0, -1.0]
+
+
 def test_objects_after_a_fit_on_nothing():
     schema = encode(np.array([[None], [None]], dtype=object))[1].schema
     assert schema.fields[0].family is Family.EMPTY
@@ -811,6 +848,19 @@ def test_one_dimension_is_refused(X):
 def test_what_is_no_table_is_refused(X, words):
     with pytest.raises(InvalidDataError, match=words):
         encode(X)
+
+
+def test_tables_of_other_libraries_are_refused_with_a_remedy():
+    table = SimpleNamespace(implementation=nw.Implementation.IBIS)
+    with pytest.raises(InvalidDataError, match=r"(?i)ibis are not supported.*to_pandas"):
+        dialect_of(table)
+
+
+def test_holes_among_objects_are_known_without_pandas(monkeypatch):
+    cells = [[1.5, "a"], [float("nan"), None], [np.float32("nan"), "b"]]
+    monkeypatch.setattr(nw.dependencies, "get_pandas", lambda: None)
+    table, _ = encode(np.array(cells, dtype=object))
+    assert table.missing.tolist() == [[False, False], [True, True], [True, False]]
 
 
 def test_duplicate_columns_are_named():

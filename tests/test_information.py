@@ -258,6 +258,10 @@ def test_constant_and_tiny_columns_tell_nothing():
         assert evaluate(np.full(3, 0.1), y) == 0.0
         assert evaluate(np.array([0.1]), y[:1]) == 0.0
         assert evaluate(np.array([]), y[:0]) == 0.0
+    for evaluate in (exact_density_information, binned_density_information):
+        assert evaluate(np.full(3, 0.1), y.astype(float)) == 0.0
+        assert evaluate(y.astype(float), np.full(3, 0.1)) == 0.0
+        assert evaluate(np.array([0.1]), np.array([0.2])) == 0.0
 
 
 def test_bad_arguments_are_named():

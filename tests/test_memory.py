@@ -96,6 +96,19 @@ print(small.tolist())
     assert filled == "[[1.0, 2.0], [1.0, 2.0]]"
 
 
+@LINUX
+def test_a_limit_leaves_what_is_not_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    taken = int(memory.STATM.read_text().split()[0]) * resource.getpagesize()
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (taken + 2**20, -1))
+    monkeypatch.setattr(memory, "MEMINFO", Path("none"))
+    monkeypatch.setattr(memory, "CGROUP", Path("none"))
+    assert memory.free_bytes() == pytest.approx(2**20, abs=2**19)
+    monkeypatch.setattr(sys, "platform", "win32")  # where there is no such limit
+    assert memory.free_bytes() is None
+
+
 def test_the_least_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
     for name, text in (("max", "3000000"), ("current", "1000000"), ("stat", "inactive_file 500")):

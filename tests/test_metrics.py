@@ -99,6 +99,11 @@ def test_columns_without_masked_cells_are_left_out(truth, filled, mask):
     assert np.isnan(errors.wrong_share)
 
 
+def test_distances_of_columns_without_masked_cells_are_left_out(truth, filled, mask):
+    mask[:, 1:] = False
+    assert list(distribution_distances(truth, filled, mask)) == ["age"]
+
+
 def test_an_empty_mask_has_no_error(truth, filled):
     errors = imputation_errors(truth, filled, np.zeros((4, 4), bool))
     assert np.isnan(errors.nrmse)

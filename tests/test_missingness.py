@@ -157,6 +157,8 @@ def test_solved_intercept_gives_the_rate():
     scores = np.random.default_rng(0).normal(scale=3.0, size=500)
     for rate in (0.01, 0.2, 0.9):
         assert expit(scores + solve_intercept(scores, rate)).mean() == pytest.approx(rate, abs=1e-9)
+    assert expit(scores + solve_intercept(scores, 1.0)).tolist() == [1.0] * 500
+    assert expit(scores + solve_intercept(scores, 0.0)).tolist() == [0.0] * 500
     # two rows, eta = 0 and ln 3, c = 0: probabilities 1/2 and 3/4, mean 5/8
     assert solve_intercept(np.array([0.0, np.log(3.0)]), 5 / 8) == pytest.approx(0.0, abs=1e-9)
 

@@ -97,6 +97,8 @@ def test_differences_by_type() -> None:
     new, old = np.array([[3.0, 1.0], [4.0, 2.0]]), np.array([[1.0, 1.0], [4.0, 0.0]])
     moved = differences(new, old, Table(new, missing, columns))
     assert moved == pytest.approx({"numeric": 4 / 25, "categorical": 0.5})
+    levels = Table(new[:, 1:], missing[:, 1:], columns[1:])
+    assert differences(new[:, 1:], old[:, 1:], levels) == {"categorical": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,8 @@ def test_sample_and_mean() -> None:
     drawn = fit_sample(x[:3], y, rng).draw(x, rng.random(600))
     assert {value: int((drawn == value).sum() > 150) for value in y} == {1.0: 1, 2.0: 1, 9.0: 1}
     np.testing.assert_allclose(fit_mean(x[:3], y, rng).draw(x, rng.random(600)), 4.0)
+    drawn = fit_category_pmm(x[:3], y, rng).draw(x, rng.random(600))  # nothing to match on
+    assert min(int((drawn == level).sum()) for level in y) > 150
 
 
 def test_categories_are_matched_by_what_predicts_them() -> None:

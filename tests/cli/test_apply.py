@@ -60,6 +60,13 @@ def test_several_files_and_formats_as_json(greyfill, folder, listing, model):
     assert filled.null_count().sum_horizontal().item() == 0
 
 
+def test_fit_as_json(greyfill, folder):
+    done = greyfill("fit", "table.csv", *ABOUT, "--save", "model", "--json")
+    told = json.loads(done.stdout)
+    assert (told["model"], told["rows"], told["holes"]) == ("model", 7, 5)
+    assert done.stderr == ""
+
+
 def test_batches_change_nothing(greyfill, folder, model, monkeypatch):
     (folder / "long.csv").write_bytes(b"dose,smear,size,age\n" + b"2.5,,L,60\n,neg,,30\n" * 9)
     whole = greyfill("apply", model, "long.csv", "-o", "-").stdout

@@ -111,6 +111,22 @@ def test_dry_run_writes_nothing(greyfill, listing):
     assert listing() == ["new.csv", "table.csv"]
 
 
+def test_only_the_first_of_many_columns_are_listed(greyfill, folder):
+    names = [f"c{j}" for j in range(33)]
+    rows = [",".join("" if i == j % 5 else str(i + j) for j in range(33)) for i in range(5)]
+    (folder / "wide.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    done = greyfill("impute", "wide.csv", "--method", "knni", "-k", "1", "-o", "filled.csv")
+    assert "33 holes in 33 of 33 columns" in done.stderr
+    assert "… and 3 more columns" in done.stderr
+
+
+def test_a_fit_on_a_table_without_holes_lists_no_columns(greyfill, folder):
+    (folder / "whole.csv").write_text("a,b\n1,2\n3,4\n")
+    done = greyfill("fit", "whole.csv", "--method", "knni", "-k", "1", "--save", "model")
+    assert "whole.csv: 2 rows, 0 holes in 0 of 2 columns" in done.stderr
+    assert "kind" not in done.stderr
+
+
 def test_no_holes_is_a_copy(greyfill, folder):
     (folder / "full.csv").write_bytes(b"a;b\r\n1;x\r\n02;y")
     done = greyfill("impute", "full.csv", "--target", "b")

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from greyfill.cli import jobs
+from greyfill.cli import examining, jobs
 from greyfill.cli.choosing import NOT_FOR_FILES
 from greyfill.cli.options import METHODS as COMPLETED
 from greyfill.cli.options import complete_method
@@ -61,6 +61,16 @@ def test_inspect_of_many_columns_ignored_ones_and_a_measured_target(greyfill, fo
     assert "… and 1 more column" in shown
     assert "ignored: id" in shown
     assert "classes of y" not in shown
+
+
+def test_inspect_measures_long_tables_on_some_of_their_rows(greyfill, penguins, monkeypatch):
+    about = ("inspect", penguins, "-t", "class", "--json")
+    every = json.loads(greyfill(*about).stdout)["columns"]
+    monkeypatch.setattr(examining, "INFORMATION_ROWS", 100)
+    some = json.loads(greyfill(*about).stdout)["columns"]
+    assert [c["holes"] for c in every] == [c["holes"] for c in some]
+    assert [c["bits"] for c in every] != [c["bits"] for c in some]
+    assert [c["bits"] for c in some] == pytest.approx([c["bits"] for c in every], abs=0.25)
 
 
 def test_inspect_asks_about_codes(greyfill, folder):

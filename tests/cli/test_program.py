@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,6 +48,14 @@ def test_a_pipe_in_a_real_shell(command, folder):
     assert done.stdout.startswith(b"id,age,smear,size,dose,outcome\r\n007,34,neg,S,1.50,well\r\n")
     assert b"standard input: 7 rows, 5 holes" in done.stderr
     assert b"\x1b" not in done.stderr
+
+
+def test_the_command_can_be_called_from_a_thread(greyfill, folder):
+    """Only the main thread may listen for signals; others do without."""
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(greyfill, "impute", "new.csv", "--method", "knni", "-k", "1").result()
+    assert "3 holes in 3 of 4 columns" in done.stderr
+    assert (folder / "new.filled.csv").exists()
 
 
 def test_interrupted_in_the_middle_of_writing(command, folder, listing):

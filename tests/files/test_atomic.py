@@ -51,6 +51,49 @@ def test_replaced_files_keep_permissions(draft: str, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["old.csv"]
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root can give a file away")
+def test_replaced_files_keep_their_owner(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 23456)
+    files.put(path, [b"new"], force=True)
+    assert path.read_bytes() == b"new"
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+
+
+@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.EROFS])
+def test_file_systems_without_unnamed_files(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_file = os.open
+
+    def refuse_unnamed(path: str, flags: int, *rest: int, **options: int) -> int:
+        if flags & drafts._UNNAMED == drafts._UNNAMED:
+            raise OSError(number, os.strerror(number), path)
+        return open_file(path, flags, *rest, **options)
+
+    monkeypatch.setattr(os, "open", refuse_unnamed)
+    if number == errno.EROFS:  # that is no lack of unnamed files
+        with pytest.raises(FileProblemError, match=r"Cannot write .*t\.csv"):
+            files.put(tmp_path / "t.csv", [b"x"])
+    else:
+        files.put(tmp_path / "t.csv", [b"x"])
+        assert (tmp_path / "t.csv").read_bytes() == b"x"
+    assert len(os.listdir(tmp_path)) == (number != errno.EROFS)
+
+
+@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+def test_without_proc_a_draft_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exists = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: "/proc/" not in str(path) and exists(path))
+    draft = drafts.open_draft(str(tmp_path), 0o600)
+    assert [name[:10] for name in os.listdir(tmp_path)] == [".greyfill-"]
+    os.close(draft.descriptor)
+    draft.discard()
+    assert not os.listdir(tmp_path)
+
+
 def failing(error: BaseException) -> Iterator[bytes]:
     yield b"part"
     raise error
@@ -141,6 +184,15 @@ def test_folders_without_permission(tmp_path: Path) -> None:
             files.put(tmp_path / "t.csv", [b"x"])
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_folders_that_the_system_calls_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
+    with pytest.raises(FileProblemError, match=r"t\.csv: no permission to write in"):
+        files.put(tmp_path / "t.csv", [b"x"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_permission_denied_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,6 +184,22 @@ def test_standard_streams_and_pipes(wrap, tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / "out.csv").read_bytes() == stdout.buffer.getvalue()
 
 
+def test_blank_lines_of_json_are_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1}\n' + "\n" * 40 + '{"a": 2}\n')
+    with files.open_batches(path, size=16) as batches:
+        assert pl.concat(batch.frame for batch in batches)["a"].to_list() == [1, 2]
+        assert batches.height == 2
+
+
+def test_a_stray_cell_is_named_wherever_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 20 + "x,2\n" + "1,2\n" * 20)
+    refused = pytest.raises(InvalidDataError, match=r"t\.csv, line 22.*'x'")
+    with refused, files.open_batches(path, numeric_columns=["a"], size=8):
+        pass
+
+
 def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     for changed in (b"a,b\n1,2\n3,4\n5,6\n", b"a,c\n1,2\n3,4\n", b"a,b\n1,2\nx,4\n"):
@@ -217,6 +233,13 @@ def test_an_error_in_between_leaves_the_old_file(
             work(error)
         assert out.read_bytes() == b"old"
         assert sorted(os.listdir(tmp_path)) == sorted(["t.csv", out.name])
+    with (
+        pytest.raises(ValueError, match="before the first batch"),
+        files.open_batches(path) as batches,
+        batches.writing(out, force=True),
+    ):
+        raise ValueError("before the first batch")
+    assert out.read_bytes() == b"old"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")

@@ -60,6 +60,9 @@ def test_encodings_that_were_given(tmp_path: Path) -> None:
     assert files.read(path).frame["b"].to_list() == ["é"]
     path.write_bytes("a,b\n1,日本\n".encode("shift-jis"))
     assert files.read(path, encoding="shift-jis").frame["b"].to_list() == ["日本"]
+    path.write_bytes(b"a,b\n1,\x1b(B2\n")  # a switch to ASCII where it is ASCII already
+    with pytest.raises(InvalidDataError, match=r"cannot give back all bytes.*Convert .* UTF-8"):
+        files.read(path, encoding="iso2022-jp")
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "a", "é"])
@@ -91,6 +94,10 @@ def test_filled_tables_of_another_shape(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError, match="columns that the file has not: 'c'"):
         source.write(pl.DataFrame({"a": [1], "c": [2]}), tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+    with files.open_batches(tmp_path / "t.csv") as batches:
+        (batch,) = batches
+        with pytest.raises(InvalidDataError, match="table has 2 rows, the file 1"):
+            list(batch.csv.filled(pl.DataFrame({"a": [1, 2]})))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_csv_in_any_wrapping(extension: str, tmp_path: Path) -> None:
 def test_several_zstandard_frames_and_a_cut_one(tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "t.csv.zst"
-    frames = zstandard.compress(b"a,b\n1,2\n") + zstandard.compress(b"3,4\n")
+    frames = b"".join(map(zstandard.compress, (b"a,b\n1,2\n", b"", b"3,4\n")))
     path.write_bytes(frames)
     assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
     path.write_bytes(frames[:-3])
@@ -181,6 +181,20 @@ def test_the_format_can_be_given(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match=r"'\.dat' is unknown.*\.csv"):
         files.read(tmp_path / "t.dat")
     assert files.read(tmp_path / "t.dat", format=files.Format.CSV).frame.shape == (1, 2)
+
+
+@pytest.mark.parametrize("extension", ["parquet", "arrow"])
+def test_typed_files_without_rows(extension: str, tmp_path: Path) -> None:
+    path = write_frame(pl.DataFrame({"a": []}, schema={"a": pl.Int64}), tmp_path / f"t.{extension}")
+    with pytest.raises(InvalidDataError, match=rf"t\.{extension} has no rows"):
+        files.read(path)
+    refused = pytest.raises(InvalidDataError, match=rf"t\.{extension} has no rows")
+    with refused, files.open_batches(path):
+        pass
+    path.write_bytes(b"")
+    refused = pytest.raises(InvalidDataError, match=rf"t\.{extension} is empty")
+    with refused, files.open_batches(path):
+        pass
 
 
 @pytest.mark.parametrize("extension", ["parquet", "arrow", "jsonl", "xlsx"])

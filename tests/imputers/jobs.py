@@ -39,7 +39,9 @@ print(compiled.average_rows(np.array([[1.0, 3.0]]), np.full((1, 2), 0.5))[0])
 """Compile one kernel, use it, and print 2.0."""
 
 
-def compile_at_once(cache: str, n_processes: int = 2) -> list[tuple[int, str]]:
+def compile_at_once(
+    cache: str, n_processes: int = 2, timeout: float = 300.0
+) -> list[tuple[int, str]]:
     """Processes that fill one new cache at the same time: exit code and output of each."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
     started = [
@@ -49,5 +51,9 @@ def compile_at_once(cache: str, n_processes: int = 2) -> list[tuple[int, str]]:
         )
         for _ in range(n_processes)
     ]  # fmt: skip
-    outputs = [process.communicate(timeout=300)[0] for process in started]
+    try:
+        outputs = [process.communicate(timeout=timeout)[0] for process in started]
+    finally:
+        for process in started:
+            process.kill()  # only one that did not end in time is still there
     return [(p.returncode, out.strip()) for p, out in zip(started, outputs, strict=True)]

@@ -53,6 +53,8 @@ def test_grey_extremes_leave_out_the_row_itself_and_holes() -> None:
     # |0.5−0.9| = 0.4, |0.2−0.3| = 0.1, |0.5−0.1| = 0.4; the last row's second cell is a hole.
     assert low == pytest.approx(0.1)
     assert high == pytest.approx(0.4)
+    # a query that is none of the donors leaves out nobody: |0.9−0.9| = 0 and |0.9−0.1| = 0.8
+    assert reference.grey_extremes(rows[1], missing[1], rows, missing, NUMBERS) == (0.0, 0.8)
 
 
 def test_grey_grade_by_hand() -> None:
@@ -65,6 +67,12 @@ def test_grey_grade_by_hand() -> None:
     # row 1: 0.3/(0.4+0.2) = 0.5 and 0.3/(0.1+0.2) = 1.0; GRG = 0.6·0.5 + 0.4·1.0 = 0.7
     # row 2: 0.3/(0.4+0.2) = 0.5 and a hole = 0;          GRG = 0.6·0.5 = 0.3
     assert distances[1:] == pytest.approx([1 - 0.7, 1 - 0.3])
+    distances = reference.grey_distances(
+        rows[1], missing[1], rows, missing, NUMBERS, np.array([0.6, 0.4]), rho=0.5
+    )
+    # a query that is none of the donors: Δmin = 0, Δmax = 0.8, numerator 0.4
+    # row 0: 0.4/(0.4+0.4) = 0.5 and 0.4/(0.1+0.4) = 0.8; GRG = 0.6·0.5 + 0.4·0.8 = 0.62
+    assert distances[:2] == pytest.approx([1 - 0.62, 0.0])
 
 
 def test_grey_categories_count_zero_or_one() -> None:

@@ -182,6 +182,28 @@ def test_a_tree_that_makes_no_sense_is_refused(saved: Path, content: bytes) -> N
         greyfill.load(saved)
 
 
+def test_parts_that_are_not_what_the_manifest_says_are_refused(saved: Path) -> None:
+    sums = {"tree.json": hashlib.sha256(b"null").hexdigest()}
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("manifest.json", json.dumps({"format": 1, "sha256": sums}))
+        archive.writestr("tree.json", b"true")
+    with pytest.raises(PersistenceError, match=r"damaged, the checksum of tree\.json"):
+        greyfill.load(saved)
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("manifest.json", json.dumps({"format": 1, "sha256": {}}))
+    with pytest.raises(PersistenceError, match="not a file that greyfill saved"):
+        greyfill.load(saved)
+
+
+def test_values_of_an_unknown_kind_are_refused(saved: Path) -> None:
+    def change(manifest, tree) -> None:
+        tree["state"]["n_neighbors_"] = {"$text": "pickle", "value": "x"}
+
+    rewritten(saved, change)
+    with pytest.raises(PersistenceError, match="unknown kind of value 'pickle'"):
+        greyfill.load(saved)
+
+
 @pytest.mark.parametrize("manifest", ["[]", "1", '{"sha256": {"x": 1}}', '{"sha256": 3}', "{"])
 def test_a_manifest_that_makes_no_sense_is_refused(saved: Path, manifest: str) -> None:
     with zipfile.ZipFile(saved, "w") as archive:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -66,11 +67,32 @@ def test_convergence_is_logarithmic(fitted):
     assert np.allclose(ax.lines[0].get_ydata()[: len(positive)], positive, rtol=1e-5)
 
 
+def test_convergence_of_chains_has_a_line_for_each_column():
+    X = pd.DataFrame({"$a$": [1.0, 2.0, None, 4.0, 5.0], "b": [2.0, None, 3.0, 5.0, 6.0]})
+    ax = plots.convergence(greyfill.MICEImputer(1, n_iter=3).fit(X))
+    assert ax.get_yscale() == "linear"
+    names = ax.get_legend().get_texts()
+    assert sorted(text.get_text() for text in names) == ["$a$", "b"]
+    assert not any(text.get_parse_math() for text in names)
+    *drifts, zero = ax.lines
+    assert [len(line.get_xdata()) for line in drifts] == [3, 3]
+    assert list(zero.get_ydata()) == [0.0, 0.0]
+
+
 def test_distribution_of_a_class(fitted):
     ax = plots.distributions(fitted[1], "x2", group="setosa")
     assert "imputed" in ax.get_title(loc="right")
     with pytest.raises(InvalidParameterError, match="'x9' is not in the report"):
         plots.distributions(fitted[1], "x9")
+
+
+def test_distribution_of_a_column_without_holes_has_no_imputed_part():
+    X = pd.DataFrame({"n": [1.0, 2.5, 4.0], "c": ["u", "v", "u"], "h": [1.0, None, 3.0]})
+    imputer = greyfill.KNNIImputer(1)
+    report = make_report(imputer, X, imputer.fit_transform(X))
+    # stairs of the observed numbers, or a bar for each observed level, and nothing beside them
+    drawn = {name: len(plots.distributions(report, name).patches) for name in X}
+    assert drawn == {"n": 1, "c": 2, "h": 2}
 
 
 def test_dollars_are_no_mathematics():
@@ -83,6 +105,15 @@ def test_dollars_are_no_mathematics():
 def test_nothing_to_draw_is_said():
     imputer = tiny()[0]
     assert "given" in plots.k_curve(imputer).texts[0].get_text()
+    chain = greyfill.MICEImputer(1, n_iter=1).fit([[1.0, 2.0], [None, 3.0], [2.0, 4.0]])
+    assert "no weights" in plots.relevance(chain).texts[0].get_text()
+    whole = greyfill.MICEImputer(1, n_iter=1).fit([[1.0, 2.0], [3.0, 4.0]])
+    assert "one pass" in plots.convergence(whole).texts[0].get_text()
+
+
+def test_the_plot_of_shifts_needs_shifts(fitted):
+    with pytest.raises(InvalidDataError, match=r"greyfill\.sensitivity found"):
+        plots.sensitivity(fitted[1])
 
 
 def test_greyfill_imports_no_matplotlib_and_plots_no_pyplot():

@@ -160,6 +160,19 @@ def test_table_without_holes_has_a_page():
     Page(page)
 
 
+@pytest.mark.parametrize(
+    ("imputer", "words"),
+    [
+        (greyfill.MICEImputer(1, n_iter=2), "in standard deviations from the last pass"),
+        (greyfill.MissForestImputer(2, max_iter=2), "of numbers and of categories"),
+    ],
+)
+def test_captions_say_what_passes_of_chains_measure(imputer, words):
+    X = pd.DataFrame({"n": [1.0, None, 3.0, 4.0], "c": ["u", "v", None, "u"]})
+    captions = "".join(Page(make_report(imputer, X, imputer.fit_transform(X)).render("html")).texts)
+    assert words in captions
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_smallest_tables_have_a_page(rows):
     X = np.full((rows, 1), np.nan)

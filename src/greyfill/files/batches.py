@@ -44,9 +44,9 @@ class BatchWriter:
             self._sink.write(self._text.encode(chunk))
 
     def finish(self) -> None:
-        """Write what is left."""
-        if self._text is not None:
-            self._sink.write(self._text.finish())
+        """Write what is left of a CSV file."""
+        assert self._text is not None
+        self._sink.write(self._text.finish())
 
 
 class Batches:
