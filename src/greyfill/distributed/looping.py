@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -11,18 +12,30 @@ from greyfill.distributed.hunting import Grounds
 from greyfill.distributed.meeting import Hunt
 from greyfill.table import Bools, Ints
 
-AHEAD = 3
-"""So many passes are under way on workers when the first of them is judged; after the very first
-pass, which may be the only one. The last ones may be in vain."""
+BUNCH = 4
+"""So many passes are started and judged at once, since a round trip costs as much as a pass; after
+the very first pass, which may be the only one. Two bunches are under way, the last in vain."""
 
 
 @dataclass(frozen=True)
-class Started:
-    """A pass under way: for each group of blocks, where its fills and its outcome will be."""
+class Bunch:
+    """Passes under way: for each of them, where the fills of each group of blocks will be.
 
-    passes: list[Task]
+    ``moved`` is what others must know of the last of them, ``outcomes`` how all of them ended.
+    """
+
+    passes: list[list[Task]]
     moved: list[Task]
     outcomes: list[Task]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pass that is over: the fills of each group of blocks, its largest change, its digest."""
+
+    passes: list[Task]
+    change: float
+    digest: bytes
 
 
 class ClusterWork:
@@ -38,28 +51,25 @@ class ClusterWork:
         self._cluster, self._hunt, self._grounds = grounds.cluster, hunt, grounds
         self._linked: list[Task] = []
         self._groups: list[list[int]] = []
-        self._started: deque[Started] = deque()
-        self._last: Started | None = None
-        self._digest = b""
+        self._started: deque[Bunch] = deque()
+        self._newest: Bunch | None = None
+        self._judged: deque[Judged] = deque()
+        self._last: Judged | None = None
 
     def one_pass(self) -> float:
         """Fill every hole from the current values; return the largest change."""
         if not self._linked:
             self._linked = self._link()
             self._groups = self._cluster.together(self._linked)
-        ahead = AHEAD if self._cluster.is_remote and self._last is not None else 1
-        while len(self._started) < ahead:
-            self._started.append(
-                self._start_pass(self._started[-1] if self._started else self._last)
-            )
-        self._last = self._started.popleft()
-        found = self._cluster.fetch(self._last.outcomes, "filling holes")
-        change, self._digest = passing.join_outcomes([o for outcomes in found for o in outcomes])
-        return change
+        if not self._judged:
+            self._judged.extend(self._judge())
+        self._last = self._judged.popleft()
+        return self._last.change
 
     def state(self) -> bytes:
         """A digest of the current values of the holes."""
-        return self._digest
+        assert self._last is not None
+        return self._last.digest
 
     def solve_numbers(self) -> float:
         """Not on a cluster."""
@@ -70,8 +80,11 @@ class ClusterWork:
         raise NotImplementedError("schedules that need this are refused before the work begins")
 
     def block_passes(self) -> list[Task]:
-        """The last pass of each block."""
+        """The last pass of each block; those that were started after it are called off."""
         assert self._last is not None
+        self._started.clear()
+        self._newest = None
+        self._judged.clear()
         found: dict[int, Task] = {}
         for group, passes in zip(self._groups, self._last.passes, strict=True):
             for place, block in enumerate(group):
@@ -100,20 +113,49 @@ class ClusterWork:
         self._cluster.wait(linked, "weighing donors")
         return linked
 
-    def _start_pass(self, before: Started | None) -> Started:
-        """Have a pass made after the one before, without waiting for either."""
-        task, passes, moved, outcomes = self._cluster.task, [], [], []
-        for place, group in enumerate(self._groups):
-            linked = [self._linked[block] for block in group]
-            last, parts = (before.passes[place], before.moved) if before else (None, None)
-            passes.append(task(passing.next_passes, linked, last, parts))
-            moved.append(task(passing.moved_cells, linked, passes[-1]))
-            outcomes.append(task(passing.outcomes_of, passes[-1], group))
+    def _judge(self) -> list[Judged]:
+        """Wait for a bunch of passes while the next one is under way."""
+        size, ahead = (BUNCH, 2) if self._cluster.is_remote and self._last is not None else (1, 1)
+        while len(self._started) < ahead:
+            self._newest = self._start(size, self._newest)
+            self._started.append(self._newest)
+        bunch = self._started.popleft()
+        found = zip(*self._cluster.fetch(bunch.outcomes, "filling holes"), strict=True)
+        return [
+            Judged(passes, *passing.join_outcomes(list(chain.from_iterable(outcomes))))
+            for passes, outcomes in zip(bunch.passes, found, strict=True)
+        ]
+
+    def _start(self, size: int, before: Bunch | None) -> Bunch:
+        """Have some passes made after those before, without waiting for any of them."""
+        task = self._cluster.task
+        blocks = [[self._linked[block] for block in group] for group in self._groups]
+        states: list[Task] = before.passes[-1] if before else [None] * len(blocks)
+        moved = before.moved if before else None
+        passes = []
+        for _ in range(size):
+            pairs = zip(blocks, states, strict=True)
+            states = [task(passing.next_passes, linked, last, moved) for linked, last in pairs]
+            pairs = zip(blocks, states, strict=True)
+            moved = self._join([task(passing.moved_cells, *pair) for pair in pairs])
+            passes.append(states)
+        outcomes = [
+            task(passing.outcomes_of, list(own), group)
+            for own, group in zip(zip(*passes, strict=True), self._groups, strict=True)
+        ]
+        kept = self._cluster.keep([*chain.from_iterable(passes), *moved, *outcomes])
+        n = len(blocks)
+        return Bunch(
+            [kept[first : first + n] for first in range(0, size * n, n)],
+            kept[size * n : -n],
+            kept[-n:],
+        )
+
+    def _join(self, moved: list[Task]) -> list[Task]:
+        """What moved on many workers, by a tree of tasks."""
         while len(moved) > FAN_IN:
             moved = [
-                task(passing.join_moved, moved[start : start + FAN_IN])
+                self._cluster.task(passing.join_moved, moved[start : start + FAN_IN])
                 for start in range(0, len(moved), FAN_IN)
             ]
-        kept = self._cluster.keep([*passes, *moved, *outcomes])
-        n = len(passes)
-        return Started(kept[:n], kept[n:-n], kept[-n:])
+        return moved

@@ -263,10 +263,12 @@ Outcome = tuple[int, float, bytes]
 """Of a block: its number, its largest change and its digest."""
 
 
-def outcomes_of(passes: Passes, numbers: list[int]) -> list[Outcome]:
-    """What the loop asks for."""
-    pairs = zip(numbers, passes.blocks, strict=True)
-    return [(number, after.change, after.digest) for number, after in pairs]
+def outcomes_of(passes: list[Passes], numbers: list[int]) -> list[list[Outcome]]:
+    """What the loop asks for of each pass."""
+    return [
+        [(number, p.change, p.digest) for number, p in zip(numbers, each.blocks, strict=True)]
+        for each in passes
+    ]
 
 
 def join_outcomes(outcomes: list[Outcome]) -> tuple[float, bytes]:
