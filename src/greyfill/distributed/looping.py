@@ -50,6 +50,7 @@ class ClusterWork:
     def __init__(self, grounds: Grounds, hunt: Hunt) -> None:
         self._cluster, self._hunt, self._grounds = grounds.cluster, hunt, grounds
         self._linked: list[Task] = []
+        self._fallbacks: list[Task] = []
         self._groups: list[list[int]] = []
         self._started: deque[Bunch] = deque()
         self._newest: Bunch | None = None
@@ -93,23 +94,23 @@ class ClusterWork:
 
     def fallbacks(self) -> Counter[str]:
         """Cells that could not be filled by the rule."""
-        counts = [self._cluster.task(passing.fallbacks_of, linked) for linked in self._linked]
         total: Counter[str] = Counter()
-        for found in self._cluster.fetch(counts, "counting fallbacks"):
+        for found in self._cluster.fetch(self._fallbacks, "counting fallbacks"):
             total.update(found)
         return total
 
     def _link(self) -> list[Task]:
         meetings = self._grounds.hunt(self._grounds.blocks, self._hunt)
         self._grounds.leave()
-        linked = self._cluster.keep(
-            [
-                self._cluster.task(passing.settle, block, met, self._hunt, int(first))
-                for block, met, first in zip(
-                    self._grounds.blocks, meetings, self._grounds.first_holes, strict=True
-                )
-            ]
-        )
+        task = self._cluster.task
+        linked = [
+            task(passing.settle, block, met, self._hunt, int(first))
+            for block, met, first in zip(
+                self._grounds.blocks, meetings, self._grounds.first_holes, strict=True
+            )
+        ]
+        kept = self._cluster.keep([*linked, *(task(passing.fallbacks_of, one) for one in linked)])
+        linked, self._fallbacks = kept[: len(linked)], kept[len(linked) :]
         self._cluster.wait(linked, "weighing donors")
         return linked
 

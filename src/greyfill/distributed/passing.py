@@ -187,10 +187,11 @@ def _pieces(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> tuple
     places = numbers[met.rows[met.slots], met.columns]
     votes = is_categorical[met.columns]
 
-    def piece(cells: Ints, weights: Floats) -> Piece:
+    def piece(wanted: Bools, weights: Floats) -> Piece:
+        cells = slice(None) if wanted.all() else np.flatnonzero(wanted)  # lest all be copied
         return Piece(places[cells], met.given[cells], met.holes[cells], weights[met.slots[cells]])
 
-    return piece(np.flatnonzero(~votes), by_number), piece(np.flatnonzero(votes), by_vote)
+    return piece(~votes, by_number), piece(votes, by_vote)
 
 
 def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
@@ -289,6 +290,6 @@ def fallbacks_of(linked: Linked) -> Counter[str]:
 
 def unscaled(block: Block, after: Pass, scaler: Scaler) -> Floats:
     """The fills of a block in the units of the table, hole by hole."""
-    values = block.values.copy()
-    values[block.holes] = after.fills
-    return np.asarray(scaler.unscale(values)[block.holes])
+    columns = np.nonzero(block.holes)[1]
+    of_holes = Scaler(scaler.low[columns], scaler.high[columns], scaler.is_categorical[columns])
+    return np.asarray(of_holes.unscale(after.fills[np.newaxis])[0])
