@@ -128,7 +128,7 @@ def large(rows: int, partitions: int) -> dict[str, Any]:
     }
 
 
-def overhead(rows: int, partitions: int, repeats: int = 3) -> dict[str, Any]:
+def overhead(rows: int, partitions: int, repeats: int = 5) -> dict[str, Any]:
     """Both in turns, on a table that is in memory; wall-clock and processor seconds."""
     X, y = table_of(Scenario(rows=rows))
     alone = CGKNNImputer(n_neighbors=10, n_jobs=2)

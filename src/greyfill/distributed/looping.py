@@ -132,7 +132,7 @@ class ClusterWork:
         task = self._cluster.task
         blocks = [[self._linked[block] for block in group] for group in self._groups]
         states: list[Task] = before.passes[-1] if before else [None] * len(blocks)
-        moved = before.moved if before else None
+        moved: list[Task] = before.moved if before else []
         passes = []
         for _ in range(size):
             pairs = zip(blocks, states, strict=True)

@@ -106,9 +106,7 @@ def meet(
     return found
 
 
-def _meet_part(
-    met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int
-) -> Met:
+def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int) -> Met:
     k, known = min(wanted, len(part.rows)), met.distances.shape[1]
     hints = Hints(met.extremes, met.distances[:, -1] if known == wanted else None)
     taking = hunt.taking(block, met, part)

@@ -134,12 +134,11 @@ class Linked(Sized):
 
 @dataclass(frozen=True, eq=False)
 class Pass(Sized):
-    """The holes of a block after a pass, which of them moved and how far, and a digest of all."""
+    """The holes of a block after a pass, which of them moved, and how far at most."""
 
     fills: Floats
     moved: Bools
     change: float
-    digest: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +168,8 @@ def settle(block: Block, meetings: Meetings, hunt: Hunt, first_hole: int) -> Lin
         means, votes = _pieces(met, numbers, plan.is_categorical, plan.recipe.fill)
         fills[means.places] = averages(means.given, means.weights)
         fills[votes.places] = winners(votes.given, votes.weights, plan.n_levels)
-        moving += [Means.of(means.moving), Votes(votes.moving, plan.n_levels)]
+        moving += [Means.of(means.moving)] if len(means.places) else []
+        moving += [Votes(votes.moving, plan.n_levels)] if len(votes.places) else []
     return Linked(
         start,
         fills,
@@ -213,23 +213,22 @@ def first_pass(linked: Linked) -> Pass:
     gaps = np.abs(fills - linked.start)
     gaps[linked.votes] = gaps[linked.votes] > 0.0
     everyone = np.ones(len(fills), dtype=bool)
-    return Pass(fills, everyone, float(gaps.max(initial=0.0)), digest(fills))
+    return Pass(fills, everyone, float(gaps.max(initial=0.0)))
 
 
 def next_pass(linked: Linked, before: Pass, current: Floats, moved: Bools) -> Pass:
     """Fill those holes of a block again that take from a hole that moved in the pass before."""
     fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
     changes = [cells.refill(fills, changed, current, moved) for cells in linked.moving]
-    change = max(changes, default=0.0)
-    return Pass(fills, changed, change, digest(fills) if change > 0.0 else before.digest)
+    return Pass(fills, changed, max(changes, default=0.0))
 
 
-def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] | None) -> Passes:
+def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved]) -> Passes:
     """One pass of several blocks, after ``parts`` of the holes of donors have moved.
 
     The first pass starts from the start fill; in it every hole counts as moved.
     """
-    if before is None or parts is None:
+    if before is None:
         return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
     n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
     current = before.current.copy() if len(before.current) else np.empty(n_shared)
@@ -265,9 +264,12 @@ Outcome = tuple[int, float, bytes]
 
 
 def outcomes_of(passes: list[Passes], numbers: list[int]) -> list[list[Outcome]]:
-    """What the loop asks for of each pass."""
+    """What the loop asks for of each pass; no pass has to wait for the digests."""
     return [
-        [(number, p.change, p.digest) for number, p in zip(numbers, each.blocks, strict=True)]
+        [
+            (n, block.change, digest(block.fills))
+            for n, block in zip(numbers, each.blocks, strict=True)
+        ]
         for each in passes
     ]
 
