@@ -16,16 +16,21 @@ BUNCH = 4
 """So many passes are started and judged at once, since a round trip costs as much as a pass; after
 the very first pass, which may be the only one. Two bunches are under way, the last in vain."""
 
+FEW_HOLES = 800_000
+"""A pass over so many holes takes one worker less time than several need to tell each other what
+moved."""
+
 
 @dataclass(frozen=True)
 class Bunch:
     """Passes under way: for each of them, where the fills of each group of blocks will be.
 
-    ``moved`` is what others must know of the last of them, ``outcomes`` how all of them ended.
+    ``onward`` is what the next bunch must know besides the last of them: which holes moved, or,
+    with a single group, all passes. ``outcomes`` is how all of them ended.
     """
 
     passes: list[list[Task]]
-    moved: list[Task]
+    onward: list[Task]
     outcomes: list[Task]
 
 
@@ -42,7 +47,8 @@ class ClusterWork:
     """The holes of every block, on the workers.
 
     Blocks that one worker holds make their passes together: a pass then is one task for each
-    worker, and one that tells the others which holes of donors moved.
+    worker, and one that tells the others which holes of donors moved. A table with few holes goes
+    to one worker for its passes, where several of them are one task.
     """
 
     missing: Bools = np.zeros((0, 0), dtype=bool)
@@ -52,6 +58,7 @@ class ClusterWork:
         self._linked: list[Task] = []
         self._fallbacks: list[Task] = []
         self._groups: list[list[int]] = []
+        self._grouped: list[Task] = []
         self._started: deque[Bunch] = deque()
         self._newest: Bunch | None = None
         self._judged: deque[Judged] = deque()
@@ -61,7 +68,13 @@ class ClusterWork:
         """Fill every hole from the current values; return the largest change."""
         if not self._linked:
             self._linked = self._link()
-            self._groups = self._cluster.together(self._linked)
+            self._groups = self._group()
+            self._grouped = self._cluster.keep(
+                [
+                    self._cluster.task(passing.as_group, [self._linked[block] for block in group])
+                    for group in self._groups
+                ]
+            )
         if not self._judged:
             self._judged.extend(self._judge())
         self._last = self._judged.popleft()
@@ -129,15 +142,16 @@ class ClusterWork:
 
     def _start(self, size: int, before: Bunch | None) -> Bunch:
         """Have some passes made after those before, without waiting for any of them."""
+        if len(self._groups) == 1:
+            return self._start_alone(size, before)
         task = self._cluster.task
-        blocks = [[self._linked[block] for block in group] for group in self._groups]
-        states: list[Task] = before.passes[-1] if before else [None] * len(blocks)
-        moved: list[Task] = before.moved if before else []
+        states: list[Task] = before.passes[-1] if before else [None] * len(self._groups)
+        moved: list[Task] = before.onward if before else []
         passes = []
         for _ in range(size):
-            pairs = zip(blocks, states, strict=True)
-            states = [task(passing.next_passes, linked, last, moved) for linked, last in pairs]
-            pairs = zip(blocks, states, strict=True)
+            pairs = zip(self._grouped, states, strict=True)
+            states = [task(passing.next_passes, blocks, last, moved) for blocks, last in pairs]
+            pairs = zip(self._grouped, states, strict=True)
             moved = self._join([task(passing.moved_cells, *pair) for pair in pairs])
             passes.append(states)
         outcomes = [
@@ -145,12 +159,25 @@ class ClusterWork:
             for own, group in zip(zip(*passes, strict=True), self._groups, strict=True)
         ]
         kept = self._cluster.keep([*chain.from_iterable(passes), *moved, *outcomes])
-        n = len(blocks)
+        n = len(self._groups)
         return Bunch(
             [kept[first : first + n] for first in range(0, size * n, n)],
             kept[size * n : -n],
             kept[-n:],
         )
+
+    def _start_alone(self, size: int, before: Bunch | None) -> Bunch:
+        """The same where all blocks are on one worker."""
+        task, last = self._cluster.task, before.onward[0] if before else []
+        run = task(passing.passes_alone, self._grouped[0], last, size)
+        run, outcomes = self._cluster.keep([run, task(passing.outcomes_of, run, self._groups[0])])
+        return Bunch([[task(passing.nth, run, n)] for n in range(size)], [run], [outcomes])
+
+    def _group(self) -> list[list[int]]:
+        """Which blocks make their passes together."""
+        if self._cluster.is_remote and self._grounds.n_holes <= FEW_HOLES:
+            return [list(range(len(self._linked)))]
+        return self._cluster.together(self._linked)
 
     def _join(self, moved: list[Task]) -> list[Task]:
         """What moved on many workers, by a tree of tasks."""

@@ -240,6 +240,16 @@ def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved])
     return Passes([next_pass(linked, last, current, moved) for linked, last in pairs], current)
 
 
+def passes_alone(blocks: list[Linked], before: list[Passes], size: int) -> list[Passes]:
+    """Several passes of blocks that are all there are, after those before, if any."""
+    found = before[-1:]
+    for _ in range(size):
+        last = found[-1] if found else None
+        parts = [] if last is None else [moved_cells(blocks, last)]
+        found.append(next_passes(blocks, last, parts))
+    return found[-size:]
+
+
 def moved_cells(blocks: list[Linked], passes: Passes) -> Moved:
     """What other blocks need of a pass."""
     return join_moved(
@@ -283,6 +293,16 @@ def join_outcomes(outcomes: list[Outcome]) -> tuple[float, bytes]:
 def pass_of(passes: Passes, place: int) -> Pass:
     """The pass of one block."""
     return passes.blocks[place]
+
+
+def nth(passes: list[Passes], number: int) -> Passes:
+    """One of several passes."""
+    return passes[number]
+
+
+def as_group(blocks: list[Linked]) -> list[Linked]:
+    """Blocks that make their passes together, on one worker."""
+    return blocks
 
 
 def fallbacks_of(linked: Linked) -> Counter[str]:
