@@ -151,7 +151,10 @@ class Moved(Sized):
 
 @dataclass(frozen=True, eq=False)
 class Passes(Sized):
-    """A pass of several blocks; ``current`` are the holes of all donors that it read."""
+    """A pass of several blocks; ``current`` are the holes of all donors that it read.
+
+    Blocks that are all there are need none of it: they have these holes.
+    """
 
     blocks: list[Pass]
     current: Floats
@@ -242,11 +245,17 @@ def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved])
 
 def passes_alone(blocks: list[Linked], before: list[Passes], size: int) -> list[Passes]:
     """Several passes of blocks that are all there are, after those before, if any."""
-    found = before[-1:]
-    for _ in range(size):
-        last = found[-1] if found else None
-        parts = [] if last is None else [moved_cells(blocks, last)]
-        found.append(next_passes(blocks, last, parts))
+    found = before[-1:] or [next_passes(blocks, None, [])]
+    n_shared = sum(len(linked.shared) for linked in blocks)
+    current, moved = np.empty(n_shared), np.empty(n_shared, dtype=bool)
+    for _ in range(size - (not before)):
+        pairs = list(zip(blocks, found[-1].blocks, strict=True))
+        for linked, last in pairs:
+            own = slice(linked.first_hole, linked.first_hole + len(linked.shared))
+            np.take(last.fills, linked.shared, out=current[own], mode="clip")
+            np.take(last.moved, linked.shared, out=moved[own], mode="clip")
+        after = [next_pass(linked, last, current, moved) for linked, last in pairs]
+        found.append(Passes(after, np.zeros(0)))
     return found[-size:]
 
 
