@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from distributed import Client, wait
 from scale_bar import BARS, cluster, parted
-from scale_model import TERMS, Job, fit, memory, predict, shares, traffic
+from scale_model import FEW_HOLES, TERMS, Job, fit, memory, predict, shares, traffic
 
 from greyfill import CGKNNImputer
-from greyfill.distributed import DaskImputer
+from greyfill.distributed import DaskImputer, looping
 
 DOCS = Path(__file__).parent.parent / "docs"
 DATA, PAGE = DOCS / "data" / "scale.json", DOCS / "scale.md"
@@ -29,12 +29,13 @@ DATA, PAGE = DOCS / "data" / "scale.json", DOCS / "scale.md"
 FITTED = [
     Job(20_000), Job(50_000), Job(100_000), Job(50_000, columns=10), Job(50_000, columns=40),
     Job(50_000, classes=5), Job(50_000, holes_per_row=1.0), Job(50_000, partitions=24),
-    Job(100_000, max_donors=5_000), Job(20_000, workers=1), Job(50_000, workers=1),
-    Job(100_000, workers=1),
+    Job(100_000, max_donors=5_000), Job(20_000, apart=True), Job(50_000, apart=True),
+    Job(100_000, apart=True), Job(100_000, max_donors=5_000, apart=True), Job(20_000, workers=1),
+    Job(50_000, workers=1), Job(100_000, workers=1),
 ]  # fmt: skip
 HELD_OUT = [
     Job(200_000), Job(200_000, workers=1), Job(80_000, columns=30, classes=3),
-    Job(150_000, max_donors=10_000, partitions=16),
+    Job(150_000, max_donors=10_000, partitions=16), Job(200_000, apart=True),
 ]  # fmt: skip
 REPEATS = 2
 NETWORK = 1e9
@@ -55,6 +56,7 @@ def measure(job: Job, client: Client) -> dict[str, Any]:
     """The job with the passes it took, its seconds, and the bytes that workers sent each other."""
     X, y = table_of(job)
     frame, labels = parted(X, y, job.partitions)
+    looping.FEW_HOLES = 0 if job.apart else FEW_HOLES
     before, start = received(client), time.perf_counter()
     imputer = DaskImputer(CGKNNImputer(n_neighbors=job.k), max_donors=job.max_donors)
     wait(imputer.fit_transform(frame, labels).persist())
@@ -102,7 +104,7 @@ def name_of(job: Job) -> str:
     cap = "" if job.max_donors is None else f", {job.max_donors:,} donors a class"
     return (
         f"{job.rows:,} × {job.columns}, {job.classes} classes, {job.holes_per_row:g} holes a row, "
-        f"{job.partitions} partitions{cap}"
+        f"{job.partitions} partitions{cap}{', passes apart' if job.apart else ''}"
     )
 
 
@@ -129,8 +131,8 @@ def scaling_table(runs: list[dict[str, Any]]) -> list[str]:
 
 def _is_plain(job: dict[str, Any]) -> bool:
     usual = vars(Job(job["rows"]))
-    return all(job[name] == usual[name] for name in ("columns", "classes", "holes_per_row",
-                                                      "partitions", "max_donors"))  # fmt: skip
+    names = ("columns", "classes", "holes_per_row", "partitions", "max_donors", "apart")
+    return all(job[name] == usual[name] for name in names)
 
 
 PER_PASS = ("moved_cells", "join_moved", "next_passes")
@@ -218,7 +220,7 @@ def error_of(runs: list[dict[str, Any]], model: dict[str, float]) -> str:
 def page(data: dict[str, Any]) -> str:
     model = fit(*jobs_of(data["fitted"]))
     runs = [*data["fitted"], *data["held_out"]]
-    largest = max(jobs_of(runs)[0], key=lambda job: (job.rows, job.workers))
+    largest = max(jobs_of(runs)[0], key=lambda job: (job.rows, job.workers, not job.apart))
     parts = ", ".join(f"{name} {share:.0%}" for name, share in shares(model, largest).items())
     units = [f"| {name} | {model[name]:.3g} |" for name in TERMS]
     text = TEMPLATE.read_text(encoding="utf-8")
@@ -228,6 +230,7 @@ def page(data: dict[str, Any]) -> str:
         "scaling": "\n".join(scaling_table(runs)),
         "traffic": "\n".join(traffic_table(runs)),
         "bars": "\n".join(bars_table(json.loads(BARS.read_text()))),
+        "few_holes": f"{FEW_HOLES:,}",
         "units": "\n".join(units),
         "parts": f"{parts} ({name_of(largest)}, {largest.workers} workers)",
         "fitted": "\n".join(runs_table(data["fitted"], model)),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
+from greyfill.distributed.looping import BUNCH, FEW_HOLES
+
 GROWTH = 0.18
 """A search meets more of its pool as this power of the donors (docs/performance.md)."""
 
@@ -29,6 +31,13 @@ class Job:
     passes: int = 30
     k: int = 10
     max_donors: int | None = None
+    apart: bool = False
+    """Whether workers make their passes apart even where one of them would do for all."""
+
+    @property
+    def passing(self) -> int:
+        """Workers that make the passes: one where there are few holes."""
+        return self.workers if self.apart or self.holes > FEW_HOLES else 1
 
     @property
     def donors(self) -> float:
@@ -49,9 +58,9 @@ class Job:
 TERMS = {
     "search": lambda j: j.rows * j.incomplete * j.columns * j.donors**GROWTH / j.workers,
     "cells": lambda j: j.rows * j.columns / j.workers,
-    "passes": lambda j: j.passes * j.holes * j.k / j.workers,
-    "shared": lambda j: j.passes * j.shared_holes,
-    "tasks": lambda j: 20.0 * j.partitions + 8.0 * j.passes * j.workers,
+    "passes": lambda j: j.passes * j.holes * j.k / j.passing,
+    "shared": lambda j: j.passes * j.shared_holes if j.passing > 1 else 0.0,
+    "tasks": lambda j: 20.0 * j.partitions + j.passes * (4.0 * j.passing if j.passing > 1 else 1.0),
     "start": lambda j: 1.0,
 }
 """What takes time, in units of its own; the fit finds the seconds of each."""
@@ -88,7 +97,7 @@ def traffic(job: Job) -> dict[str, float]:
     return {
         "donors to where pools are built": donors * row * others / job.workers,
         "pools to every other worker": donors * layout * others,
-        "holes of donors in each pass": job.shared_holes * MOVING * 16 * others,
+        "holes of donors in each pass": job.shared_holes * MOVING * 16 * max(job.passing - 1, 0),
     }
 
 
@@ -99,5 +108,7 @@ def memory(job: Job) -> dict[str, float]:
     pool = job.donors * (job.columns * 21 + 32)
     links = rows * job.holes_per_row * job.k * 16 + rows * job.incomplete * job.k * 16
     taken = job.k * job.holes_per_row / job.columns  # holes among what the donors of a hole give
-    holes = rows * job.holes_per_row * (64 + 16 * taken)
-    return {"search": block + pool + links, "passes": block + holes + job.shared_holes * 9}
+    holes = job.holes / job.passing
+    moving = holes * (64 + 16 * taken) + job.shared_holes
+    states = (2 * BUNCH + 1) * (holes * 9 + job.shared_holes * 8)
+    return {"search": block + pool + links, "passes": block + moving + states}

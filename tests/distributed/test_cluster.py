@@ -24,7 +24,7 @@ from greyfill import (  # noqa: E402
     GlobalStart,
     NeighborImputer,
 )
-from greyfill.distributed import DaskImputer  # noqa: E402
+from greyfill.distributed import DaskImputer, looping  # noqa: E402
 from greyfill.exceptions import ClusterError  # noqa: E402
 
 pytestmark = [
@@ -94,12 +94,16 @@ def slow_run(client) -> pd.DataFrame:
     return client.compute(lazy, sync=True)
 
 
-def test_cluster_gives_the_result_of_one_machine(client) -> None:
+@pytest.mark.parametrize("few_holes", [0, looping.FEW_HOLES])
+def test_cluster_gives_the_result_of_one_machine(client, monkeypatch, few_holes: int) -> None:
+    monkeypatch.setattr(looping, "FEW_HOLES", few_holes)  # passes on all workers, or on one
     imputer = CGKNNImputer(n_neighbors=5)
     cluster = DaskImputer(imputer, client=client)
     lazy = cluster.fit_transform(frame(4), dd.from_pandas(Y, npartitions=4))
     gap, different = differences(imputer.fit_transform(X, Y), client.compute(lazy, sync=True))
     assert (gap < 1e-6, different) == (True, 0)
+    assert cluster.n_iter_ == imputer.n_iter_ > 1 + looping.BUNCH
+    np.testing.assert_allclose(cluster.history_, imputer.history_, atol=1e-9)
 
 
 def test_killed_worker_changes_no_cell(client, undisturbed) -> None:

@@ -115,12 +115,13 @@ def refill(constants, ends, holes, weights, current, moved, places, fills, chang
     """
     first, largest = 0, 0.0
     for c in range(len(ends)):
-        total, touched = constants[c], False
-        for place in range(first, ends[c]):
+        start, first, touched = first, ends[c], False
+        for place in range(start, first):
             touched |= moved[holes[place]]
-            total += weights[place] * current[holes[place]]
-        first = ends[c]
         if touched:
+            total = constants[c]
+            for place in range(start, first):
+                total += weights[place] * current[holes[place]]
             change = abs(total - fills[places[c]])
             largest = max(largest, change)
             changed[places[c]] = change > 0.0

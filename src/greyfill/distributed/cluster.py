@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
+from dask.utils import funcname
 
 from greyfill.exceptions import ClusterError, GreyfillError
 
@@ -125,29 +127,49 @@ class Cluster:
         return self.fetch(level, doing)[0]
 
     def _start(self, tasks: Sequence[Task]) -> list[Task]:
+        """Have all calls made, those of a client by one graph: each one costs a round trip."""
         made: dict[int, Task] = {}
         if self.client is None:
             return list(persist(*(_delayed(task, made) for task in tasks), scheduler="threads"))
-        return [self._submit(task, made) for task in tasks]
+        read = list({id(task): task for task in _reading(tasks)}.values())
+        futures = self.client.compute([self._lazy(task) for task in read]) if read else []
+        made = {id(task): future for task, future in zip(read, futures, strict=True)}
+        graph: dict[str, Any] = {}
+        wanted = [_graphed(task, made, graph) for task in tasks]
+        keys = [key for key in wanted if isinstance(key, str)]
+        futures = self.client.get(graph, keys, sync=False) if graph else []
+        found = dict(zip(keys, futures, strict=True))
+        return [found[key] if isinstance(key, str) else key for key in wanted]
 
-    def _submit(self, task: Task, made: dict[int, Task]) -> Any:
-        """The future of a task, or an argument that is none; the same one for the same task."""
-        if isinstance(task, list):
-            return [self._submit(each, made) for each in task]
-        if not isinstance(task, Call | Delayed):
-            return task
-        if id(task) not in made:
-            made[id(task)] = self._submit_new(task, made)
-        return made[id(task)]
+    def _lazy(self, task: Call | Delayed) -> Delayed:
+        return task if isinstance(task, Delayed) else self.lazily(task.function, *task.arguments)
 
-    def _submit_new(self, task: Call | Delayed, made: dict[int, Task]) -> Any:
-        """Submit a call; one that reads a lazy partition goes as a graph with all that it needs."""
-        if isinstance(task, Delayed):
-            return self.client.compute(task)
+
+def _reading(task: Task) -> Iterator[Call | Delayed]:
+    """The calls that read a lazy partition, which go with all that it is made of."""
+    if isinstance(task, Delayed):
+        yield task
+    elif isinstance(task, Call):
         if any(isinstance(argument, Delayed) for argument in task.arguments):
-            return self.client.compute(self.lazily(task.function, *task.arguments))
-        arguments = [self._submit(argument, made) for argument in task.arguments]
-        return self.client.submit(task.function, *arguments, pure=False)
+            yield task
+        else:
+            yield from _reading(task.arguments)
+    elif isinstance(task, list | tuple):
+        for each in task:
+            yield from _reading(each)
+
+
+def _graphed(task: Task, made: dict[int, Task], graph: dict[str, Any]) -> Any:
+    """The key of a task in a graph, with all that it needs; other arguments as they are."""
+    if isinstance(task, list):
+        return [_graphed(each, made, graph) for each in task]
+    if not isinstance(task, Call | Delayed):
+        return task
+    if id(task) not in made:
+        assert isinstance(task, Call)
+        made[id(task)] = key = f"{funcname(task.function)}-{uuid4()}"
+        graph[key] = (task.function, *(_graphed(a, made, graph) for a in task.arguments))
+    return made[id(task)]
 
 
 def _delayed(task: Task, made: dict[int, Task]) -> Any:

@@ -33,8 +33,9 @@ class Grounds:
     ) -> None:
         self.cluster, self.blocks, self.pools, self.plan = cluster, blocks, pools, plan
         self.givers = np.array([c.givers for c in census]).reshape(len(blocks), len(pools))
-        holes = np.array([c.shared_holes for c in census], dtype=np.intp)
-        self.first_holes = np.cumsum(holes) - holes
+        self.n_holes = sum(c.holes for c in census)
+        shared = np.array([c.shared_holes for c in census], dtype=np.intp)
+        self.first_holes = np.cumsum(shared) - shared
         self._parts = [
             part
             for place in range(len(pools))

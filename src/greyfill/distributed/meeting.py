@@ -56,19 +56,18 @@ def open_meetings(block: Block, hunt: Hunt) -> Meetings:
     meetings: Meetings = {}
     for place, pool in enumerate(hunt.pools):
         for group, (weights, cells) in enumerate(hunt.plan.groups(block.holes)):
-            k = int(hunt.k[place, group])
             rows = np.flatnonzero(matched(block, cells, weights) & pool.takes(block))
-            if k < 1 or len(rows) == 0:
+            if hunt.k[place, group] < 1 or len(rows) == 0:
                 continue
             slots, columns = np.nonzero(cells[rows])
             meetings[place, group] = Met(
                 rows,
                 slots,
                 columns,
-                donors=np.full((len(rows), k), -1, dtype=np.intp),
-                distances=np.full((len(rows), k), np.inf),
-                given=np.zeros((len(slots), k)),
-                holes=np.full((len(slots), k), -1, dtype=np.intp),
+                donors=np.zeros((len(rows), 0), dtype=np.intp),
+                distances=np.zeros((len(rows), 0)),
+                given=np.zeros((len(slots), 0)),
+                holes=np.zeros((len(slots), 0), dtype=np.intp),
             )
     return meetings
 
@@ -102,16 +101,14 @@ def meet(
     for pool, part in zip(pools, parts, strict=True):
         for group in range(hunt.plan.n_groups):
             if (pool, group) in found:
-                weights = hunt.plan.weights[group]
-                found[pool, group] = _meet_part(found[pool, group], block, hunt, part, weights)
+                weights, k = hunt.plan.weights[group], int(hunt.k[pool, group])
+                found[pool, group] = _meet_part(found[pool, group], block, hunt, part, weights, k)
     return found
 
 
-def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats) -> Met:
-    wanted = met.distances.shape[1]
-    k = min(wanted, len(part.rows))
-    limits = met.distances[:, -1]
-    hints = Hints(met.extremes, limits if np.isfinite(limits).any() else None)
+def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int) -> Met:
+    k, known = min(wanted, len(part.rows)), met.distances.shape[1]
+    hints = Hints(met.extremes, met.distances[:, -1] if known == wanted else None)
     taking = hunt.taking(block, met, part)
     found, distances = search(
         hunt.plan.recipe.distance, part.layout, taking, weights, k, 1, hints=hints
@@ -119,9 +116,7 @@ def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats) 
     given, holes = part.given(found[met.slots], met.columns)
     new = replace(met, donors=np.where(found < 0, -1, part.rows[found]), distances=distances,
                   given=given, holes=holes)  # fmt: skip
-    if not np.isfinite(met.distances).any() and k == wanted:
-        return new
-    return _nearest_of_both(met, new, wanted)
+    return _nearest_of_both(met, new, wanted) if known else new
 
 
 def _nearest_of_both(one: Met, other: Met, k: int) -> Met:

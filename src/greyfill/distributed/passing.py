@@ -134,12 +134,11 @@ class Linked(Sized):
 
 @dataclass(frozen=True, eq=False)
 class Pass(Sized):
-    """The holes of a block after a pass, which of them moved and how far, and a digest of all."""
+    """The holes of a block after a pass, which of them moved, and how far at most."""
 
     fills: Floats
     moved: Bools
     change: float
-    digest: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,10 @@ class Moved(Sized):
 
 @dataclass(frozen=True, eq=False)
 class Passes(Sized):
-    """A pass of several blocks; ``current`` are the holes of all donors that it read."""
+    """A pass of several blocks; ``current`` are the holes of all donors that it read.
+
+    Blocks that are all there are need none of it: they have these holes.
+    """
 
     blocks: list[Pass]
     current: Floats
@@ -169,7 +171,8 @@ def settle(block: Block, meetings: Meetings, hunt: Hunt, first_hole: int) -> Lin
         means, votes = _pieces(met, numbers, plan.is_categorical, plan.recipe.fill)
         fills[means.places] = averages(means.given, means.weights)
         fills[votes.places] = winners(votes.given, votes.weights, plan.n_levels)
-        moving += [Means.of(means.moving), Votes(votes.moving, plan.n_levels)]
+        moving += [Means.of(means.moving)] if len(means.places) else []
+        moving += [Votes(votes.moving, plan.n_levels)] if len(votes.places) else []
     return Linked(
         start,
         fills,
@@ -187,10 +190,11 @@ def _pieces(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> tuple
     places = numbers[met.rows[met.slots], met.columns]
     votes = is_categorical[met.columns]
 
-    def piece(cells: Ints, weights: Floats) -> Piece:
+    def piece(wanted: Bools, weights: Floats) -> Piece:
+        cells = slice(None) if wanted.all() else np.flatnonzero(wanted)  # lest all be copied
         return Piece(places[cells], met.given[cells], met.holes[cells], weights[met.slots[cells]])
 
-    return piece(np.flatnonzero(~votes), by_number), piece(np.flatnonzero(votes), by_vote)
+    return piece(~votes, by_number), piece(votes, by_vote)
 
 
 def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
@@ -212,23 +216,22 @@ def first_pass(linked: Linked) -> Pass:
     gaps = np.abs(fills - linked.start)
     gaps[linked.votes] = gaps[linked.votes] > 0.0
     everyone = np.ones(len(fills), dtype=bool)
-    return Pass(fills, everyone, float(gaps.max(initial=0.0)), digest(fills))
+    return Pass(fills, everyone, float(gaps.max(initial=0.0)))
 
 
 def next_pass(linked: Linked, before: Pass, current: Floats, moved: Bools) -> Pass:
     """Fill those holes of a block again that take from a hole that moved in the pass before."""
     fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
     changes = [cells.refill(fills, changed, current, moved) for cells in linked.moving]
-    change = max(changes, default=0.0)
-    return Pass(fills, changed, change, digest(fills) if change > 0.0 else before.digest)
+    return Pass(fills, changed, max(changes, default=0.0))
 
 
-def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] | None) -> Passes:
+def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved]) -> Passes:
     """One pass of several blocks, after ``parts`` of the holes of donors have moved.
 
     The first pass starts from the start fill; in it every hole counts as moved.
     """
-    if before is None or parts is None:
+    if before is None:
         return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
     n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
     current = before.current.copy() if len(before.current) else np.empty(n_shared)
@@ -238,6 +241,22 @@ def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved] 
         moved[part.numbers] = True
     pairs = zip(blocks, before.blocks, strict=True)
     return Passes([next_pass(linked, last, current, moved) for linked, last in pairs], current)
+
+
+def passes_alone(blocks: list[Linked], before: list[Passes], size: int) -> list[Passes]:
+    """Several passes of blocks that are all there are, after those before, if any."""
+    found = before[-1:] or [next_passes(blocks, None, [])]
+    n_shared = sum(len(linked.shared) for linked in blocks)
+    current, moved = np.empty(n_shared), np.empty(n_shared, dtype=bool)
+    for _ in range(size - (not before)):
+        pairs = list(zip(blocks, found[-1].blocks, strict=True))
+        for linked, last in pairs:
+            own = slice(linked.first_hole, linked.first_hole + len(linked.shared))
+            np.take(last.fills, linked.shared, out=current[own], mode="clip")
+            np.take(last.moved, linked.shared, out=moved[own], mode="clip")
+        after = [next_pass(linked, last, current, moved) for linked, last in pairs]
+        found.append(Passes(after, np.zeros(0)))
+    return found[-size:]
 
 
 def moved_cells(blocks: list[Linked], passes: Passes) -> Moved:
@@ -263,10 +282,15 @@ Outcome = tuple[int, float, bytes]
 """Of a block: its number, its largest change and its digest."""
 
 
-def outcomes_of(passes: Passes, numbers: list[int]) -> list[Outcome]:
-    """What the loop asks for."""
-    pairs = zip(numbers, passes.blocks, strict=True)
-    return [(number, after.change, after.digest) for number, after in pairs]
+def outcomes_of(passes: list[Passes], numbers: list[int]) -> list[list[Outcome]]:
+    """What the loop asks for of each pass; no pass has to wait for the digests."""
+    return [
+        [
+            (n, block.change, digest(block.fills))
+            for n, block in zip(numbers, each.blocks, strict=True)
+        ]
+        for each in passes
+    ]
 
 
 def join_outcomes(outcomes: list[Outcome]) -> tuple[float, bytes]:
@@ -280,6 +304,16 @@ def pass_of(passes: Passes, place: int) -> Pass:
     return passes.blocks[place]
 
 
+def nth(passes: list[Passes], number: int) -> Passes:
+    """One of several passes."""
+    return passes[number]
+
+
+def as_group(blocks: list[Linked]) -> list[Linked]:
+    """Blocks that make their passes together, on one worker."""
+    return blocks
+
+
 def fallbacks_of(linked: Linked) -> Counter[str]:
     """Cells of a block that could not be filled by the rule."""
     return linked.fallbacks
@@ -287,6 +321,6 @@ def fallbacks_of(linked: Linked) -> Counter[str]:
 
 def unscaled(block: Block, after: Pass, scaler: Scaler) -> Floats:
     """The fills of a block in the units of the table, hole by hole."""
-    values = block.values.copy()
-    values[block.holes] = after.fills
-    return np.asarray(scaler.unscale(values)[block.holes])
+    columns = np.nonzero(block.holes)[1]
+    of_holes = Scaler(scaler.low[columns], scaler.high[columns], scaler.is_categorical[columns])
+    return np.asarray(of_holes.unscale(after.fills[np.newaxis])[0])

@@ -61,13 +61,14 @@ def plan_pools(recipe: Recipe, class_counts: Ints) -> list[Pool]:
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """What the client must know of a block: givers of each pool, and holes of rows that give.
+    """What the client must know of a block: givers of each pool, holes, and those of givers.
 
     ``own`` tells for each pool and group of weights whether any row takes from a pool that it
     is itself in.
     """
 
     givers: Ints
+    holes: int
     shared_holes: int
     own: Bools
     small_class_holes: int
@@ -82,6 +83,7 @@ class Census:
                 own[place, group] = (inside & matched(block, cells, weights)).any()
         return cls(
             np.array([int(pool.givers(block).sum()) for pool in pools], dtype=np.intp),
+            int(block.holes.sum()),
             int(block.missing[block.may_give].sum()),
             own,
             sum(int(block.holes[p.takes(block)].sum()) for p in pools if p.fallback),

@@ -89,6 +89,7 @@ def train(
     own = np.any([c.own for c in census], axis=0)
     work = ClusterWork(grounds, Hunt(plan, pools, grounds.available(k, own)))
     trace = recipe.schedule.run(work, settings.report)
+    passes = work.block_passes()
     fallbacks = work.fallbacks() + Counter(
         class_without_value=without_value,
         class_too_small=sum(c.small_class_holes for c in census),
@@ -97,11 +98,13 @@ def train(
         plan, base.scaler, base.tally.overall(base.teaches), k, scores, trace, dict(fallbacks),
         settings.unlabeled, n_classes is not None, row_pools(pools, base.class_counts),
     )  # fmt: skip
-    ends = list(zip(blocks, cluster.keep(work.block_passes()), strict=True))
+    ends = zip(blocks, passes, strict=True)
     fills = [cluster.task(passing.unscaled, block, last, base.scaler) for block, last in ends]
+    kept = cluster.keep([*passes, *fills])
+    ends = zip(blocks, kept, strict=False)
     donors = [cluster.task(donor_rows, block, last) for block, last in ends]
     fitted = cluster.task(assemble, donors, summary)
-    return Trained(summary, cluster.keep(fills), fitted, base.leaves_rows)
+    return Trained(summary, kept[len(passes) :], fitted, base.leaves_rows)
 
 
 def _plan(base: Groundwork, targets: Ints) -> Plan:
