@@ -8,6 +8,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from report.tables import nasty_report, tiny
+from sklearn.exceptions import NotFittedError
 
 import greyfill
 from greyfill import plots
@@ -41,6 +42,12 @@ def test_a_fitted_imputer_is_enough(fitted, name):
 def test_a_plot_of_the_table_needs_the_table():
     with pytest.raises(InvalidDataError, match="make_report"):
         plots.missing_map(object())
+
+
+@pytest.mark.parametrize("name", ["relevance", "k_curve", "convergence", "missing_map"])
+def test_an_imputer_that_is_not_fitted_has_nothing_to_show(name):
+    with pytest.raises(NotFittedError):
+        getattr(plots, name)(greyfill.CGKNNImputer())
 
 
 def test_bars_are_the_weights_in_falling_order(fitted):
@@ -83,6 +90,8 @@ def test_dollars_are_no_mathematics():
 def test_nothing_to_draw_is_said():
     imputer = tiny()[0]
     assert "given" in plots.k_curve(imputer).texts[0].get_text()
+    without_k = greyfill.GreyImputer().fit([[1.0, None], [2.0, 3.0]])
+    assert "without a k" in plots.k_curve(without_k).texts[0].get_text()
 
 
 def test_greyfill_imports_no_matplotlib_and_plots_no_pyplot():
