@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import narwhals as nw
@@ -604,9 +605,13 @@ def test_an_ordered_category_can_be_called_categorical():
         ({"categorical_features": [7]}, "categorical_features.*7"),
         ({"categorical_features": [True]}, "mask of 1 columns.*has 2"),
         ({"categorical_features": "some"}, "'some'"),
+        ({"categorical_features": 1}, "categorical_features must be .* a list of columns, got 1"),
         ({"ordinal_features": ["nope"]}, "ordinal_features.*'nope'"),
         ({"ordinal_features": {"nope": [1]}}, "ordinal_features.*'nope'"),
         ({"ordinal_features": "b"}, "ordinal_features"),
+        ({"ordinal_features": 1}, "ordinal_features must be a list or a dict of columns, got 1"),
+        ({"ordinal_features": {"b": None}}, "gives None as the levels of column 'b'. List them"),
+        ({"ordinal_features": {"b": "xy"}}, "gives 'xy' as the levels of column 'b'. List them"),
         ({"ordinal_features": {"b": ["x"]}}, "column 'b', but row 1 holds 'y'"),
         ({"ordinal_features": {"a": [1.0]}}, "column 'a', but row 1 holds 2.0. Add it"),
         ({"ordinal_features": ["b"], "categorical_features": ["b"]}, "both.*'b'"),
@@ -810,8 +815,8 @@ def test_an_unknown_library():
 
 @pytest.mark.parametrize(
     "X",
-    [[1.0, 2.0], np.arange(3), pd.Series([1]), pl.Series([1]), pa.chunked_array([[1]]), []],
-    ids=["list", "numpy", "pandas", "polars", "arrow", "nothing"],
+    [[1.0, 2.0], np.arange(3), []],
+    ids=["list", "numpy", "nothing"],
 )
 def test_one_dimension_is_refused(X):
     with pytest.raises(ValueError, match=r"(?s)Expected 2D array, got 1D array instead.*Reshape"):
@@ -819,9 +824,27 @@ def test_one_dimension_is_refused(X):
 
 
 @pytest.mark.parametrize(
+    "X",
+    [pd.Series(range(99)), pl.Series(range(99)), pa.chunked_array([list(range(99))])],
+    ids=["pandas", "polars", "arrow"],
+)
+def test_a_series_is_refused_without_its_cells(X):
+    with pytest.raises(
+        InvalidDataError, match=r"1D array.*of 99 cells.*frame\[\['column'\]\]"
+    ) as told:
+        encode(X)
+    assert "98" not in str(told.value)
+
+
+@pytest.mark.parametrize(
     ("X", "words"),
     [
         (np.float64(3), "got scalar array"),
+        (None, "X is None"),
+        ("votes.csv", r"X is a name, 'votes.csv', not a table. Read the file"),
+        (Path("votes.csv"), r"X is a name, 'votes.csv', not a table. Read the file"),
+        ({"a": [1.0]}, r"X is a dict. Make a frame of it: polars.DataFrame\(X\)"),
+        ([{"a": 1.0}], "X is a list of dicts. Make a frame"),
         (np.zeros((2, 2, 2)), "Found array with dim 3"),
         ([[1.0], [1.0, 2.0]], "unequal length"),
         (np.empty((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\."),
@@ -926,6 +949,11 @@ def test_a_column_of_labels_warns(y):
 def test_bad_labels():
     with pytest.raises(InvalidDataError, match=r"1d array.*\(1, 2\)"):
         encode_labels([[1, 2]])
+    for y in ("class", 3, {"a": 1}, pl.LazyFrame({"y": [1]})):
+        with pytest.raises(InvalidDataError, match=r"one label for each row.*, not (a )?.*\w"):
+            encode_labels(y)
+    with pytest.raises(InvalidDataError, match="not 'class'"):
+        encode_labels("class")
     with pytest.raises(InvalidDataError, match="Input y contains infinity: row 1"):
         encode_labels([1.0, np.inf])
 

@@ -90,7 +90,7 @@ def test_only_chosen_columns_get_holes(name):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.7, float("nan")])
+@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.7, float("nan"), "0.2"])
 def test_bad_rates_are_named(name, rate):
     with pytest.raises(InvalidParameterError, match=str(rate)):
         MECHANISMS[name](mixed_table(20, 0), rate)
@@ -382,3 +382,5 @@ def test_little_without_a_question():
     empty = numeric_table(np.zeros((3, 1)), np.ones((3, 1), bool))
     with pytest.raises(InvalidDataError, match="no observed cell"):
         little_test(empty)
+    with pytest.raises(InvalidDataError, match=r"not ndarray.*greyfill\.frames\.encode"):
+        little_test(np.eye(3))

@@ -119,6 +119,8 @@ def test_what_cannot_be_pooled(estimates, variances, words) -> None:
 def test_bad_parameters() -> None:
     with pytest.raises(InvalidParameterError, match="df_complete"):
         pool(FIVE, [3.0] * 5, df_complete=0)
+    with pytest.raises(InvalidParameterError, match=r"df_complete.*'n'"):
+        pool(FIVE, [3.0] * 5, df_complete="n")  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="level"):
         pool(FIVE, [3.0] * 5).interval(95)
 

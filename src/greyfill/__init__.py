@@ -90,7 +90,10 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first used; scikit-learn takes its time."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        package = import_module(__name__)  # with it Python adds "Did you mean …?"
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=package
+        )
     value = getattr(import_module(f"greyfill.{_HOME_OF.get(name, 'imputers')}"), name)
     globals()[name] = value
     return value

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from greyfill.checks import check_share, is_number
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Floats
 
@@ -50,8 +51,7 @@ class Pooled:
         level : float, default=0.95
             How often such intervals hold the truth, between 0 and 1.
         """
-        if not 0.0 < level < 1.0:
-            raise InvalidParameterError(f"level must lie between 0 and 1, not {level!r}")
+        check_share("level", level)
         reach = student.ppf(0.5 + level / 2.0, self.df) * self.std_error
         return _plain(self.estimate - reach), _plain(self.estimate + reach)
 
@@ -151,7 +151,7 @@ def _check(values: Floats, spreads: Floats, df_complete: float | None) -> None:
         )
     if (spreads < 0.0).any():
         raise InvalidDataError("variances hold a negative number: pass squared standard errors")
-    if df_complete is not None and not df_complete > 0.0:
+    if df_complete is not None and not (is_number(df_complete) and df_complete > 0.0):
         raise InvalidParameterError(f"df_complete must be positive, not {df_complete!r}")
 
 

@@ -81,6 +81,7 @@ def test_mistakes(fails, folder, model):
     for arguments, words in (
         (("nothing", "new.csv"), "nothing: no such file"),
         (("table.csv", "new.csv"), "not a file that greyfill saved"),
+        (("new.csv", model), "new.csv: not a file that greyfill saved"),
         (("array", "new.csv"), "fitted on an array without column names"),
         ((model, "short.csv"), "no column 'size', which the imputer was fitted on. Did you mean"),
         ((model, "stray.csv"), "stray.csv, line 2, column 'age'"),

@@ -105,6 +105,8 @@ def test_dry_run_writes_nothing(greyfill, listing):
         "would write new.filled.csv",
     ):
         assert words in done.stderr
+    plain = greyfill("impute", "table.csv", *ABOUT, "--labels", "none", "-n").stderr
+    assert "would fill 5 cells by cgknn, labels unused" in plain
     numbers = json.loads(greyfill("impute", "table.csv", *ABOUT, "-n", "--json").stdout)
     assert numbers["to_fill"] == 5
     assert numbers["would_write"] == ["table.filled.csv"]
@@ -206,7 +208,7 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         ),
         (("table.csv", "-t", "outcome", "--id", "outcome"), "both --target and --ignore"),
         (("table.csv", "-t", "outcome", "--id", "age", "-c", "age"), "it can have no kind"),
-        (("table.csv",), "--method iknn, or gbnn, sknn, knni, mice, missforest"),
+        (("table.csv",), "--method grey, or gbnn, iknn, sknn, knni, mice, missforest"),
         (("table.csv", "-t", "outcome", "-m", "cgnn"), "'cgnn' (--method). Did you mean cgknn"),
         (("table.csv", "-t", "outcome", "-m", "median"), "There are cgknn, fwgknn, gknn, gbnn"),
         (("table.csv", "-t", "dose"), "holds measurements, not classes"),
@@ -225,7 +227,10 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         (("table.csv", "-t", "outcome", "-o", "out.xyz"), "the extension '.xyz' is unknown"),
         (("table.csv", "-t", "outcome", "--test", "bad.csv"), "no column 'age', which the imputer"),
         (("missing.csv", "-t", "outcome"), "Cannot read missing.csv: there is no such file"),
-        ((".", "-t", "outcome"), "it is a folder"),
+        (
+            (".", "-t", "outcome"),
+            "Cannot read .: it is a folder. A folder of Parquet files is filled",
+        ),
         (("stray.csv", "-t", "y"), "stray.csv, line 5, column 'a'"),
         (("ragged.csv", "-t", "y"), "ragged.csv, line 3: expected 2 cells"),
         (("twice.csv", "-t", "y"), "twice.csv, line 1: the column name 'a' appears 2 times"),

@@ -41,6 +41,11 @@ def test_help_names_commands_and_options(greyfill):
     assert all(option in options for option in ("--quick", "--seeds", "--out", "--jobs"))
 
 
+def test_brackets_in_help_are_no_markup(greyfill):
+    words = greyfill("impute", "--help").stdout.replace("│", " ").split()
+    assert "Needs the extra [dask]." in " ".join(words)
+
+
 def test_a_pipe_in_a_real_shell(command, folder):
     table = (folder / "table.csv").read_bytes()
     done = command("impute", "-", *ABOUT, stdin=table)

@@ -37,6 +37,11 @@ def test_batches_are_filled_one_by_one(imputer) -> None:
     assert filled["id"].to_pylist() == TABLE["id"].tolist()
 
 
+def test_a_frame_of_another_library_is_refused(imputer) -> None:
+    with pytest.raises(InvalidDataError, match=r"pyspark\.sql\.DataFrame, not pandas.*transform"):
+        fill_spark(FEATURES, imputer)
+
+
 @pytest.fixture(scope="module")
 def spark():
     """A Spark of one thread on this machine, where there is Java."""

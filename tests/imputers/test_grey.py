@@ -88,6 +88,11 @@ def test_wrong_parameters_are_named() -> None:
         ({"n_cells": 3}, "n_cells"),
         ({"max_iter": 0}, "max_iter"),
         ({"tol": -1}, "tol"),
+        ({"n_cells": "many"}, "n_cells.*'many'"),
+        ({"max_iter": None}, "max_iter.*None"),
+        ({"tol": "small"}, "tol.*'small'"),
+        ({"n_jobs": "all"}, "n_jobs.*-1 for all cores.*'all'"),
+        ({"random_state": -1}, "random_state.*-1"),
     ):
         with pytest.raises(InvalidParameterError, match=word):
             greyfill.GreyImputer(**params).fit(X)
@@ -133,6 +138,16 @@ def test_models_refuse_missing_labels_and_empty_tables() -> None:
         greyfill.GreyRegressor().fit(X, [1.0, np.nan, 2.0, 3.0])
     with pytest.raises(InvalidDataError, match="no column"):
         greyfill.GreyClassifier().fit(np.full((4, 1), np.nan), list("abab"))
+
+
+def test_models_name_each_other_for_the_other_sort_of_target() -> None:
+    X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    with pytest.raises(InvalidDataError, match=r"Unknown label type: continuous.*GreyRegressor"):
+        greyfill.GreyClassifier().fit(X, [0.5, 1.5, 2.25, 3.5])
+    with pytest.raises(InvalidDataError, match=r"y holds 'ill'.*GreyClassifier"):
+        greyfill.GreyRegressor().fit(X, ["ill", "well", "ill", "well"])
+    with pytest.raises(InvalidParameterError, match=r"n_cells.*'few'"):
+        greyfill.GreyClassifier(n_cells="few").fit(X, list("abab"))
 
 
 def three_columns(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -213,8 +228,14 @@ def test_an_explanation_adds_up() -> None:
     assert "row 0, column 'x0'" in str(shown)
     donors = imputer.donors_of(0, "x0")
     assert (donors["rows"], donors["weights"]) == (shown.rows, shown.weights)
-    with pytest.raises(InvalidParameterError, match="no hole"):
+    with pytest.raises(InvalidParameterError, match="'x0' was observed"):
         imputer.explain(int(np.flatnonzero(~holes[:, 0])[0]), "x0")
+    with pytest.raises(InvalidParameterError, match="row 10000 is not among the rows"):
+        imputer.explain(10_000, "x0")
+    with pytest.raises(InvalidParameterError, match=r"n_donors.*0"):
+        imputer.explain(0, "x0", n_donors=0)
+    with pytest.raises(InvalidParameterError, match=r"no column 0\.5"):
+        imputer.explain(0, 0.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="no column"):
         imputer.explain(0, "nope")
 
@@ -229,3 +250,7 @@ def test_draws_and_intervals_refuse_what_fit_never_saw() -> None:
         imputer.intervals(holed_X, level=2)
     with pytest.raises(InvalidParameterError, match="n must"):
         imputer.draw(holed_X, 0)
+    with pytest.raises(InvalidParameterError, match=r"n must be an integer.*'5'"):
+        imputer.draw(holed_X, "5")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match=r"level.*'90 %'"):
+        imputer.intervals(holed_X, level="90 %")  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from report.tables import nasty_report, tiny
+from sklearn.exceptions import NotFittedError
 
 import greyfill
 from greyfill import plots
@@ -42,6 +43,12 @@ def test_a_fitted_imputer_is_enough(fitted, name):
 def test_a_plot_of_the_table_needs_the_table():
     with pytest.raises(InvalidDataError, match="make_report"):
         plots.missing_map(object())
+
+
+@pytest.mark.parametrize("name", ["relevance", "k_curve", "convergence", "missing_map"])
+def test_an_imputer_that_is_not_fitted_has_nothing_to_show(name):
+    with pytest.raises(NotFittedError):
+        getattr(plots, name)(greyfill.CGKNNImputer())
 
 
 def test_bars_are_the_weights_in_falling_order(fitted):
@@ -109,6 +116,8 @@ def test_nothing_to_draw_is_said():
     assert "no weights" in plots.relevance(chain).texts[0].get_text()
     whole = greyfill.MICEImputer(1, n_iter=1).fit([[1.0, 2.0], [3.0, 4.0]])
     assert "one pass" in plots.convergence(whole).texts[0].get_text()
+    without_k = greyfill.GreyImputer().fit([[1.0, None], [2.0, 3.0]])
+    assert "without a k" in plots.k_curve(without_k).texts[0].get_text()
 
 
 def test_the_plot_of_shifts_needs_shifts(fitted):

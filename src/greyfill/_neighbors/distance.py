@@ -6,6 +6,7 @@ import numpy as np
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.hints import NO_HINTS, Hints
+from greyfill.checks import is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -78,7 +79,7 @@ class Grey:
 
     def __post_init__(self) -> None:
         _check_holes(self.holes)
-        if not 0.0 < self.rho <= 1.0:
+        if not is_number(self.rho) or not 0.0 < self.rho <= 1.0:
             raise InvalidParameterError(f"rho must lie in (0, 1], not {self.rho!r}")
 
     def search(

@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from greyfill.checks import check_whole, is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -87,11 +87,8 @@ class UntilStable:
     def __post_init__(self) -> None:
         max_iter: Any = self.max_iter  # may come from a user
         tol: Any = self.tol
-        if not isinstance(max_iter, Integral) or int(max_iter) < 1:
-            raise InvalidParameterError(
-                f"max_iter must be an integer and at least 1, not {max_iter!r}"
-            )
-        if not isinstance(tol, Real) or not float(tol) >= 0.0:
+        check_whole("max_iter", max_iter)
+        if not is_number(tol) or not tol >= 0.0:
             raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
 
     def run(self, work: Work, report: Report) -> Trace:

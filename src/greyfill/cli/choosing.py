@@ -85,13 +85,13 @@ class Choice:
         if sheet.y is None:
             raise InvalidParameterError(
                 f"The method {self.method} learns from class labels. Name their column "
-                "(--target COLUMN), or choose a method that needs none: --method iknn, or "
+                "(--target COLUMN), or choose a method that needs none: --method grey, or "
                 f"{', '.join(_label_free(known))}."
             )
         if _is_measure(sheet.y):
             raise InvalidDataError(
                 f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
-                "a column of classes, or choose a method without labels: --method iknn."
+                "a column of classes, or choose a method that takes them too: --method grey."
             )
 
 
@@ -104,7 +104,7 @@ def _needs_labels(imputer: Any) -> bool:
 def _label_free(known: list[str]) -> list[str]:
     from greyfill.evaluation import make
 
-    return [name for name in known if name != "iknn" and not _needs_labels(make(name))]
+    return [name for name in known if name != "grey" and not _needs_labels(make(name))]
 
 
 def _is_measure(y: Any) -> bool:

@@ -146,6 +146,7 @@ def plan(sheet: Sheet, choice: Choice) -> Numbers:
         "input": sheet.source.name,
         "method": choice.method,
         "target": sheet.target,
+        "labels": choice.labels,
         "k": choice.k,
         "rows": sheet.source.frame.height,
         "holes": sum(holes.values()),

@@ -39,7 +39,7 @@ Chunked = Annotated[
     typer.Option(
         "--chunked",
         help="FILE is a folder of Parquet files, larger than memory: filled one by one into the "
-        "folder OUT. Run again after a crash to go on. Needs greyfill[dask].",
+        "folder OUT. Run again after a crash to go on. Needs the extra \\[dask].",
         rich_help_panel=o.OUTPUT,
     ),
 ]  # fmt: skip

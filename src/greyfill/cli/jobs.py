@@ -13,7 +13,7 @@ from greyfill.cli.filling import Filled, Numbers, fill_new, learn, plan, schema_
 from greyfill.cli.names import STREAM, beside, called, shown
 from greyfill.cli.reading import Sheet, Wishes
 from greyfill.cli.voice import Voice, print_json
-from greyfill.exceptions import InvalidParameterError
+from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.files.formats import layout_of
 from greyfill.frames import Schema
 from greyfill.report.text import clean
@@ -116,7 +116,12 @@ class ImputeJob:
         return [self.out, *tests, *(name for name in (self.report, self.model) if name)]
 
     def _check(self, json: bool) -> None:
-        """Refuse what could not be written, before any work is done for it."""
+        """Refuse what could not be read or written, before any work is done for it."""
+        if Path(self.file).is_dir():
+            raise FileProblemError(
+                f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
+                "with --chunked."
+            )
         written = self._written()
         if written.count(STREAM) > 1 or (STREAM in written and json):
             raise InvalidParameterError(
@@ -215,7 +220,8 @@ def _tell_plan(voice: Voice, numbers: Numbers) -> None:
     if numbers["ignored"]:
         voice.say(f"left as they are: {', '.join(map(clean, numbers['ignored']))}")
     target = f", labels from {numbers['target']!r}" if numbers["target"] else ""
-    voice.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{target}")
+    labels = ", labels unused" if numbers["labels"] == "none" else target
+    voice.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{labels}")
     showing.tell_notes(voice, numbers)
     for name in numbers["would_write"]:
         voice.say(f"would write {shown(name)}")

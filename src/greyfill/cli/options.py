@@ -81,8 +81,8 @@ Method = Annotated[
     str,
     typer.Option(
         "--method", "-m", metavar="NAME", autocompletion=complete_method,
-        help="cgknn, fwgknn, gknn, class_mean use labels in full, miknn to weigh columns; "
-        "gbnn, iknn, sknn, knni, mice, missforest, grey, mean need none.",
+        help="cgknn, fwgknn, gknn, class_mean need labels, miknn to weigh columns; grey uses them "
+        "if there are any; gbnn, iknn, sknn, knni, mice, missforest, mean do without.",
         rich_help_panel=METHOD,
     ),
 ]  # fmt: skip

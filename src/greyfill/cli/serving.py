@@ -37,8 +37,8 @@ class ApplyJob:
     ) -> None:
         """Check, load, fill each file, tell."""
         voice = Voice(quiet or json)
-        self._check(json)
         imputer = load_model(self.model)
+        self._check(json)
         known = [str(value) for value in imputer.missing_values or ()]
         wishes = Wishes(ignored=ignored, na_values=[*known, *na_values], **csv)
         told = [self._fill(name, wishes, imputer, voice) for name in self.inputs]

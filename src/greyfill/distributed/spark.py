@@ -62,6 +62,11 @@ def fill_spark(frame: Any, imputer: Any) -> Any:
     >>> fill_spark(spark_frame, greyfill.load("imputer.greyfill")).show()  # doctest: +SKIP
     """
     check_is_fitted(imputer)
+    if not hasattr(frame, "mapInArrow"):
+        raise InvalidDataError(
+            f"expected a pyspark.sql.DataFrame, not {type(frame).__module__}."
+            f"{type(frame).__name__}. Other frames are filled by imputer.transform."
+        )
     known = getattr(imputer, "feature_names_in_", None)
     if known is None:
         raise InvalidDataError(

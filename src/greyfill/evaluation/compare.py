@@ -40,7 +40,7 @@ def compare(
     y: Any = None,
     *,
     methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
-    rates: Sequence[float] = (0.1, 0.2),
+    rates: Sequence[float] | float = (0.1, 0.2),
     mechanism: str | Sequence[str] = "mcar",
     repeats: int = 3,
     classifiers: Sequence[str] | None = ("naive_bayes",),
@@ -123,7 +123,7 @@ def compare(
     data = Data(name, table, _class_codes(y, table.n_rows))
     plan = Plan(
         named_methods(methods),
-        tuple(float(rate) for rate in rates),
+        tuple(map(float, [rates] if isinstance(rates, float | int) else rates)),
         (mechanism,) if isinstance(mechanism, str) else tuple(mechanism),
         tuple(range(random_state, random_state + repeats)),
         tuple(classifiers or ()) if y is not None else (),

@@ -1,5 +1,7 @@
 """The door in: let tables pass, and tell everybody else what a table is."""
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -35,13 +37,32 @@ def open_table(X: Any) -> Array | Frame:
             "Collect it first, for example with X.collect()."
         )
     if isinstance(frame, nw.Series):
-        raise InvalidDataError(ONE_DIMENSION.format(X))
+        raise InvalidDataError(
+            f"Expected 2D array, got 1D array instead: a series {frame.name!r} of {len(frame)} "
+            "cells. For a table of one column pass a frame, such as frame[['column']]; for a "
+            "table of one row, such as frame[3:4]."
+        )
     if hasattr(X, "__arrow_c_array__") or hasattr(X, "__dataframe__"):
         raise InvalidDataError(
             f"{type(X).__module__}.{type(X).__name__} is not supported. "
             "Convert it to a table of pandas, polars or pyarrow."
         )
+    _refuse_no_table(X)
     return _checked_array(_as_array(X))
+
+
+def _refuse_no_table(X: Any) -> None:
+    """Refuse what people pass for a table by mistake, and say how to make one of it."""
+    if X is None:
+        raise InvalidDataError("X is None. Pass a table: a frame, an array or a list of rows.")
+    if isinstance(X, str | os.PathLike):
+        raise InvalidDataError(
+            f"X is a name, {str(X)!r}, not a table. Read the file first, for example with "
+            "polars.read_csv, or fill it with the command greyfill impute."
+        )
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
+        raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
 
 
 def _as_array(X: Any) -> Array:

@@ -1,6 +1,6 @@
 """Which columns the user called categorical or ordinal."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,13 @@ def categorical_positions(categorical_features: Any, names: Names) -> frozenset[
     >>> sorted(categorical_positions(["sex", 0], ("age", "sex", "pay")))
     [0, 1]
     """
-    if categorical_features is None or isinstance(categorical_features, str):
-        if categorical_features not in (None, "auto"):
-            raise InvalidParameterError(
-                "categorical_features must be 'auto' or a list of columns, "
-                f"got {categorical_features!r}."
-            )
+    if categorical_features is None or _is_auto(categorical_features):
         return frozenset()
+    if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
+        raise InvalidParameterError(
+            "categorical_features must be 'auto' or a list of columns, "
+            f"got {categorical_features!r}."
+        )
     return frozenset(_positions(list(categorical_features), names, "categorical_features"))
 
 
@@ -34,15 +34,29 @@ def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, 
     """
     if ordinal_features is None:
         return {}
-    if isinstance(ordinal_features, str):
+    if isinstance(ordinal_features, str) or not isinstance(ordinal_features, Iterable):
         raise InvalidParameterError(
             f"ordinal_features must be a list or a dict of columns, got {ordinal_features!r}."
         )
     positions = _positions(list(ordinal_features), names, "ordinal_features")
     if not isinstance(ordinal_features, Mapping):
         return dict.fromkeys(positions)
-    orders = (tuple(levels) for levels in ordinal_features.values())
+    orders = [_levels(column, levels) for column, levels in ordinal_features.items()]
     return dict(zip(positions, orders, strict=True))
+
+
+def _levels(column: Any, levels: Any) -> tuple[Any, ...]:
+    """The levels of one ordinal column, lowest first."""
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise InvalidParameterError(
+            f"ordinal_features gives {levels!r} as the levels of column {column!r}. List them, "
+            "lowest first; or pass a list of columns, whose levels are then taken as sorted."
+        )
+    return tuple(levels)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return isinstance(categorical_features, str) and categorical_features == "auto"
 
 
 def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:

@@ -1,6 +1,7 @@
 """The class labels of the rows."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -64,12 +65,23 @@ def _one_column(y: Any) -> Any:
     if isinstance(table, nw.DataFrame):
         _warn_of_column(table.shape)
         return table[:, 0]
+    _refuse_no_labels(table)
     array = np.asarray(y)
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
         array = np.array(y, dtype=object)  # numpy would turn numbers beside texts into texts
     if array.ndim != 1:
         _warn_of_column(array.shape)
     return array.ravel()
+
+
+def _refuse_no_labels(y: Any) -> None:
+    """Refuse what cannot be one label for each row, such as the name of the column."""
+    if np.isscalar(y) or isinstance(y, Mapping | nw.LazyFrame):
+        given = repr(y) if np.isscalar(y) else f"a {type(y).__name__}"
+        raise InvalidDataError(
+            "y should be a 1d array of one label for each row, such as the column "
+            f"frame['class'] itself, not {given}."
+        )
 
 
 def _warn_of_column(shape: tuple[int, ...]) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greyfill import frames, memory
+from greyfill.checks import check_jobs, is_whole
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -176,6 +177,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
+        check_jobs(getattr(self, "n_jobs", None))
         self._refuse_too_large(frames.open_table(X).shape, self._bytes_per_cell, LESS_IN_FIT)
         validate_data(self, X, reset=True, skip_check_array=True)
         table, origin = frames.encode(
@@ -292,7 +294,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """The number of a column in the table of ``fit``, and among the columns that are kept."""
         names = [field.name for field in self._schema.fields]
         j = names.index(column) if isinstance(column, str) and column in names else column
-        if isinstance(j, str) or not 0 <= j < len(names) or not self._kept[j]:
+        if not is_whole(j) or not 0 <= j < len(names) or not self._kept[j]:
             raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
         return j, int(self._kept[:j].sum())
 

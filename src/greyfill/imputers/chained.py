@@ -2,7 +2,6 @@
 
 import copy
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greyfill._chained import mice, missforest
 from greyfill._chained.measures import overall_error
+from greyfill.checks import check_seed, is_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
@@ -349,11 +349,12 @@ class MissForestImputer(BaseImputer):
 
 
 def _seed(random_state: Any) -> int:
+    check_seed(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _check_count(name: str, value: Any, alternative: str = "") -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    if not is_whole(value) or value < 1:
         raise InvalidParameterError(f"{name} must be a positive integer{alternative}: {value!r}")
     return int(value)
 

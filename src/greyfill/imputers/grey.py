@@ -12,6 +12,7 @@ from greyfill import frames
 from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill._neighbors.tuned.explaining import Reasons, reasons
+from greyfill.checks import check_seed, check_share, check_whole, is_number, is_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
@@ -221,8 +222,7 @@ class GreyImputer(BaseImputer):
         list
             n filled tables, each in the container of X.
         """
-        if n < 1:
-            raise InvalidParameterError(f"n must be at least 1, not {n!r}")
+        check_whole("n", n)
         table, origin, labels = self._asked(X, y)
         if not self._kept.any():
             return [self._restore(origin, table.missing, table.values) for _ in range(n)]
@@ -254,8 +254,7 @@ class GreyImputer(BaseImputer):
             Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
             ``levels`` (None for numbers).
         """
-        if not 0 < level < 1:
-            raise InvalidParameterError(f"level must lie between 0 and 1, not {level!r}")
+        check_share("level", level)
         table, _, labels = self._asked(X, y)
         out: dict[str, list[Any]] = {
             name: [] for name in ("rows", "columns", "low", "high", "levels")
@@ -296,12 +295,18 @@ class GreyImputer(BaseImputer):
             ``effects``.
         """
         check_is_fitted(self)
+        check_whole("n_donors", n_donors)
         j, inner = self._column_places(column)
         places = np.flatnonzero(self._tuned.rows == row)
-        if len(places) == 0 or not self._tuned.ground.table.missing[places[0], inner]:
+        if len(places) == 0:
             raise InvalidParameterError(
-                f"row {row!r}, column {self._schema.fields[j].name!r} is no hole that was filled "
-                "with its label known; row numbers are those of the table given to fit"
+                f"row {row!r} is not among the rows that fit learned from: there is no such row in "
+                "the table that it got, or it had no label"
+            )
+        if not self._tuned.ground.table.missing[places[0], inner]:
+            raise InvalidParameterError(
+                f"the cell in row {row!r} of column {self._schema.fields[j].name!r} was observed, "
+                "so there is nothing to explain; cell_spreads_ lists the cells that were filled"
             )
         found = reasons(self._tuned, int(places[0]), inner)
         return self._explanation(found, int(places[0]), row, j, inner, n_donors)
@@ -403,16 +408,11 @@ class GreyImputer(BaseImputer):
         """The parameters, checked."""
         if self.labels not in LABELS:
             raise InvalidParameterError(f"labels must be one of {LABELS}, not {self.labels!r}")
-        for name, least in (("n_cells", 10), ("max_iter", 1)):
-            if getattr(self, name) < least:
-                raise InvalidParameterError(
-                    f"{name} must be at least {least}, not {getattr(self, name)!r}"
-                )
-        if self.tol < 0:
-            raise InvalidParameterError(f"tol must not be negative, not {self.tol!r}")
+        if not is_number(self.tol) or not self.tol >= 0.0:
+            raise InvalidParameterError(f"tol must be a number and not negative, not {self.tol!r}")
         return Tuning(
-            n_cells=self.n_cells,
-            max_iter=self.max_iter,
+            n_cells=check_whole("n_cells", self.n_cells, least=10),
+            max_iter=check_whole("max_iter", self.max_iter),
             tol=self.tol,
             n_jobs=self.n_jobs,
             random_state=self._seed(),
@@ -420,6 +420,7 @@ class GreyImputer(BaseImputer):
         )
 
     def _seed(self) -> int:
-        if self.random_state is None or not isinstance(self.random_state, int):
-            return int(check_random_state(self.random_state).randint(2**31))
-        return self.random_state
+        check_seed(self.random_state)
+        if is_whole(self.random_state):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))

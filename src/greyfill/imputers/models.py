@@ -5,12 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greyfill import frames
 from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.checks import check_jobs, check_seed, check_whole, is_number
+from greyfill.exceptions import InvalidDataError
 from greyfill.table import Floats, Ints, Table
 
 
@@ -37,8 +38,9 @@ class _GreyModel(BaseEstimator):
     def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
         frames.open_table(X)
         validate_data(self, X, reset=True, skip_check_array=True)
-        if self.n_cells < 10:
-            raise InvalidParameterError(f"n_cells must be at least 10, not {self.n_cells!r}")
+        check_whole("n_cells", self.n_cells, least=10)
+        check_jobs(self.n_jobs)
+        check_seed(self.random_state)
         table, origin = frames.encode(
             X,
             categorical_features=self.categorical_features,
@@ -135,6 +137,11 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
+        if type_of_target(np.asarray(classes)) == "continuous":
+            raise InvalidDataError(
+                "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
+                "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
+            )
         check_classification_targets(np.asarray(classes))
         self.classes_ = np.asarray(classes)
         self._learn(X, len(codes), codes, None)
@@ -189,7 +196,7 @@ class GreyRegressor(RegressorMixin, _GreyModel):
                 "This GreyRegressor estimator requires y to be passed, but the target y is None"
             )
         numbers, missing = frames.labels_to_array(y)
-        response = np.asarray(numbers, dtype=float)
+        response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
         self._low, self._high = float(response.min()), float(response.max())
@@ -202,3 +209,15 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         queries = ask(self._tuned, table)
         found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
         return np.asarray(self._low + np.clip(found, 0.0, 1.0) * (self._high - self._low))
+
+
+def _as_numbers(labels: NDArray[Any]) -> Floats:
+    """A response as numbers, or what stands in their place."""
+    try:
+        return np.asarray(labels, dtype=np.float64)
+    except (TypeError, ValueError):
+        strange = next(label for label in labels.tolist() if not is_number(label))
+        raise InvalidDataError(
+            f"y holds {strange!r}, but GreyRegressor needs numbers; predict classes by "
+            "GreyClassifier"
+        ) from None

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from inspect import cleandoc
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill.checks import check_seed, check_whole, is_whole
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -221,7 +221,7 @@ class NeighborFamily(BaseImputer):
 
     def _settings(self) -> Settings:
         n_neighbors = self.n_neighbors
-        if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, str | Integral):
+        if not isinstance(n_neighbors, str) and not is_whole(n_neighbors):
             raise InvalidParameterError(
                 f"n_neighbors must be a positive integer, 'auto', 'cv' or 'masked': {n_neighbors!r}"
             )
@@ -229,10 +229,8 @@ class NeighborFamily(BaseImputer):
             raise InvalidParameterError(
                 f"unlabeled must be one of {UNLABELED_RULES}, not {self.unlabeled!r}"
             )
-        if self.max_donors is not None and self.max_donors < 1:
-            raise InvalidParameterError(
-                f"max_donors must be at least 1, or None for all rows: {self.max_donors!r}"
-            )
+        if self.max_donors is not None:
+            check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
         if n_neighbors == "auto" and self.labels != "donors":
             n_neighbors = "masked"
         return Settings(
@@ -247,15 +245,10 @@ class NeighborFamily(BaseImputer):
     def _seed(self) -> int | None:
         """An integer, or None for another choice in each call."""
         given = self.random_state
+        check_seed(given)
         if isinstance(given, np.random.RandomState):
             return int(given.randint(2**31 - 1))
-        if given is None:
-            return None
-        if isinstance(given, Integral) and int(given) >= 0:
-            return int(given)
-        raise InvalidParameterError(
-            f"random_state must be None, a non-negative integer or a RandomState: {given!r}"
-        )
+        return None if given is None else int(given)
 
 
 def _with_shared_sections(own: str, shared: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from greyfill.checks import is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -19,7 +20,7 @@ class Draw:
     keep_one: bool = True
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.rate < 1.0:
+        if not is_number(self.rate) or not 0.0 <= self.rate < 1.0:
             raise InvalidParameterError(f"rate must lie in [0, 1), got {self.rate!r}")
 
     def counts(self, eligible: Bools) -> Ints:

@@ -63,6 +63,11 @@ def little_test(table: Table, *, max_iter: int = 1000, tol: float = 1e-6) -> Lit
     >>> round(result.statistic, 3), result.dof, round(result.p_value, 3), result.n_patterns
     (5.637, 1, 0.018, 2)
     """
+    if not isinstance(table, Table):
+        raise InvalidDataError(
+            f"expected a greyfill.table.Table, not {type(table).__name__}. Make one of a frame or "
+            "an array by greyfill.frames.encode(X)[0]."
+        )
     cells, seen = _standardized_cells(table)
     patterns = _patterns(cells, seen)
     mean, cov = _em(patterns, cells.T @ cells / len(cells), max_iter, tol)

@@ -55,7 +55,7 @@ def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
     except PersistenceError:
         raise
     except FileNotFoundError:
-        raise PersistenceError(f"{path}: no such file") from None
+        raise PersistenceError(f"{path}: no such file; name one that imputer.save wrote") from None
     except UNREADABLE as error:
         raise PersistenceError(
             f"{path}: not a file that greyfill saved, or damaged ({error})"

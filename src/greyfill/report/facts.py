@@ -12,12 +12,12 @@ from greyfill.table import Floats
 MOST_TARGETS = 50
 PACKAGES = ("greyfill", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "matplotlib")
 FALLBACKS = {
-    "class_too_small": "had too few donors in their class, so donors came from all classes",
-    "class_without_value": "have no observed value of their column in their class, so they "
-    "started from all classes",
-    "row_without_match": "lie in rows that share no telling value with any donor, so they kept "
-    "their start value (mean or mode)",
-    "no_donor": "found no donor at all, so they kept their start value (mean or mode)",
+    "class_too_small": "found too few donors in the class of the row: donors came from all classes",
+    "class_without_value": "met no observed value of the column in the class of the row: the start "
+    "value came from all classes",
+    "row_without_match": "met no donor with a telling value in common: the start value (mean or "
+    "mode) stayed",
+    "no_donor": "found no donor at all: the start value (mean or mode) stayed",
 }
 
 

@@ -40,7 +40,7 @@ def k_curve(source: Any, ax: Axes | None = None) -> Axes:
     ax = axes_of(ax, *SIZE)
     points = [(s["k"], s["error"]) for s in told["scores"] if s["error"] is not None]
     if not points:
-        return blank(ax, "k was given, not chosen")
+        return blank(ax, "k was given, not chosen" if told["chosen"] else "a method without a k")
     ax.plot(*zip(*points, strict=True), color=OBSERVED, marker="o", markersize=3, linewidth=1.4)
     chosen = [(k, error) for k, error in points if k == told["chosen"]]
     for k, error in chosen:

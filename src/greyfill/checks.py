@@ -1,0 +1,90 @@
+"""Is a parameter a number at all? Asked before it is compared with anything."""
+
+from numbers import Integral, Real
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from greyfill.exceptions import InvalidParameterError
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Whether a parameter is an integer, of Python or numpy; True and False are none.
+
+    >>> is_whole(3), is_whole("3"), is_whole(2.5), is_whole(True)
+    (True, False, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a parameter is a real number, of Python or numpy; True and False are none.
+
+    >>> is_number(0.5), is_number("0.5"), is_number(None)
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_whole(name: str, value: Any, least: int = 1, otherwise: str = "") -> int:
+    """A whole number that is not too small, or an error that says what is wanted.
+
+    >>> check_whole("n", 5)
+    5
+    >>> check_whole("max_donors", "all", otherwise=", or None for all rows")
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: max_donors must be an integer, at least 1, or \
+None for all rows, not 'all'
+    """
+    if not is_whole(value) or value < least:
+        raise InvalidParameterError(
+            f"{name} must be an integer, at least {least}{otherwise}, not {value!r}"
+        )
+    return int(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """A number between 0 and 1, both excluded.
+
+    >>> check_share("level", 90)
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: level must lie between 0 and 1, not 90
+    """
+    if not is_number(value) or not 0.0 < value < 1.0:
+        raise InvalidParameterError(f"{name} must lie between 0 and 1, not {value!r}")
+    return float(value)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of threads that means nothing.
+
+    >>> check_jobs(0)
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: n_jobs must be a number of threads, -1 for \
+all cores, or None for one, not 0
+    """
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise InvalidParameterError(
+            f"n_jobs must be a number of threads, -1 for all cores, or None for one, not {n_jobs!r}"
+        )
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what seeds no draw.
+
+    >>> check_seed(-1)
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: random_state must be None, a non-negative integer \
+or a RandomState, not -1
+    """
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return
+    if not is_whole(random_state) or random_state < 0:
+        raise InvalidParameterError(
+            "random_state must be None, a non-negative integer or a RandomState, "
+            f"not {random_state!r}"
+        )
