@@ -1,6 +1,7 @@
 """Pages, Markdown and JSON: complete, bounded, and nothing of the table is ever code."""
 
 import base64
+import copy
 import errno
 import hashlib
 import json
@@ -120,6 +121,17 @@ def test_json_is_valid_and_renders_the_same(nasty):
     assert json.loads(nasty.render("json")) == nasty.summary
     report = make_report(*tiny())
     assert render(json.loads(report.render("json")), "html") == report.render("html")
+
+
+def test_columns_without_weight_come_last_however_much_they_tell():
+    summary = copy.deepcopy(make_report(*tiny()).summary)
+    names = [column["name"] for column in summary["relevance"]["columns"]]
+    for column in summary["relevance"]["columns"]:
+        column.update(weight=0.1, bits=0.2)
+    summary["relevance"]["columns"][0].update(weight=0.0, bits=9.0)
+    told = render(summary, "markdown").partition("## What each column tells")[2]
+    rows = [line.split(" | ")[0].strip("| ") for line in told.split("\n\n")[1].splitlines()[2:]]
+    assert rows == [*names[1:], names[0]]
 
 
 def test_markdown_tables_keep_their_shape(nasty):

@@ -93,7 +93,7 @@ def pattern_name(pattern: dict[str, Any]) -> str:
 
 def _relevance(summary: Summary) -> list[str]:
     told = [c for c in summary["relevance"]["columns"] if (c["bits"], c["weight"]) != (None, None)]
-    told.sort(key=lambda c: -float(c["weight"] or c["bits"] or 0.0))
+    told.sort(key=lambda c: (-(c["weight"] or 0.0), -(c["bits"] or 0.0)))
     rows = [(c["name"], text.number(c["bits"]), text.number(c["weight"])) for c in told[:200]]
     head = ("column", "information about the class, bits", "weight")
     return ["## What each column tells", _table(head, rows)] if rows else []
