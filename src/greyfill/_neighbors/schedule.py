@@ -125,6 +125,13 @@ class Direct:
 
     ``history_`` begins with how far the solution lies from the start fill.
 
+    Parameters
+    ----------
+    tol : float
+        What a pass may still move in a solution that counts as found.
+    max_iter : int
+        The largest number of passes over the categories.
+
     >>> from greyfill import NeighborImputer
     >>> X = [[0.0, 1.0], [1.0, None], [None, 3.0], [3.0, 4.0]]
     >>> imputer = NeighborImputer(2, schedule=Direct()).fit(X, [0, 0, 0, 0])

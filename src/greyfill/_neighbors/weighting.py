@@ -79,7 +79,10 @@ class ClassInformation:
 class PairInformation:
     """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015).
 
-    The parameters are those of `ClassInformation`, with the target column in place of the class.
+    Parameters
+    ----------
+    n_permutations, random_state, measure
+        As in `ClassInformation`, with the target column in place of the class.
 
     For the hole in the first column, the second tells all and the third nothing:
 

@@ -10,7 +10,7 @@ Names = Annotated[
     list[str] | None,
     typer.Option(
         "--methods", "-m", metavar="NAMES",
-        help="Names with commas between them. By default ten methods, slow ones among them.",
+        help="Names with commas between them. By default eleven methods, slow ones among them.",
         rich_help_panel=o.METHOD,
     ),
 ]  # fmt: skip

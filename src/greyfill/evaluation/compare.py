@@ -21,6 +21,7 @@ from greyfill.exceptions import InvalidDataError
 from greyfill.table import Ints
 
 DEFAULT_METHODS = (
+    "grey",
     "cgknn",
     "gknn",
     "iknn",
