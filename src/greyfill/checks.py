@@ -1,11 +1,12 @@
-"""Is a parameter a number at all? Asked before it is compared with anything."""
+"""What is asked before any work: whether a parameter is a number, and a package installed."""
 
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from greyfill.exceptions import InvalidParameterError
+from greyfill.exceptions import InvalidParameterError, MissingPackageError
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -87,4 +88,20 @@ or a RandomState, not -1
         raise InvalidParameterError(
             "random_state must be None, a non-negative integer or a RandomState, "
             f"not {random_state!r}"
+        )
+
+
+def check_installed(package: str, user: str, install: str | None = None) -> None:
+    """Refuse to begin what an absent package would end.
+
+    >>> check_installed("numpy", "An array")
+    >>> check_installed("nowhere", "A Nowhere frame")
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.MissingPackageError: A Nowhere frame needs the package nowhere: \
+pip install nowhere
+    """
+    if find_spec(package) is None:
+        raise MissingPackageError(
+            f"{user} needs the package {package}: pip install {install or package}"
         )

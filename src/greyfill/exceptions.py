@@ -6,6 +6,7 @@ GreyfillError
 ├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
 ├── InvalidParameterError (ValueError)  a parameter has a value that no method understands
+├── MissingPackageError (ImportError)   a package is needed that is not installed
 ├── NotEnoughMemoryError (MemoryError)  the work would need more memory than is free
 └── PersistenceError (ValueError)       an imputer cannot be saved, or a file is not a saved one
 
@@ -33,6 +34,10 @@ class InvalidDataError(GreyfillError, ValueError):
 
 class InvalidParameterError(GreyfillError, ValueError):
     """A parameter has a value that no method understands."""
+
+
+class MissingPackageError(GreyfillError, ImportError):
+    """A package is needed that is not installed."""
 
 
 class NotEnoughMemoryError(GreyfillError, MemoryError):

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import narwhals as nw
 
+from greyfill.checks import check_installed
 from greyfill.exceptions import InvalidParameterError
 
 Library = Literal["polars", "pandas", "pyarrow"]
@@ -70,6 +71,7 @@ def load(name: str, *, library: Library = "polars") -> Dataset:
     sources = _sources()
     _check("name", name, tuple(sources))
     _check("library", library, get_args(Library))
+    check_installed(library, f"A table of {library}")
     about = sources[name]
     columns = _iris() if name == "iris" else _read(name, about)
     frame = nw.from_dict(columns, backend=library)

@@ -20,6 +20,8 @@ Needs ``pip install greyfill[dask]``, or ``greyfill[spark]``.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from greyfill.checks import check_installed
+
 if TYPE_CHECKING:
     from greyfill.distributed.chunked import impute_dataset
     from greyfill.distributed.imputer import DaskImputer
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskImputer", "fill_spark", "impute_dataset"]
 
+_NEEDS = {"DaskImputer": ("dask", "pandas"), "impute_dataset": ("dask", "distributed", "pyarrow")}
 _HOME_OF = {"DaskImputer": "imputer", "fill_spark": "spark", "impute_dataset": "chunked"}
 
 
@@ -34,6 +37,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: nobody needs both Dask and Spark."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for package in _NEEDS.get(name, ()):
+        check_installed(package, name, '"greyfill[dask]"')
     value = getattr(import_module(f"greyfill.distributed.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value

@@ -5,6 +5,7 @@ from typing import Any, Protocol, cast
 
 import narwhals as nw
 
+from greyfill.checks import check_installed
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.cells import Array
 from greyfill.table import Bools, Ints
@@ -68,6 +69,7 @@ def dialect_named(library: str) -> Dialect:
     >>> dialect_named("polars").__name__
     'greyfill.frames.polars_dialect'
     """
+    check_installed(library, f"A table of {library}")
     return _load(MODULES[nw.Implementation.from_string(library)])
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greyfill import frames, memory
-from greyfill.checks import check_jobs, is_whole
+from greyfill.checks import check_installed, check_jobs, is_whole
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -125,6 +125,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if transform is not None:
             if transform not in OUTPUTS:
                 raise InvalidParameterError(f"transform must be one of {OUTPUTS}: {transform!r}")
+            if transform != "default":
+                check_installed(transform, f"Output as a table of {transform}")
             # scikit-learn's clone copies an attribute of this name.
             self._sklearn_output_config = {"transform": transform}
         return self
