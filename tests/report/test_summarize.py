@@ -176,7 +176,7 @@ def test_cautions_speak_of_what_went_wrong():
     texts = " ".join(
         c["text"] for c in summarize(imputer, X, imputer.fit_transform(X, y), y)["cautions"]
     )
-    for words in ("More than half", "no observed value at all", "“small”", "without settling"):
+    for words in ("More than half", "without any observed value", "“small”", "without settling"):
         assert words in texts
 
 

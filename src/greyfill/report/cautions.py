@@ -67,14 +67,14 @@ def _identifiers(summary: Summary) -> list[str]:
 def _left_open(summary: Summary) -> list[str]:
     dropped = sum(c["missing"] for c in summary["columns"] if c["dropped"])
     left = summary["table"]["missing"] - summary["table"]["filled"] - dropped
-    return [f"{plural(left, 'cell')} of the filled table still have no value."] if left > 0 else []
+    return [f"The table still has {plural(left, 'cell')} without a value."] if left > 0 else []
 
 
 def _empty_rows(summary: Summary) -> list[str]:
     rows = summary["table"]["empty_rows"]
     if not rows:
         return []
-    return [f"{plural(rows, 'row')} have no observed value at all: they got typical values."]
+    return [f"Typical values went into {plural(rows, 'row')} without any observed value."]
 
 
 def _small_classes(summary: Summary, evidence: Evidence) -> list[str]:
