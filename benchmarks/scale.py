@@ -226,7 +226,7 @@ def page(data: dict[str, Any]) -> str:
     text = TEMPLATE.read_text(encoding="utf-8")
     blocks = {
         "machine": data["machine"],
-        "repeats": data["repeats"],
+        "repeats": "each job once" if data["repeats"] == 1 else f"best of {data['repeats']} runs",
         "scaling": "\n".join(scaling_table(runs)),
         "traffic": "\n".join(traffic_table(runs)),
         "bars": "\n".join(bars_table(json.loads(BARS.read_text()))),
