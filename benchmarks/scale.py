@@ -170,7 +170,8 @@ def bars_table(bars: dict[str, Any]) -> list[str]:
         "| promise | measured |",
         "|---|---|",
         f"| {large['rows']:,} × 20 in {large['partitions']} partitions, from Parquet to Parquet: "
-        f"ends, no worker over its limit | {large['seconds']:.0f} s, {large['passes']} passes, "
+        f"ends, no worker over its limit | {large['seconds']:.0f} s{large.get('note', '')}, "
+        f"{large['passes']} passes, "
         f"peaks {peaks}, {large['holes_left']} holes left |",
         f"| at most 1.3 times the time of one process with two threads, {overhead['rows']:,} rows "
         f"| {ratios} times, median {median:.2f}: {verdict} |",
