@@ -5,8 +5,9 @@
     python benchmarks/mutants.py --sample 100 --only reference
 
 cosmic-ray makes the mutants; a random sample of them is tested in a copy of the project, with the
-tests of their room. Prints how many were noticed, and the change of each that was not. Mutants of
-type hints and of ``|`` in signatures are left out: nothing runs there.
+tests of their room. Prints the change of each that was not noticed, then how many were; after
+Ctrl-C, of those that were tested so far. Mutants of type hints and of ``|`` in signatures are left
+out: nothing runs there.
 
 Each mutant is tested in a fork of this process, which has the libraries loaded and nothing of
 greyfill, so a mutant costs its tests and not the start of Python. It runs where processes can fork.
@@ -14,13 +15,16 @@ greyfill, so a mutant costs its tests and not the start of Python. It runs where
 
 import argparse
 import importlib
+import math
 import multiprocessing
 import os
 import random
+import resource
 import shlex
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,8 +36,8 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec
 
 PROJECT = Path(__file__).resolve().parent.parent
-SECONDS = 900
-"""A mutant that takes longer loops forever, which counts as noticed."""
+SLOWER = 10
+"""A mutant that takes so many times as long as the tests did before loops or waits forever."""
 
 LIBRARIES = ("narwhals", "numba", "pandas", "polars", "pyarrow", "scipy.stats",
              "sklearn.ensemble", "sklearn.utils.estimator_checks")  # fmt: skip
@@ -96,18 +100,29 @@ def prepare(copy: Path) -> None:
         importlib.import_module(library)
 
 
-def is_noticed(tests: str) -> bool:
+class Limits(NamedTuple):
+    """How long tests may take, by the clock of the wall and by that of the processor."""
+
+    wall: float = 3600.0
+    cpu: float = 3600.0
+
+
+def is_noticed(tests: str, limits: Limits) -> bool:
     """Whether some test fails, crashes or never ends, in a fork of this process."""
-    process = multiprocessing.get_context("fork").Process(target=run_tests, args=(tests,))
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=run_tests, args=(tests, limits.cpu))
     process.start()
-    process.join(SECONDS)
-    process.kill()
-    process.join()
+    try:
+        process.join(limits.wall)
+    finally:
+        process.kill()
+        process.join()
     return process.exitcode != 0
 
 
-def run_tests(tests: str) -> None:
+def run_tests(tests: str, cpu: float) -> None:
     """Run tests in silence until one fails, and end this process with their exit code."""
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(cpu), math.ceil(cpu)))
     with open(os.devnull, "w") as silence:
         os.dup2(silence.fileno(), 1)
         os.dup2(silence.fileno(), 2)
@@ -119,27 +134,33 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def test_room(name: str, copy: Path, sample: int, seed: int, seconds: float) -> None:
-    """Test a sample of the mutants of one room until time is up, and tell."""
-    room, started = ROOMS[name], cpu_seconds()
-    sys.dont_write_bytecode = False  # of the files as they are; later ones could be taken for them
-    if is_noticed(room.tests):
+def limits_of(name: str) -> Limits:
+    """Run the tests of a room on the files as they are, to know how long that takes."""
+    sys.dont_write_bytecode = False  # of these files; that of a mutant could be taken for them
+    wall, cpu = time.monotonic(), cpu_seconds()
+    if is_noticed(ROOMS[name].tests, Limits()):
         raise SystemExit(f"the tests of {name} fail before anything is changed")
     sys.dont_write_bytecode = True
-    every = mutants_of(room, copy)
-    noticed, survivors = 0, []
-    for mutant in random.Random(seed).sample(every, min(sample, len(every))):
-        if cpu_seconds() - started > seconds:
-            break
-        operator = get_operator(mutant.operator_name)(**mutant.operator_args)
-        with use_mutation(mutant.module_path, operator, mutant.occurrence) as (old, new):
-            if is_noticed(room.tests):
-                noticed += 1
-            else:
-                survivors.append(change_of(mutant.module_path.relative_to(copy), old, new))
-    tested = noticed + len(survivors)
+    return Limits(SLOWER * (time.monotonic() - wall), SLOWER * (cpu_seconds() - cpu))
+
+
+def test_room(name: str, copy: Path, sample: int, seed: int, seconds: float) -> None:
+    """Test a sample of the mutants of one room until time is up, and tell."""
+    started, limits, every = cpu_seconds(), limits_of(name), mutants_of(ROOMS[name], copy)
+    noticed = tested = 0
+    try:
+        for mutant in random.Random(seed).sample(every, min(sample, len(every))):
+            if cpu_seconds() - started > seconds:
+                break
+            operator = get_operator(mutant.operator_name)(**mutant.operator_args)
+            with use_mutation(mutant.module_path, operator, mutant.occurrence) as (old, new):
+                is_dead = is_noticed(ROOMS[name].tests, limits)
+            noticed, tested = noticed + is_dead, tested + 1
+            if not is_dead:
+                print(change_of(mutant.module_path.relative_to(copy), old, new), flush=True)
+    except KeyboardInterrupt:
+        print("stopped")
     print(f"{name}: {noticed} of {tested} noticed; {len(every)} mutants exist", flush=True)
-    print(*survivors, sep="\n", end="\n" if survivors else "", flush=True)
 
 
 def change_of(path: Path, old: str, new: str) -> str:

@@ -25,6 +25,7 @@ from greyfill.information import (
     pair_information,
     parzen_information,
 )
+from greyfill.information.windows import on_grid
 from greyfill.table import Column, Kind, Table
 
 N, C, O = Kind.NUMERIC, Kind.CATEGORICAL, Kind.ORDINAL  # noqa: E741
@@ -230,6 +231,13 @@ def test_binned_parzen_agrees_with_exact(shape):
 def test_binned_parzen_agrees_with_exact_on_any_few_points(pair):
     exact = exact_parzen_information(*pair)
     assert binned_parzen_information(*pair) == pytest.approx(exact, rel=1e-3, abs=1e-4)
+
+
+def test_a_grid_that_would_be_too_long_has_a_longer_step():
+    u = np.linspace(0.0, 1000.0, 501)  # two windows apart, so that there is no gap to close
+    position, density = on_grid(u, 4, 100)
+    assert density == pytest.approx(98 / 1000)
+    assert position == pytest.approx(u * density)
 
 
 def test_many_rows_are_binned_and_few_are_exact():
@@ -514,6 +522,14 @@ def test_the_null_is_reproducible(mixed):
     first = class_information(table, y, n_permutations=5, random_state=1)
     assert np.array_equal(first, class_information(table, y, n_permutations=5, random_state=1))
     assert not np.array_equal(first, class_information(table, y, n_permutations=5, random_state=2))
+    assert np.array_equal(
+        pair_information(table, 0, n_permutations=5),
+        pair_information(table, 0, n_permutations=5, random_state=0),
+    )
+    assert np.array_equal(
+        class_information(table, y, n_permutations=5),
+        class_information(table, y, n_permutations=5, random_state=0),
+    )
 
 
 @given(hnp.arrays(float, st.integers(1, 9), elements=st.floats(0, 10)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_selection import mutual_info_classif
 from strategies import numeric_table
 
 from greyfill import ClassInformation, NeighborImputer, PairInformation, load
@@ -14,6 +15,7 @@ from greyfill.exceptions import InvalidParameterError
 from greyfill.information import (
     MEASURES,
     class_information,
+    forest_importance,
     histogram_information,
     nearest_information,
     pair_information,
@@ -115,6 +117,27 @@ def test_nearest_neighbors_of_a_number_that_names_the_class() -> None:
     x = np.concatenate([np.linspace(0, 1, 200), np.linspace(9, 10, 200)])
     (found,) = nearest_information(numeric_table(x[:, np.newaxis]), np.repeat([0, 1], 200), True)
     assert found == pytest.approx(1.0, abs=0.02)
+
+
+def test_nearest_neighbors_are_three_as_in_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=60), np.arange(60) % 2
+    x += labels
+    (found,) = nearest_information(numeric_table(x[:, np.newaxis]), labels, True)
+    (nats,) = mutual_info_classif(
+        x[:, np.newaxis], labels, discrete_features=False, n_neighbors=3, random_state=0
+    )
+    assert found == pytest.approx(nats / math.log(2))
+    few = numeric_table(x[:4, np.newaxis])
+    assert nearest_information(few, np.array([0.0, 1.0, 2.0, 3.0]), False).tolist() == [0.0]
+
+
+def test_leaves_of_the_forest_hold_three_rows() -> None:
+    """So no tree can divide five rows, and some trees seven: a draw has six of them or all."""
+    for n_rows, expected in ((5, 0.0), (7, 1.0)):
+        x = np.arange(float(n_rows))
+        (found,) = forest_importance(numeric_table(x[:, np.newaxis]), x, False)
+        assert found == expected
 
 
 def test_two_categories_are_counted() -> None:
