@@ -1,5 +1,7 @@
 """The engine against a literal transcription of Algorithm 2, and its promises."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -189,6 +191,43 @@ def test_soft_fill_follows_the_class_posterior() -> None:
     _, fitted = run(CGKNN, numeric_table(np.column_stack([x, z])), labels, Settings(n_neighbors=5))
     rows = numeric_table(np.array([[0.0, np.nan], [1.0, np.nan]]))
     assert serve(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
+
+
+def test_once_is_once_for_new_rows_too() -> None:
+    searched: list[int] = []
+
+    class Counting(Heom):
+        def search(self, pool: Any, queries: Floats, *rest: Any) -> tuple[Ints, Floats]:
+            searched.append(len(queries))
+            return super().search(pool, queries, *rest)
+
+    recipe = Recipe(
+        Counting("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once()
+    )
+    rng = np.random.default_rng(0)
+    _, fitted = run(recipe, numeric_table(rng.normal(size=(9, 3))), None, Settings(2))
+    filled = serve(fitted, numeric_table(np.array([[2.0, np.nan, np.nan]])), 1)
+    assert (
+        filled[0, 1:].tolist() != fitted.scaler.unscale(fitted.centers[np.newaxis])[0, 1:].tolist()
+    )
+    assert searched == [1]
+
+
+@pytest.mark.parametrize(("n_columns", "step"), [(3, 1), (20, 1), (21, 2), (40, 2), (41, 3)])
+def test_cells_are_hidden_in_at_most_twenty_columns_where_there_are_no_holes(
+    n_columns: int, step: int
+) -> None:
+    asked: list[list[int]] = []
+
+    class Recorder(EqualWeights):
+        def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+            asked.append(targets.tolist())
+            return super().weigh(table, labels, targets)
+
+    recipe = Recipe(Heom(), Recorder(), AllRows(), PlainFill(), GlobalStart(), Once())
+    whole = numeric_table(np.random.default_rng(0).normal(size=(6, n_columns)))
+    run(recipe, whole, None, Settings("masked"))
+    assert asked == [[], list(range(0, n_columns, step))]
 
 
 def test_k_by_hidden_cells_prefers_a_local_fill_where_the_curve_bends() -> None:
