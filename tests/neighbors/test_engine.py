@@ -18,9 +18,9 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
-from greyfill._neighbors.weighting import ClassInformation, EqualWeights
+from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.exceptions import InvalidDataError
-from greyfill.information import class_information, normalize
+from greyfill.information import class_information, normalize, pair_information
 from greyfill.table import Column, Floats, Ints, Kind, Table
 
 CGKNN = Recipe(Grey(), ClassInformation(), SameClass(), WeightedFill(), ClassStart(), UntilStable())
@@ -191,6 +191,20 @@ def test_soft_fill_follows_the_class_posterior() -> None:
     _, fitted = run(CGKNN, numeric_table(np.column_stack([x, z])), labels, Settings(n_neighbors=5))
     rows = numeric_table(np.array([[0.0, np.nan], [1.0, np.nan]]))
     assert serve(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
+
+
+def test_a_column_without_holes_in_fit_gets_its_weights_when_a_new_row_needs_them() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3))
+    values[:, 2] += values[:, 1]
+    values[0, 0] = np.nan
+    recipe = Recipe(Heom(), PairInformation(), AllRows(), PlainFill(), GlobalStart(), Once())
+    _, fitted = run(recipe, numeric_table(values), None, Settings(1))
+    near = values[7] + [0.0, 0.0, np.nan]
+    assert serve(fitted, numeric_table(near[np.newaxis]), 1)[0, 2] == pytest.approx(values[7, 2])
+    expected = normalize(pair_information(fitted.donors, 2))
+    assert fitted.column_weights(2).tolist() == expected.tolist()
+    assert expected[1] > expected[0] > expected[2] == 0.0
 
 
 def test_once_is_once_for_new_rows_too() -> None:
