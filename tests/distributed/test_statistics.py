@@ -48,6 +48,15 @@ def cut(table: Table, labels: Ints, places: list[int]) -> list[Rows]:
     return [Rows(table.rows(part), labels[part]) for part in parts]
 
 
+def test_moments_are_those_of_known_cells_only() -> None:
+    values = np.array([[-3.0, 4.0], [-1.0, 2.0], [9.0, -9.0]])
+    known = np.array([[True, True], [True, True], [False, False]])
+    moments = Moments.of(values, known)
+    assert (moments.n.tolist(), moments.mean.tolist()) == ([2.0, 2.0], [-2.0, 3.0])
+    assert (moments.low.tolist(), moments.high.tolist()) == ([-3.0, 2.0], [-1.0, 4.0])
+    assert moments.squares.tolist() == [2.0, 2.0]  # (−1)² + 1² around the mean
+
+
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), places=st.lists(st.integers(0, 700), max_size=5))
 def test_statistics_of_parts_are_those_of_the_whole(seed: int, places: list[int]) -> None:

@@ -1,5 +1,7 @@
 """The engine against a literal transcription of Algorithm 2, and its promises."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,9 +18,9 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
-from greyfill._neighbors.weighting import ClassInformation, EqualWeights
+from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.exceptions import InvalidDataError
-from greyfill.information import class_information, normalize
+from greyfill.information import class_information, normalize, pair_information
 from greyfill.table import Column, Floats, Ints, Kind, Table
 
 CGKNN = Recipe(Grey(), ClassInformation(), SameClass(), WeightedFill(), ClassStart(), UntilStable())
@@ -189,6 +191,57 @@ def test_soft_fill_follows_the_class_posterior() -> None:
     _, fitted = run(CGKNN, numeric_table(np.column_stack([x, z])), labels, Settings(n_neighbors=5))
     rows = numeric_table(np.array([[0.0, np.nan], [1.0, np.nan]]))
     assert serve(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
+
+
+def test_a_column_without_holes_in_fit_gets_its_weights_when_a_new_row_needs_them() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3))
+    values[:, 2] += values[:, 1]
+    values[0, 0] = np.nan
+    recipe = Recipe(Heom(), PairInformation(), AllRows(), PlainFill(), GlobalStart(), Once())
+    _, fitted = run(recipe, numeric_table(values), None, Settings(1))
+    near = values[7] + [0.0, 0.0, np.nan]
+    assert serve(fitted, numeric_table(near[np.newaxis]), 1)[0, 2] == pytest.approx(values[7, 2])
+    expected = normalize(pair_information(fitted.donors, 2))
+    assert fitted.column_weights(2).tolist() == expected.tolist()
+    assert expected[1] > expected[0] > expected[2] == 0.0
+
+
+def test_once_is_once_for_new_rows_too() -> None:
+    searched: list[int] = []
+
+    class Counting(Heom):
+        def search(self, pool: Any, queries: Floats, *rest: Any) -> tuple[Ints, Floats]:
+            searched.append(len(queries))
+            return super().search(pool, queries, *rest)
+
+    recipe = Recipe(
+        Counting("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once()
+    )
+    rng = np.random.default_rng(0)
+    _, fitted = run(recipe, numeric_table(rng.normal(size=(9, 3))), None, Settings(2))
+    filled = serve(fitted, numeric_table(np.array([[2.0, np.nan, np.nan]])), 1)
+    assert (
+        filled[0, 1:].tolist() != fitted.scaler.unscale(fitted.centers[np.newaxis])[0, 1:].tolist()
+    )
+    assert searched == [1]
+
+
+@pytest.mark.parametrize(("n_columns", "step"), [(3, 1), (20, 1), (21, 2), (40, 2), (41, 3)])
+def test_cells_are_hidden_in_at_most_twenty_columns_where_there_are_no_holes(
+    n_columns: int, step: int
+) -> None:
+    asked: list[list[int]] = []
+
+    class Recorder(EqualWeights):
+        def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+            asked.append(targets.tolist())
+            return super().weigh(table, labels, targets)
+
+    recipe = Recipe(Heom(), Recorder(), AllRows(), PlainFill(), GlobalStart(), Once())
+    whole = numeric_table(np.random.default_rng(0).normal(size=(6, n_columns)))
+    run(recipe, whole, None, Settings("masked"))
+    assert asked == [[], list(range(0, n_columns, step))]
 
 
 def test_k_by_hidden_cells_prefers_a_local_fill_where_the_curve_bends() -> None:

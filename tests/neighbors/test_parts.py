@@ -57,6 +57,14 @@ def test_scaler_maps_the_observed_range_to_the_unit_interval_and_back() -> None:
     assert scaler.unscale(np.array([[0.5, 0.0]])).tolist() == [[6.0, 5.0]]
 
 
+def test_a_column_without_a_value_is_zero_on_both_scales() -> None:
+    table = numeric_table(np.array([[np.nan, 1.0], [np.nan, 3.0]]))
+    scaler = Scaler.learn(table)
+    scaled = scaler.scale(table)
+    assert scaled.values.tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    assert scaler.unscale(scaled.values).tolist() == [[0.0, 1.0], [0.0, 3.0]]
+
+
 def test_scaler_clips_what_lies_outside_the_learned_range() -> None:
     scaler = Scaler.learn(numeric_table(np.array([[0.0], [10.0]])))
     assert scaler.scale(numeric_table(np.array([[-5.0], [1e300]]))).values.tolist() == [
