@@ -1,5 +1,8 @@
 """Each part on its own."""
 
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
 import numpy as np
 import pytest
 from strategies import numeric_table
@@ -14,6 +17,7 @@ from greyfill._neighbors.choose_k import (
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
 from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.names import NAMED
 from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Once, Trace, UntilStable, digest
 from greyfill._neighbors.start import ClassStart, GlobalStart
@@ -46,6 +50,16 @@ def test_class_start_falls_back_to_all_classes_and_counts() -> None:
     assert filled[:, 0].tolist() == [1.0, 3.0, 2.0, 2.0, 2.0]
     assert filled[:, 1].tolist() == [0.0, 0.0, 1.0, 2.0, 2.0]
     assert fallbacks == 2
+
+
+@pytest.mark.parametrize(
+    "part", [part for parts in NAMED.values() for part in parts.values()], ids=repr
+)
+def test_parts_are_values(part: Any) -> None:
+    """Equal to a copy, fit for a set, and never changed."""
+    assert {part, replace(part)} == {part}
+    with pytest.raises(FrozenInstanceError):
+        part.anything = 1
 
 
 def test_scaler_maps_the_observed_range_to_the_unit_interval_and_back() -> None:
