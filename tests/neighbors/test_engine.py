@@ -1,6 +1,6 @@
 """The engine against a literal transcription of Algorithm 2, and its promises."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -207,29 +207,47 @@ def test_a_column_without_holes_in_fit_gets_its_weights_when_a_new_row_needs_the
     assert expected[1] > expected[0] > expected[2] == 0.0
 
 
+class Counting(Heom):
+    """Remembers how many rows each search asked for."""
+
+    searched: ClassVar[list[int]] = []
+
+    def search(self, pool: Any, queries: Floats, *rest: Any) -> tuple[Ints, Floats]:
+        self.searched.append(len(queries))
+        return super().search(pool, queries, *rest)
+
+
+@pytest.mark.parametrize("holes", ["mask", "filled"])
+def test_donors_are_searched_anew_in_each_pass_only_where_fills_count(holes: str) -> None:
+    recipe = Recipe(
+        Counting(holes), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), UntilStable()
+    )
+    values = np.random.default_rng(0).normal(size=(30, 4))
+    values[np.random.default_rng(1).random(values.shape) < 0.2] = np.nan
+    Counting.searched.clear()
+    _, fitted = run(recipe, numeric_table(values), None, Settings(3))
+    passes = len(fitted.trace.history)
+    assert passes > 2
+    assert len(Counting.searched) == (1 if holes == "mask" else passes)
+
+
 @pytest.mark.parametrize(
     ("schedule", "fewest", "most"), [(Once(), 1, 1), (UntilStable(tol=0.0), 2, 99)]
 )
 def test_new_rows_are_filled_as_often_as_the_schedule_says(
     schedule: Any, fewest: int, most: int
 ) -> None:
-    searched: list[int] = []
-
-    class Counting(Heom):
-        def search(self, pool: Any, queries: Floats, *rest: Any) -> tuple[Ints, Floats]:
-            searched.append(len(queries))
-            return super().search(pool, queries, *rest)
-
     recipe = Recipe(
         Counting("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule
     )
     rng = np.random.default_rng(0)
     _, fitted = run(recipe, numeric_table(rng.normal(size=(9, 3))), None, Settings(2))
+    Counting.searched.clear()
     filled = serve(fitted, numeric_table(np.array([[2.0, np.nan, np.nan]])), 1)
     start = fitted.scaler.unscale(fitted.centers[np.newaxis])
     assert filled[0, 1:].tolist() != start[0, 1:].tolist()
-    assert fewest <= len(searched) <= most
-    assert set(searched) == {1}  # none for nobody once the row is stable
+    assert fewest <= len(Counting.searched) <= most
+    assert set(Counting.searched) == {1}  # none for nobody once the row is stable
 
 
 @pytest.mark.parametrize(("n_columns", "step"), [(3, 1), (20, 1), (21, 2), (40, 2), (41, 3)])
