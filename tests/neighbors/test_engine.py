@@ -250,6 +250,13 @@ def test_new_rows_are_filled_as_often_as_the_schedule_says(
     assert set(Counting.searched) == {1}  # none for nobody once the row is stable
 
 
+def test_one_row_has_nobody_to_choose_k_from() -> None:
+    recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
+    filled, fitted = run(recipe, numeric_table(np.array([[1.0, 2.0]])), None, Settings("masked"))
+    assert (fitted.n_neighbors, fitted.k_scores) == (1, {1: 0.0})
+    assert filled.tolist() == [[1.0, 2.0]]
+
+
 @pytest.mark.parametrize(("n_columns", "step"), [(3, 1), (20, 1), (21, 2), (40, 2), (41, 3)])
 def test_cells_are_hidden_in_at_most_twenty_columns_where_there_are_no_holes(
     n_columns: int, step: int
