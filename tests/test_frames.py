@@ -493,6 +493,20 @@ def test_sentinels_are_compared_with_columns_of_their_type(make):
     assert np.array_equal(again.missing, table.missing)
 
 
+def test_sentinels_of_dates_durations_and_times():
+    noon, day, hour = dt.time(12, 0, 0, 5), dt.date(1900, 1, 1), dt.timedelta(hours=1)
+    X = pl.DataFrame(
+        {
+            "time": [dt.time(3), noon, dt.time(4)],
+            "day": [day, dt.date(2020, 1, 1), dt.date(2021, 1, 1)],
+            "span": [hour, hour * 2, hour * 3],
+        }
+    )
+    for sentinels in ([noon, day, hour], [noon, np.datetime64(day), np.timedelta64(hour)]):
+        table, _ = encode(X, missing_values=sentinels)
+        assert np.argwhere(table.missing).tolist() == [[0, 1], [0, 2], [1, 0]]
+
+
 def test_a_sentinel_that_is_a_category_is_never_filled_in():
     X = pd.DataFrame({"c": pd.Categorical(["?", "a", "b"])})
     table, origin = encode(X, missing_values="?")

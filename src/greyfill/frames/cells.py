@@ -1,7 +1,7 @@
 """The cells of one column, read out of any library: raw values, holes, family."""
 
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import repeat
@@ -19,6 +19,8 @@ _NUMBERS = (int, float, np.number, Decimal, Fraction)
 NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9,
                "D": 86_400 * 10**9, "W": 7 * 86_400 * 10**9}  # fmt: skip
 """Nanoseconds of each unit of numpy that has a fixed length."""
+
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,14 @@ def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
     if cells.meaning == "numbers":
         return number_sentinels(sentinels)
     if cells.meaning == "dates":
-        return tuple(microseconds(np.datetime64(s)) for s in sentinels if isinstance(s, date))
+        moments = (s for s in sentinels if isinstance(s, date | np.datetime64))
+        return tuple(microseconds(np.datetime64(moment)) for moment in moments)
+    if cells.meaning == "durations":
+        spans = (s for s in sentinels if isinstance(s, timedelta | np.timedelta64))
+        return tuple(microseconds(np.timedelta64(span)) for span in spans)
+    if cells.meaning == "times of day":
+        hours = (s for s in sentinels if isinstance(s, time))
+        return tuple((datetime.combine(date.min, s) - datetime.min) / MICROSECOND for s in hours)
     if cells.meaning == "text":
         return tuple(s for s in sentinels if isinstance(s, str))
     return ()
