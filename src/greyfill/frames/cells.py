@@ -1,5 +1,6 @@
 """The cells of one column, read out of any library: raw values, holes, family."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -19,8 +20,6 @@ _NUMBERS = (int, float, np.number, Decimal, Fraction)
 NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9,
                "D": 86_400 * 10**9, "W": 7 * 86_400 * 10**9}  # fmt: skip
 """Nanoseconds of each unit of numpy that has a fixed length."""
-
-MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +135,9 @@ def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
         return tuple(s for s in sentinels if isinstance(s, bool | np.bool_))
     if cells.meaning == "numbers":
         return number_sentinels(sentinels)
-    if cells.meaning == "dates":
-        moments = (s for s in sentinels if isinstance(s, date | np.datetime64))
-        return tuple(microseconds(np.datetime64(moment)) for moment in moments)
-    if cells.meaning == "durations":
-        spans = (s for s in sentinels if isinstance(s, timedelta | np.timedelta64))
-        return tuple(microseconds(np.timedelta64(span)) for span in spans)
-    if cells.meaning == "times of day":
-        hours = (s for s in sentinels if isinstance(s, time))
-        return tuple((datetime.combine(date.min, s) - datetime.min) / MICROSECOND for s in hours)
+    if cells.meaning in _MOMENTS:
+        types, as_held = _MOMENTS[cells.meaning]
+        return tuple(as_held(s) for s in sentinels if isinstance(s, types))
     if cells.meaning == "text":
         return tuple(s for s in sentinels if isinstance(s, str))
     return ()
@@ -154,6 +147,18 @@ def microseconds(moments: Any) -> Any:
     """Dates or durations of numpy as float64 microseconds."""
     letter = moments.dtype.kind
     return moments.astype(f"{letter}8[us]").astype(np.int64).astype(np.float64)
+
+
+_MOMENTS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = {
+    "dates": ((date, np.datetime64), lambda s: microseconds(np.datetime64(s))),
+    "durations": ((timedelta, np.timedelta64), lambda s: microseconds(np.timedelta64(s))),
+    "times of day": ((time,), lambda s: _since_midnight(s) / timedelta(microseconds=1)),
+}
+"""The types of a sentinel among moments, and how cells hold them."""
+
+
+def _since_midnight(moment: time) -> timedelta:
+    return datetime.combine(date.min, moment) - datetime.min
 
 
 def check_finite(values: Floats, columns: tuple[Column, ...]) -> None:
