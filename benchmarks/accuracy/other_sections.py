@@ -57,8 +57,9 @@ def _board(rows: Rows, protocol: str) -> ranking.Board:
 def _extent(rows: Rows) -> str:
     names = {row["table"] for row in rows}
     scenarios = [cases.TITLES[s] for s in cases.SCENARIOS if any(r["scenario"] == s for r in rows)]
-    seeds = {row["seed"] for row in rows}
-    return f"{len(names)} tables, {', '.join(scenarios)}, {len(seeds)} seeds"
+    n_seeds = len({row["seed"] for row in rows})
+    seeds = "one seed" if n_seeds == 1 else f"{n_seeds} seeds"
+    return f"{len(names)} tables, {', '.join(scenarios)}, {seeds}"
 
 
 def _accuracies(honest: ranking.Board, paper: ranking.Board) -> list[str]:
