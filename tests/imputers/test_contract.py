@@ -121,6 +121,7 @@ def test_one_row_gives_what_a_batch_gives(imputer: Any, container: Container) ->
         assert container.texts(alone) == [batch[row]]
 
 
+@pytest.mark.heavy
 @family
 def test_one_row_gives_what_a_batch_gives_in_a_wider_table(imputer: Any) -> None:
     """Sums over many columns and several blocks of rows must not depend on the batch either."""
@@ -378,6 +379,7 @@ def check_filled(imputer: Any, frame: pd.DataFrame, filled: pd.DataFrame) -> Non
             assert set(cells) <= set(observed)
 
 
+@pytest.mark.heavy
 @family
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_holes_in_every_pattern(imputer: Any, pattern: Callable[[], tuple[Any, Any]]) -> None:
@@ -389,6 +391,7 @@ def test_holes_in_every_pattern(imputer: Any, pattern: Callable[[], tuple[Any, A
     assert model.imputed_counts_ == {str(name): int(count) for name, count in holes.items()}
 
 
+@pytest.mark.heavy
 @neighbors
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_more_neighbors_than_rows_in_every_pattern(
@@ -402,6 +405,7 @@ def test_more_neighbors_than_rows_in_every_pattern(
     assert all(0 < count <= holes for count in model.fallback_counts_.values())
 
 
+@pytest.mark.heavy
 @neighbors
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_k_is_chosen_in_every_pattern(imputer: Any, pattern: Callable[[], tuple[Any, Any]]) -> None:
@@ -411,6 +415,7 @@ def test_k_is_chosen_in_every_pattern(imputer: Any, pattern: Callable[[], tuple[
     assert 1 <= model.n_neighbors_ <= 50
 
 
+@pytest.mark.heavy
 @family
 @settings(max_examples=12)
 @given(seed=st.integers(0, 2**32 - 1), rate=st.sampled_from([0.05, 0.4, 0.8]))
