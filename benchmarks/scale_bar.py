@@ -130,22 +130,17 @@ def large(rows: int, partitions: int) -> dict[str, Any]:
 
 def overhead(rows: int, partitions: int, repeats: int = 5) -> dict[str, Any]:
     """Both in turns, on a table that is in memory; wall-clock and processor seconds."""
-    with cluster() as client:
-        return overhead_on(client, rows, partitions, repeats)
-
-
-def overhead_on(client: Client, rows: int, partitions: int, repeats: int) -> dict[str, Any]:
-    """The same on a cluster that is there."""
     X, y = table_of(Scenario(rows=rows))
     alone = CGKNNImputer(n_neighbors=10, n_jobs=2)
     found = []
-    alone.fit_transform(X[:3_000], y[:3_000])
-    frame, labels = parted(X, y, partitions)
-    for _ in range(repeats):
-        one, whole = measured(lambda: alone.fit_transform(X, y))
-        two, lazy = measured(lambda: _done(frame, labels))
-        gap = float(np.abs(client.compute(lazy, sync=True).to_numpy() - whole.to_numpy()).max())
-        found.append({"one_process": one, "cluster": two, "largest_difference": gap})
+    with cluster() as client:
+        alone.fit_transform(X[:3_000], y[:3_000])
+        frame, labels = parted(X, y, partitions)
+        for _ in range(repeats):
+            one, whole = measured(lambda: alone.fit_transform(X, y))
+            two, lazy = measured(lambda: _done(frame, labels))
+            gap = float(np.abs(client.compute(lazy, sync=True).to_numpy() - whole.to_numpy()).max())
+            found.append({"one_process": one, "cluster": two, "largest_difference": gap})
     ratios = [run["cluster"]["wall"] / run["one_process"]["wall"] for run in found]
     work = [run["cluster"]["cpu"] / run["one_process"]["cpu"] for run in found]
     return {"rows": rows, "runs": found, "wall_ratios": ratios, "cpu_ratios": work}

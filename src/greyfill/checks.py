@@ -45,6 +45,18 @@ None for all rows, not 'all'
     return int(value)
 
 
+def check_tolerance(tol: Any) -> None:
+    """Refuse a change that no pass could stay below.
+
+    >>> check_tolerance(-0.1)
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: tol must be a number and not negative, not -0.1
+    """
+    if not is_number(tol) or not tol >= 0.0:
+        raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
+
+
 def check_share(name: str, value: Any) -> float:
     """A number between 0 and 1, both excluded.
 

@@ -3,12 +3,11 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from greyfill.checks import check_whole, is_number
-from greyfill.exceptions import InvalidParameterError
+from greyfill.checks import check_tolerance, check_whole
 from greyfill.table import Bools, Floats, Ints
 
 
@@ -85,11 +84,8 @@ class UntilStable:
     max_iter: int = 100
 
     def __post_init__(self) -> None:
-        max_iter: Any = self.max_iter  # may come from a user
-        tol: Any = self.tol
-        check_whole("max_iter", max_iter)
-        if not is_number(tol) or not tol >= 0.0:
-            raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
+        check_whole("max_iter", self.max_iter)
+        check_tolerance(self.tol)
 
     def run(self, work: Work, report: Report) -> Trace:
         """Fill every hole until the table stays as it is."""

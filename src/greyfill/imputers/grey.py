@@ -12,7 +12,7 @@ from greyfill import frames
 from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill._neighbors.tuned.explaining import Reasons, reasons
-from greyfill.checks import check_seed, check_share, check_whole, is_number, is_whole
+from greyfill.checks import check_seed, check_share, check_tolerance, check_whole, is_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
@@ -408,8 +408,7 @@ class GreyImputer(BaseImputer):
         """The parameters, checked."""
         if self.labels not in LABELS:
             raise InvalidParameterError(f"labels must be one of {LABELS}, not {self.labels!r}")
-        if not is_number(self.tol) or not self.tol >= 0.0:
-            raise InvalidParameterError(f"tol must be a number and not negative, not {self.tol!r}")
+        check_tolerance(self.tol)
         return Tuning(
             n_cells=check_whole("n_cells", self.n_cells, least=10),
             max_iter=check_whole("max_iter", self.max_iter),
