@@ -45,6 +45,18 @@ None for all rows, not 'all'
     return int(value)
 
 
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is none of those that mean something.
+
+    >>> check_choice("labels", "all", ("donors", "none"))
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: labels must be one of ('donors', 'none'), not 'all'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidParameterError(f"{name} must be one of {choices}, not {value!r}")
+
+
 def check_tolerance(tol: Any) -> None:
     """Refuse a change that no pass could stay below.
 

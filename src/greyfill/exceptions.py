@@ -11,7 +11,8 @@ GreyfillError
 └── PersistenceError (ValueError)       an imputer cannot be saved, or a file is not a saved one
 
 GreyfillWarning (UserWarning)
-└── EmptyColumnWarning                  a column without any observed value
+├── EmptyColumnWarning                  a column without any observed value
+└── TargetColumnWarning                 X has a column with the name of y
 ```
 """
 
@@ -54,3 +55,7 @@ class GreyfillWarning(UserWarning):
 
 class EmptyColumnWarning(GreyfillWarning):
     """A column has no observed value, so nothing can be learned about it."""
+
+
+class TargetColumnWarning(GreyfillWarning):
+    """X has a column with the name of y: the target was probably left among the features."""

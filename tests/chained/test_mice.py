@@ -179,9 +179,9 @@ def test_methods_by_column() -> None:
         ({"methods": {"nobody": "pmm"}}, r"columns that X does not have: \['nobody'\]"),
         ({"combine": "median"}, "combine must be one of"),
         ({"labels": "donors"}, "labels must be one of"),
-        ({"n_imputations": 0}, "n_imputations must be a positive integer"),
-        ({"n_iter": 1.5}, "n_iter must be a positive integer"),
-        ({"max_predictors": "few"}, "max_predictors must be a positive integer or 'auto'"),
+        ({"n_imputations": 0}, "n_imputations must be an integer, at least 1"),
+        ({"n_iter": 1.5}, "n_iter must be an integer, at least 1"),
+        ({"max_predictors": "few"}, "max_predictors must be an integer, at least 1 or 'auto'"),
     ],
 )
 def test_wrong_parameters(params: dict, message: str) -> None:

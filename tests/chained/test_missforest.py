@@ -262,7 +262,7 @@ def test_more_columns_than_rows() -> None:
 
 def test_wrong_parameters() -> None:
     for params in ({"n_estimators": 0}, {"max_iter": "many"}, {"max_features": -1}):
-        with pytest.raises(InvalidParameterError, match="must be a positive integer"):
+        with pytest.raises(InvalidParameterError, match="must be an integer, at least 1"):
             MissForestImputer(**params).fit(curved(10))
 
 

@@ -215,6 +215,7 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         (("table.csv", "-t", "outcome", "-k", "none"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-k", "0"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-m", "mean", "-k", "3"), "--k has no meaning"),
+        (("table.csv", "-t", "outcome", "--labels", "foo"), "--labels must be one of"),
         (("table.csv", "-t", "outcome", "-m", "mean", "--labels", "none"), "--labels has no"),
         (("table.csv", "-t", "outcome", "--labels", "some"), "'some'"),
         (("table.csv", "-t", "outcome", "--jobs", "0"), "--jobs 0 cannot work"),

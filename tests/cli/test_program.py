@@ -41,6 +41,14 @@ def test_help_names_commands_and_options(greyfill):
     assert all(option in options for option in ("--quick", "--seeds", "--out", "--jobs"))
 
 
+def test_help_shows_no_value_behind_a_switch(greyfill):
+    for command in ("impute", "reproduce"):
+        lines = greyfill(command, "--help").stdout.splitlines()
+        switches = [line for line in lines if "--quiet" in line or "--quick" in line]
+        assert switches
+        assert not any("<bool>" in line or "BOOL" in line for line in switches)
+
+
 def test_brackets_in_help_are_no_markup(greyfill):
     words = greyfill("impute", "--help").stdout.replace("│", " ").split()
     assert "Needs the extra [dask]." in " ".join(words)

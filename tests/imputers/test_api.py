@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import greyfill as gf
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError, TargetColumnWarning
 
 HOLE = np.nan
 
@@ -763,3 +763,35 @@ def test_who_gave_to_a_cell() -> None:
     assert (rows.tolist(), columns.tolist(), spread.tolist()) == ([1], [1], [0.0])
     with pytest.raises(InvalidParameterError, match="nowhere"):
         imputer.donors_of(1, "nowhere")
+
+
+# ---------------------------------------------------------------------------- the target in X
+
+
+def labeled(library: Any) -> Any:
+    X, y = iris_frame()
+    return library(X.assign(kind=np.array(["a", "b", "c"])[y]).to_dict("list"))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    "model",
+    [gf.CGKNNImputer(), gf.GreyImputer(n_cells=20), gf.GreyClassifier(n_cells=20)],
+    ids=type,
+)
+def test_a_target_left_among_the_features_is_told(library: Any, model: Any) -> None:
+    table = labeled(library)
+    for y in (table["kind"], table[["kind"]]):
+        with pytest.warns(TargetColumnWarning, match="X has a column 'kind', which is the name"):
+            clone(model).fit(table, y)
+
+
+def test_other_names_are_no_target() -> None:
+    table = labeled(pd.DataFrame)
+    X = table.drop(columns="kind")
+    gf.CGKNNImputer().fit(X, table["kind"])  # a warning would be an error
+    gf.CGKNNImputer().fit(X.set_axis(range(4), axis=1), table["kind"].rename(0))
+    gf.CGKNNImputer().fit(
+        pl.from_pandas(X).rename({"sepal l": ""}), pl.Series(table["kind"].tolist())
+    )

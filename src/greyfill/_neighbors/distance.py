@@ -6,7 +6,7 @@ import numpy as np
 
 from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.hints import NO_HINTS, Hints
-from greyfill.checks import is_number
+from greyfill.checks import check_choice, is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -33,7 +33,7 @@ class Heom:
     holes: str = "mask"
 
     def __post_init__(self) -> None:
-        _check_holes(self.holes)
+        check_choice("holes", self.holes, HOLES)
 
     def search(
         self,
@@ -78,7 +78,7 @@ class Grey:
     holes: str = "mask"
 
     def __post_init__(self) -> None:
-        _check_holes(self.holes)
+        check_choice("holes", self.holes, HOLES)
         if not is_number(self.rho) or not 0.0 < self.rho <= 1.0:
             raise InvalidParameterError(f"rho must lie in (0, 1], not {self.rho!r}")
 
@@ -114,8 +114,3 @@ def _rescale(terms: Floats, share: Floats) -> Floats:
     """Take the constant part of the query's holes, 1 − share, out of a sum of terms."""
     rest = terms - (1.0 - share[:, np.newaxis])
     return np.where(rest < NOISE, 0.0, rest / share[:, np.newaxis])
-
-
-def _check_holes(holes: str) -> None:
-    if holes not in HOLES:
-        raise InvalidParameterError(f"holes must be one of {HOLES}, not {holes!r}")

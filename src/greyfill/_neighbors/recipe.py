@@ -9,6 +9,7 @@ from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill._neighbors.schedule import Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
+from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -144,8 +145,7 @@ class Recipe:
 
     def restrict_labels(self, use: str) -> "Recipe":
         """The same method with labels for all, for the column weights only, or for nothing."""
-        if use not in LABEL_USES:
-            raise InvalidParameterError(f"labels must be one of {LABEL_USES}, not {use!r}")
+        check_choice("labels", use, LABEL_USES)
         if use == "donors":
             return self
         donors = AllRows() if self.donors.uses_labels else self.donors

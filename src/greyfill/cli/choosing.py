@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
+from greyfill.checks import check_choice
 from greyfill.cli.names import did_you_mean
 from greyfill.cli.reading import Sheet
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -15,6 +16,8 @@ NOT_FOR_FILES = ("native", "mean_indicator")
 """Methods that leave holes, or add columns."""
 
 BY_ITSELF = ("auto", "cv", "masked")
+LABEL_USES = ("donors", "weights", "predictor", "none")
+"""Not every method knows each of them; it says so itself."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Choice:
             settings["n_neighbors"] = k
         if self.labels is not None:
             self._refuse("--labels", "labels", takes)
+            check_choice("--labels", self.labels, LABEL_USES)
             settings["labels"] = self.labels
         if "n_jobs" in takes:
             settings["n_jobs"] = self._threads(sheet.source.frame.height)

@@ -30,14 +30,14 @@ Save = Annotated[
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", "-n", help="Say what would be done, and write nothing.",
+        "--dry-run", "-n", metavar=o.NO_VALUE, help="Say what would be done, and write nothing.",
         rich_help_panel=o.OUTPUT,
     ),
 ]  # fmt: skip
 Chunked = Annotated[
     bool,
     typer.Option(
-        "--chunked",
+        "--chunked", metavar=o.NO_VALUE,
         help="FILE is a folder of Parquet files, larger than memory: filled one by one into the "
         "folder OUT. Run again after a crash to go on. Needs the extra \\[dask].",
         rich_help_panel=o.OUTPUT,

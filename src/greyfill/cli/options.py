@@ -10,6 +10,8 @@ import typer
 from greyfill.cli.errors import remember_debug
 
 COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
+NO_VALUE = ""
+"""What the help shows behind an option that is given or not."""
 
 METHODS = (
     "cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", "missforest",
@@ -124,18 +126,27 @@ Output = Annotated[
 ]  # fmt: skip
 Force = Annotated[
     bool,
-    typer.Option("--force", "-f", help="Replace existing files.", rich_help_panel=OUTPUT),
-]
+    typer.Option(
+        "--force", "-f", metavar=NO_VALUE, help="Replace existing files.", rich_help_panel=OUTPUT
+    ),
+]  # fmt: skip
 Json = Annotated[
-    bool, typer.Option("--json", help="Print the numbers as JSON.", rich_help_panel=OUTPUT)
-]
+    bool,
+    typer.Option(
+        "--json", metavar=NO_VALUE, help="Print the numbers as JSON.", rich_help_panel=OUTPUT
+    ),
+]  # fmt: skip
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
-]
+    bool,
+    typer.Option(
+        "--quiet", "-q", metavar=NO_VALUE, help="Print nothing but errors.",
+        rich_help_panel=OUTPUT,
+    ),
+]  # fmt: skip
 Debug = Annotated[
     bool,
     typer.Option(
-        "--debug", callback=remember_debug, is_eager=True,
+        "--debug", metavar=NO_VALUE, callback=remember_debug, is_eager=True,
         help="Show the traceback of an error.", rich_help_panel=OUTPUT,
     ),
 ]  # fmt: skip

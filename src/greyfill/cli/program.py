@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from greyfill import __version__
+from greyfill.cli import options as o
 from greyfill.cli.applying import apply
 from greyfill.cli.comparing import compare
 from greyfill.cli.doubting import sensitivity
@@ -36,7 +37,13 @@ def _show_version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version",
+            metavar=o.NO_VALUE,
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version.",
+        ),
     ] = False,
 ) -> None:
     """Fill the holes in tables before classification.

@@ -12,7 +12,10 @@ from greyfill.cli import options as o
 
 def reproduce(
     quick: Annotated[
-        bool, typer.Option("--quick", help="One rate of missing cells, 3 seeds, minutes less.")
+        bool,
+        typer.Option(
+            "--quick", metavar=o.NO_VALUE, help="One rate of missing cells, 3 seeds, minutes less."
+        ),
     ] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of seeds; 20, or 3 with --quick.")

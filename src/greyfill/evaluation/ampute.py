@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from greyfill import frames
+from greyfill.checks import check_choice
 from greyfill.evaluation.blanking import blank
 from greyfill.exceptions import InvalidParameterError
 from greyfill.missingness import mar, mcar, nmar
@@ -91,8 +92,7 @@ def draw_mask(
     **options: Any,
 ) -> Bools:
     """Choose the cells to hide by the named mechanism."""
-    if mechanism not in MECHANISMS:
-        raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}, not {mechanism!r}")
+    check_choice("mechanism", mechanism, MECHANISMS)
     if predictors is not None and mechanism != "mar":
         raise InvalidParameterError(f"predictors have no meaning for mechanism={mechanism!r}")
     if mechanism == "mcar":

@@ -18,7 +18,7 @@ from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoding import decode
 from greyfill.frames.doors import open_table
 from greyfill.frames.encoding import encode
-from greyfill.frames.labels import encode_labels, labels_to_array
+from greyfill.frames.labels import encode_labels, labels_to_array, warn_of_target
 from greyfill.frames.merging import merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema
 
@@ -34,4 +34,5 @@ __all__ = [
     "merge_schemas",
     "open_table",
     "sorted_levels",
+    "warn_of_target",
 ]

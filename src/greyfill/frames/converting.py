@@ -5,7 +5,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from greyfill.exceptions import InvalidParameterError
+from greyfill.checks import check_choice
 from greyfill.frames.cells import Array
 from greyfill.frames.dialects import dialect_named
 
@@ -20,8 +20,7 @@ def convert(table: Any, names: tuple[str, ...], library: str | None) -> Any:
     """
     if library is None:
         return table
-    if library not in LIBRARIES:
-        raise InvalidParameterError(f"library must be one of {LIBRARIES}, got {library!r}.")
+    check_choice("library", library, LIBRARIES)
     if isinstance(table, np.ndarray):
         return table if library == "numpy" else dialect_named(library).from_array(table, names)
     frame = nw.from_native(table, eager_only=True)

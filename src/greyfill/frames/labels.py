@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, TargetColumnWarning
 from greyfill.frames.arrays import read_column
 from greyfill.frames.cells import Array, Cells, sorted_levels
 from greyfill.frames.schema import Family
@@ -49,6 +49,20 @@ def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     codes = np.full(len(labels), -1, dtype=np.intp)
     codes[~missing] = np.fromiter(map(lookup.__getitem__, observed), np.intp, len(observed))
     return codes, classes
+
+
+def warn_of_target(y: Any, names: tuple[str, ...]) -> None:
+    """Warn when the target was left in the table: every row would then be told its answer."""
+    table = nw.from_native(y, pass_through=True, allow_series=True)
+    found = table.columns if isinstance(table, nw.DataFrame) else [getattr(table, "name", None)]
+    for name in found:
+        if isinstance(name, str) and name and name in names:
+            warnings.warn(
+                f"X has a column {name!r}, which is the name of y. If it is the target, drop it "
+                f"from X: it would count as a feature, and rows without a label do not have it.",
+                TargetColumnWarning,
+                stacklevel=4,
+            )
 
 
 def _cells(column: Any) -> Cells:

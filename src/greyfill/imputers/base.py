@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greyfill import frames, memory
-from greyfill.checks import check_installed, check_jobs, is_whole
+from greyfill.checks import check_choice, check_installed, check_jobs, is_whole
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -123,8 +123,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             "default" gives back the container that came in; None leaves the setting unchanged.
         """
         if transform is not None:
-            if transform not in OUTPUTS:
-                raise InvalidParameterError(f"transform must be one of {OUTPUTS}: {transform!r}")
+            check_choice("transform", transform, OUTPUTS)
             if transform != "default":
                 check_installed(transform, f"Output as a table of {transform}")
             # scikit-learn's clone copies an attribute of this name.
@@ -189,6 +188,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             missing_values=self.missing_values,
         )
         labels = self._encode_labels(y, table.n_rows)
+        frames.warn_of_target(y, origin.schema.names)
         self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
         filled = table.values
         if self._kept.any():

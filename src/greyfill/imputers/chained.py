@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greyfill._chained import mice, missforest
 from greyfill._chained.measures import overall_error
-from greyfill.checks import check_seed, is_whole
+from greyfill.checks import check_choice, check_seed, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
@@ -195,13 +195,13 @@ class MICEImputer(BaseImputer):
         }
 
     def _settings(self) -> mice.Settings:
-        _check_choice("combine", self.combine, COMBINES)
-        _check_choice("labels", self.labels, LABELS)
+        check_choice("combine", self.combine, COMBINES)
+        check_choice("labels", self.labels, LABELS)
         if self.max_predictors != "auto":
-            _check_count("max_predictors", self.max_predictors, " or 'auto'")
+            check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
         return mice.Settings(
-            n_imputations=_check_count("n_imputations", self.n_imputations),
-            n_iter=_check_count("n_iter", self.n_iter),
+            n_imputations=check_whole("n_imputations", self.n_imputations),
+            n_iter=check_whole("n_iter", self.n_iter),
             methods=self._known_methods(),
             max_predictors=self.max_predictors,
             seed=_seed(self.random_state),
@@ -340,9 +340,9 @@ class MissForestImputer(BaseImputer):
     def _settings(self) -> missforest.Settings:
         features = self.max_features
         return missforest.Settings(
-            n_estimators=_check_count("n_estimators", self.n_estimators),
-            max_iter=_check_count("max_iter", self.max_iter),
-            max_features=None if features is None else _check_count("max_features", features),
+            n_estimators=check_whole("n_estimators", self.n_estimators),
+            max_iter=check_whole("max_iter", self.max_iter),
+            max_features=None if features is None else check_whole("max_features", features),
             seed=_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
@@ -351,14 +351,3 @@ class MissForestImputer(BaseImputer):
 def _seed(random_state: Any) -> int:
     check_seed(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _check_count(name: str, value: Any, alternative: str = "") -> int:
-    if not is_whole(value) or value < 1:
-        raise InvalidParameterError(f"{name} must be a positive integer{alternative}: {value!r}")
-    return int(value)
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InvalidParameterError(f"{name} must be one of {choices}, not {value!r}")

@@ -12,7 +12,14 @@ from greyfill import frames
 from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill._neighbors.tuned.explaining import Reasons, reasons
-from greyfill.checks import check_seed, check_share, check_tolerance, check_whole, is_whole
+from greyfill.checks import (
+    check_choice,
+    check_seed,
+    check_share,
+    check_tolerance,
+    check_whole,
+    is_whole,
+)
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
@@ -406,8 +413,7 @@ class GreyImputer(BaseImputer):
 
     def _tuning(self) -> Tuning:
         """The parameters, checked."""
-        if self.labels not in LABELS:
-            raise InvalidParameterError(f"labels must be one of {LABELS}, not {self.labels!r}")
+        check_choice("labels", self.labels, LABELS)
         check_tolerance(self.tol)
         return Tuning(
             n_cells=check_whole("n_cells", self.n_cells, least=10),

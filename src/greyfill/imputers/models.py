@@ -145,6 +145,7 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
         check_classification_targets(np.asarray(classes))
         self.classes_ = np.asarray(classes)
         self._learn(X, len(codes), codes, None)
+        frames.warn_of_target(y, self._schema.names)
         self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
         return self
 
@@ -201,6 +202,7 @@ class GreyRegressor(RegressorMixin, _GreyModel):
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
         self._low, self._high = float(response.min()), float(response.max())
         self._learn(X, len(response), None, response)
+        frames.warn_of_target(y, self._schema.names)
         return self
 
     def predict(self, X: Any) -> Floats:

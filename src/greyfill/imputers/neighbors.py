@@ -19,7 +19,7 @@ from greyfill._neighbors.schedule import Once, Sequential, UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
-from greyfill.checks import check_seed, check_whole, is_whole
+from greyfill.checks import check_choice, check_seed, check_whole, is_whole
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -225,10 +225,7 @@ class NeighborFamily(BaseImputer):
             raise InvalidParameterError(
                 f"n_neighbors must be a positive integer, 'auto', 'cv' or 'masked': {n_neighbors!r}"
             )
-        if self.unlabeled not in UNLABELED_RULES:
-            raise InvalidParameterError(
-                f"unlabeled must be one of {UNLABELED_RULES}, not {self.unlabeled!r}"
-            )
+        check_choice("unlabeled", self.unlabeled, UNLABELED_RULES)
         if self.max_donors is not None:
             check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
         if n_neighbors == "auto" and self.labels != "donors":

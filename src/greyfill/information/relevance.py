@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.checks import check_choice
+from greyfill.exceptions import InvalidDataError
 from greyfill.information.cells import known_cells
 from greyfill.information.distances import squared_distance_correlation
 from greyfill.information.entropy import dense_codes, histogram_columns, without_rounding
@@ -166,8 +167,7 @@ def find_measure(name: str) -> Measure:
     >>> find_measure("ksg").most_rows
     5000
     """
-    if name not in MEASURES:
-        raise InvalidParameterError(f"measure must be one of {tuple(MEASURES)}, not {name!r}")
+    check_choice("measure", name, tuple(MEASURES))
     return MEASURES[name]
 
 

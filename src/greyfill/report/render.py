@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from greyfill.exceptions import InvalidParameterError
+from greyfill.checks import check_choice
 from greyfill.report.markdown import to_markdown
 from greyfill.report.summarize import Summary
 
@@ -43,6 +43,5 @@ def render(summary: Summary, format: str = "html") -> str:
     >>> render(imputer.report_.summary, "markdown").splitlines()[0]
     '# Imputation report: KNNIImputer'
     """
-    if format not in RENDERERS:
-        raise InvalidParameterError(f"format must be one of {tuple(RENDERERS)}, not {format!r}")
+    check_choice("format", format, tuple(RENDERERS))
     return RENDERERS[format](summary)
