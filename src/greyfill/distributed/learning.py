@@ -12,7 +12,7 @@ from greyfill.distributed.reading import Facts, Overview, read_facts, read_rows
 from greyfill.distributed.restoring import fills_of_partition
 from greyfill.distributed.training import Trained, check_recipe, train
 from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
-from greyfill.imputers.neighbors import NeighborFamily
+from greyfill.imputers.family import NeighborFamily
 
 
 @dataclass(frozen=True, eq=False)

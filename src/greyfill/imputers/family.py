@@ -1,0 +1,264 @@
+"""What all methods of the neighbor family share; each of them adds a recipe."""
+
+from abc import abstractmethod
+from inspect import cleandoc
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from greyfill import memory
+from greyfill._neighbors.engine import Settings, run
+from greyfill._neighbors.explaining import donors_of
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.schedule import UntilStable
+from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
+from greyfill.checks import check_choice, check_seed, check_whole, is_whole
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.base import BaseImputer
+from greyfill.table import Floats, Ints, Table
+
+BYTES_PER_LINK = 32
+"""Memory of one donor of one row: which, how far, and its two weights."""
+
+
+class NeighborFamily(BaseImputer):
+    """What all neighbor imputers share.
+
+    Parameters
+    ----------
+    n_neighbors : int, "auto", "cv" or "masked", default="auto"
+        How many donors fill a hole. "cv": the k that classifies y best in ten folds, as in the
+        paper. "masked": the k that best restores known cells which are hidden for the purpose.
+        "auto": "cv" when y has classes and labels="donors", else "masked". A pool with fewer rows
+        gives what it has.
+    labels : "donors", "weights" or "none", default="donors"
+        What labels may do. "donors": all that the method does with them (donors and start fill
+        within the class, column weights). "weights": they only weigh the columns. "none": nothing.
+    unlabeled : "soft" or "all", default="soft"
+        How a row without a label is filled by a class-wise method. "soft": the fills of all
+        classes, mixed by the row's class probabilities. "all": from donors of all classes.
+    max_iter : int, default=100
+        The largest number of passes; methods that fill once ignore it.
+    tol : float, default=1e-4
+        Passes end when no cell moves by this much on the [0, 1] scale.
+    categorical_features : "auto" or list of names, indices or a mask, default="auto"
+        Columns to treat as unordered categories besides strings, categories and booleans.
+    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
+        Columns to treat as ordered: their ranks are averaged and rounded to a level.
+    missing_values : scalar or list, optional
+        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
+    add_indicator : bool, default=False
+        Append a boolean column for each column that had holes in ``fit``.
+    keep_empty_features : bool, default=False
+        Keep columns without any observed value, filled with zero or a neutral level.
+    max_donors : int, optional
+        Let only a seeded sample of so many rows of each class give: an approximation for tables
+        that are too large for all. None means every row.
+    n_jobs : int, optional
+        Threads that search for donors; None means one, −1 all cores.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds or hidden cells by which k is chosen.
+    verbose : int, default=0
+        0 is silent. With 1, stderr hears of the k that was chosen, of a long search for donors
+        every two seconds, and of each pass.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        The k in use.
+    k_scores_ : dict of int to float
+        The error of every k that was tried; empty for a fixed k.
+    feature_weights_ : array of shape (n_features,) or (n_targets, n_features)
+        The weights λ of the columns in the distance; where each target column has weights of its
+        own, one row for each column in ``weighted_columns_``.
+    n_iter_, history_, converged_ : int, list of float, bool
+        Number of passes, the largest change in each, and whether the last was below ``tol``.
+    imputed_counts_ : dict of str to int
+        Cells filled in each column of the training table.
+    cell_spreads_ : tuple of three arrays
+        Rows, columns and spreads of the filled training cells: how much their donors disagree, as
+        weighted standard deviation on the [0, 1] scale, or one minus the winner's share of votes.
+    fallback_counts_ : dict of str to int
+        Training cells that could not be filled by the rule: ``class_too_small`` (donors from all
+        classes), ``class_without_value`` (started from all classes), ``row_without_match`` and
+        ``no_donor`` (kept the start fill).
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        labels: str = "donors",
+        unlabeled: str = "soft",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        max_donors: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.labels = labels
+        self.unlabeled = unlabeled
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.max_donors = max_donors
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Let ``help`` show the shared parameters and attributes with each method."""
+        super().__init_subclass__(**keywords)
+        if cls.__doc__ and NeighborFamily.__doc__:
+            cls.__doc__ = _with_shared_sections(cls.__doc__, NeighborFamily.__doc__)
+
+    @abstractmethod
+    def _recipe(self) -> Recipe:
+        """The six parts of the method."""
+
+    def _until_stable(self) -> UntilStable:
+        return UntilStable(self.tol, self.max_iter)
+
+    @property
+    def _needs_labels(self) -> bool:
+        try:
+            return self._heeding_recipe().uses_labels
+        except InvalidParameterError:  # fit will say what is wrong; a repr must not
+            return False
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        settings = self._settings()
+        _refuse_too_many_links(table, settings)
+        heeded = None if self.labels == "none" else labels
+        values, fitted = run(self._heeding_recipe(), table, heeded, settings)
+        self._remember(fitted)
+        return values
+
+    def _heeding_recipe(self) -> Recipe:
+        """The recipe with labels used as the user allows."""
+        return self._recipe().restrict_labels(self.labels)
+
+    def _remember(self, fitted: Fitted) -> None:
+        """Set the fitted attributes."""
+        self._fitted = fitted
+        self.n_neighbors_ = fitted.n_neighbors
+        self.k_scores_ = fitted.k_scores
+        self.history_ = list(fitted.trace.history)
+        self.n_iter_ = max(len(self.history_), 1)
+        self.converged_ = fitted.trace.converged
+        self.fallback_counts_ = {name: n for name, n in fitted.fallbacks.items() if n}
+        rows, columns, spread = fitted.spreads
+        self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
+        self.feature_weights_ = self._all_columns(fitted.weights)
+        if fitted.recipe.weights.by_target:
+            self.weighted_columns_ = np.flatnonzero(self._kept)[fitted.targets]
+        else:
+            self.feature_weights_ = self.feature_weights_[0]
+
+    def _fit_nothing(self) -> None:
+        n_neighbors = self._settings().n_neighbors
+        self.n_neighbors_ = 1 if isinstance(n_neighbors, str) else int(n_neighbors)
+        self.k_scores_, self.fallback_counts_, self.history_ = {}, {}, []
+        self.n_iter_, self.converged_ = 1, True
+        nowhere = np.zeros(0, dtype=np.intp)
+        self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
+        self.feature_weights_ = np.zeros(len(self._kept))
+
+    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+        """Who gave to a filled cell of the training table.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+
+        Returns
+        -------
+        dict
+            Equally long ``rows``, ``distances``, ``values`` and ``weights``, nearest donor first.
+            Values are numbers in the column's units, or its levels.
+        """
+        check_is_fitted(self)
+        j, place = self._column_places(column)
+        found = donors_of(self._fitted, row, place)
+        levels = self._schema.fields[j].levels
+        values = [levels[round(v)] for v in found.values] if levels else found.values.tolist()
+        return {
+            "rows": found.rows.tolist(),
+            "distances": found.distances.tolist(),
+            "values": values,
+            "weights": found.weights.tolist(),
+        }
+
+    def _fill_table(self, table: Table) -> Floats:
+        return serve(self._fitted, table, self.n_jobs)
+
+    def _all_columns(self, weights: Floats) -> Floats:
+        """Weights with a zero for each column that was dropped as empty."""
+        whole = np.zeros((len(weights), len(self._kept)))
+        whole[:, self._kept] = weights
+        return whole
+
+    def _settings(self) -> Settings:
+        n_neighbors = self.n_neighbors
+        if not isinstance(n_neighbors, str) and not is_whole(n_neighbors):
+            raise InvalidParameterError(
+                f"n_neighbors must be a positive integer, 'auto', 'cv' or 'masked': {n_neighbors!r}"
+            )
+        check_choice("unlabeled", self.unlabeled, UNLABELED_RULES)
+        if self.max_donors is not None:
+            check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
+        if n_neighbors == "auto" and self.labels != "donors":
+            n_neighbors = "masked"
+        return Settings(
+            n_neighbors=n_neighbors,
+            unlabeled=self.unlabeled,
+            n_jobs=self.n_jobs,
+            random_state=self._seed(),
+            max_donors=self.max_donors,
+            report=self._report,
+        )
+
+    def _seed(self) -> int | None:
+        """An integer, or None for another choice in each call."""
+        given = self.random_state
+        check_seed(given)
+        if isinstance(given, np.random.RandomState):
+            return int(given.randint(2**31 - 1))
+        return None if given is None else int(given)
+
+
+def _with_shared_sections(own: str, shared: str) -> str:
+    """A docstring with the sections of another one between its text and its example."""
+    text, separator, example = cleandoc(own).partition("\n\n>>> ")
+    header = "Parameters\n----------\n"
+    sections = cleandoc(shared).partition(header)[2]
+    joint = "\n" if header in text else f"\n\n{header}"
+    examples = f"\n\nExamples\n--------\n>>> {example}\n" if separator else "\n"
+    return f"{text}{joint}{sections}{examples}"
+
+
+def _refuse_too_many_links(table: Table, settings: Settings) -> None:
+    """Refuse more donors of more incomplete rows than fit in memory, where k is known."""
+    if not isinstance(settings.n_neighbors, str):
+        incomplete = int(table.missing.any(axis=1).sum())
+        donors = min(settings.n_neighbors, settings.max_donors or table.n_rows, table.n_rows)
+        memory.refuse_beyond(
+            incomplete * donors * BYTES_PER_LINK,
+            f"Keeping {donors:,} donors of each of {incomplete:,} incomplete rows",
+            "Choose a smaller n_neighbors, or fit on a sample of the rows.",
+        )
