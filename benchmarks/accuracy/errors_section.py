@@ -64,24 +64,29 @@ def absent(rows: Rows) -> list[str]:
 
 def _standing(board: ranking.Board, flagship: str) -> list[str]:
     ranks, found = board.ranks(), {duel.rival: duel for duel in ranking.duels(board, flagship)}
+    fully = board.with_all_seeds().ranks()
+    runs = dict(zip(board.methods, board.n_seeds().sum(axis=0).tolist(), strict=True))
     shared = int((~np.isnan(board.complete().scores)).any(axis=2).any(axis=0).sum())
     lines = []
     for name in sorted(board.methods, key=lambda name: ranks.get(name, np.inf)):
-        rank, duel = ranks.get(name, float("nan")), found.get(name)
+        places = (number(standing.get(name, float("nan")), 2) for standing in (ranks, fully))
+        duel = found.get(name)
         tested = (
-            (duel.n_cases, duel.wins, number(duel.ratio, 3), probability(duel.p_holm))
+            (duel.n_cases, runs[name], duel.wins, number(duel.ratio, 3), probability(duel.p_holm))
             if duel
-            else ("", "", "", "")
+            else ("", "", "", "", "")
         )
-        lines.append((name, number(rank, 2), *tested))
-    heads = ("method", "mean rank", "cases", f"{flagship} better in", "ratio", "p (Holm)")
+        lines.append((name, *places, *tested))
+    heads = ("method", f"mean rank of {len(ranks)}", f"of {len(fully)} with all seeds", "cases")
+    heads += ("runs", f"{flagship} better in", "ratio", "p (Holm)")
     return [
-        f"Mean ranks over the {len(board.cases)} cases (a table in a scenario), among the methods "
-        f"with a result in every case, by the mean over the seeds that all of these have "
-        f"({shared}). Then {flagship} against each method, over the cases and seeds that both "
-        f"have: in how many it errs less, the geometric mean of its error over the other's, and "
-        f"Wilcoxon's signed-rank test with Holm's correction over all rows. Cases of one table "
-        f"are not independent, so p is a guide and not a guarantee.",
+        f"Mean ranks over the {len(board.cases)} cases (a table in a scenario): first among the "
+        f"methods with a result in every case, by the mean over the seeds that all of these have "
+        f"({shared}), then among those with a result in every case with all {len(SEEDS)} seeds. "
+        f"Then {flagship} against each method, over the cases and seeds that both "
+        f"have: in how many cases it errs less, the geometric mean of its error over the other's, "
+        f"and Wilcoxon's signed-rank test with Holm's correction over all rows. Cases of one "
+        f"table are not independent, so p is a guide and not a guarantee.",
         "",
         *table(heads, lines),
     ]

@@ -55,6 +55,11 @@ class Board:
         shared = ~np.isnan(board.scores).any(axis=2, keepdims=True)
         return Board(board.methods, board.cases, np.where(shared, board.scores, np.nan))
 
+    def with_all_seeds(self) -> "Board":
+        """Only the methods that have a score in every case with every seed."""
+        whole = ~np.isnan(self.scores).any(axis=(0, 1))
+        return self.only([m for m, yes in zip(self.methods, whole, strict=True) if yes])
+
     def ranks(self, higher_is_better: bool = False) -> dict[str, float]:
         """Mean rank over the cases of each method of :meth:`complete`."""
         board = self.complete()
