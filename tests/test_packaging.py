@@ -88,7 +88,8 @@ def test_the_wheel_describes_itself(wheel: zipfile.ZipFile) -> None:
     metadata = HeaderParser().parsestr(wheel.read(f"{NAME}.dist-info/METADATA").decode())
     assert metadata["Version"] == __version__
     assert metadata["Requires-Python"] == ">=3.11"
-    assert {"test", "docs", "dev", "bench"} <= set(metadata.get_all("Provides-Extra", []))
+    extras = set(metadata.get_all("Provides-Extra", []))
+    assert {"dask", "spark", "test", "docs", "dev", "bench"} <= extras
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])
 
 
@@ -103,6 +104,8 @@ def test_the_sdist_can_be_tested_and_documented(dist: Path) -> None:
         "CHANGELOG.md",
     )
     assert {f"{NAME}/{name}" for name in wanted} <= names
+    folders = {Path(name).parts[1] for name in names if len(Path(name).parts) > 2}
+    assert folders == {".ci", ".github", "benchmarks", "docs", "examples", "src", "tests"}
 
 
 def test_it_works_in_a_clean_environment(clean_python: Path, tmp_path: Path) -> None:

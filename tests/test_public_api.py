@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from inspect import cleandoc, signature
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,8 +42,15 @@ def find(path: str) -> Any:
 @pytest.mark.parametrize("path", public_objects())
 def test_public_objects_are_documented_with_an_example(path: str) -> None:
     documented = find(path).__doc__
-    assert documented
+    assert documented, f"{path} has no docstring"
     assert ">>> " in documented, f"{path} has no example"
+
+
+def test_public_objects_are_in_the_reference() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^::: ([\w.]+)\.(\w+)$", page, re.MULTILINE)
+    shown = [find(f"{module}:{name}") for module, name in entries]
+    assert [path for path in public_objects() if find(path) not in shown] == []
 
 
 @pytest.mark.parametrize("name", [n for n in greyfill.__all__ if n.endswith("Imputer")])

@@ -33,6 +33,13 @@ class Pooled:
         Share of the information about the estimate that the holes have cost.
     n_imputations : int
         m, the number of imputations.
+
+    Examples
+    --------
+    >>> from greyfill import pool
+    >>> pooled = pool([1.0, 1.2, 1.4], [0.04, 0.05, 0.06])
+    >>> round(pooled.estimate, 3), round(pooled.std_error, 3), pooled.n_imputations
+    (1.2, 0.321, 3)
     """
 
     estimate: Any

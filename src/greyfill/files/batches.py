@@ -50,10 +50,21 @@ class BatchWriter:
 
 
 class Batches:
-    """A file that is open for reading in batches, from its start as often as one likes.
+    r"""A file that is open for reading in batches, from its start as often as one likes.
 
     ``columns`` are its names, ``height`` is the number of its rows, and ``notes`` are sentences for
     the user about choices that were made while reading.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "doses.csv"
+    ...     size = path.write_bytes(b"id,dose\n07,1.50\n08,\n")
+    ...     with open_batches(path) as batches:
+    ...         batches.columns, batches.height
+    ...         sum(batch.frame["dose"].null_count() for batch in batches)
+    (('id', 'dose'), 2)
+    1
     """
 
     def __init__(self, source: Input, format: Format, reader: CsvReader | TypedReader) -> None:

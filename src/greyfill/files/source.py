@@ -18,9 +18,20 @@ from greyfill.files.writing import writing_frames
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file that was read: its frame, with nulls for missing cells, and what it looked like.
+    r"""A file that was read: its frame, with nulls for missing cells, and what it looked like.
 
     ``notes`` are sentences for the user about choices that were made while reading.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from greyfill.files import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "doses.csv"
+    ...     size = path.write_bytes(b"id,dose\n07,1.50\n08,\n")
+    ...     source = read(path)
+    ...     source.write(source.frame.fill_null(2.0), path, force=True)
+    ...     path.read_bytes()
+    b'id,dose\n07,1.50\n08,2.00\n'
     """
 
     name: str
