@@ -83,8 +83,9 @@ Method = Annotated[
     str,
     typer.Option(
         "--method", "-m", metavar="NAME", autocompletion=complete_method,
-        help="cgknn, fwgknn, gknn, class_mean need labels, miknn to weigh columns; grey uses them "
-        "if there are any; gbnn, iknn, sknn, knni, mice, missforest, mean do without.",
+        help="grey, the recommended one, tunes itself and uses labels if there are any; cgknn, "
+        "fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, mice, "
+        "missforest, mean do without.",
         rich_help_panel=METHOD,
     ),
 ]  # fmt: skip
