@@ -48,7 +48,8 @@ class GreyImputer(Answers):
     labels : "donors" or "none", default="donors"
         Whether classes, or a continuous y, help to fill: with "donors", ``fit_transform`` fills
         rows with the help of their own label, and ``transform`` mixes the fills of the classes by
-        their probabilities. "none" never looks at y.
+        their probabilities. "none" never looks at y. Numbers count as continuous if they are
+        fractions, or if there are more than 20 of them with fewer than 10 rows each on average.
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
     max_iter : int, default=4
@@ -76,13 +77,17 @@ class GreyImputer(Answers):
     ----------
     selection_ : dict of str to dict
         For each column with holes: the ``panel`` in words, its root mean squared ``error`` on
-        left-out cells (in the column's units; categories: Brier score's root), and the error of
-        every candidate (``tried``).
+        left-out cells in ``unit`` (that of the column; days of dates, seconds of times, ranks of
+        ordered levels; for categories of the probabilities, the root of the Brier score), and the
+        error of every candidate (``tried``).
     weighted_columns_, feature_weights_ : array, array of shape (target, column)
         The columns with holes, and how much every other column counts for each of them.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: the root mean squared error on
         left-out cells of the column on the [0, 1] scale, or one minus the probability of the level.
+    log_loss_ : float
+        Mean log loss, on left-out rows, of the class probabilities by which rows without a label
+        are filled; NaN without classes.
     n_iter_, history_, converged_ : int, list of float, bool
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int

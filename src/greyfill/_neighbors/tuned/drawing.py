@@ -28,8 +28,9 @@ def ranges(tuned: Tuned, table: Table, told: Floats | None, level: float) -> Ite
 
     Conformal: with the m misses r of held-out cells, a number lies within the ⌈(m + 1) · level⌉-th
     smallest |r| of the prediction, and a level belongs to the set if one minus its probability is
-    at most that of so many true levels. Rows whose class or response is not ``told`` have misses of
-    their own, of cells in rows that were not told theirs.
+    at most that of so many true levels. Cells are held out twice: when panels were compared, and
+    here, in rows that lack what the rows with holes lack, and the class or response if it is not
+    ``told``. The wider margin counts.
     """
     queries, held = ask(tuned, table, told), HeldOut.of(tuned)
     for j in np.flatnonzero(table.missing.any(axis=0)):
@@ -55,9 +56,10 @@ def _is_told(tuned: Tuned, queries: Queries) -> Bools:
 
 
 def _margins(held: HeldOut, target: int, is_told: Bools, level: float) -> Floats:
-    out = np.empty(len(is_told))
+    out = np.full(len(is_told), _margin(held.tuned.choice(target).residuals, level))
     for told in np.unique(is_told):
-        out[is_told == told] = _margin(misses(held, target, bool(told)), level)
+        here = is_told == told
+        out[here] = np.maximum(out[here], _margin(misses(held, target, bool(told)), level))
     return out
 
 

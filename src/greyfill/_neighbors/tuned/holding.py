@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from greyfill._neighbors.tuned.choosing import LARGE, residuals_of
 from greyfill._neighbors.tuned.engine import Tuned, predict
@@ -104,10 +105,14 @@ def misses(held: HeldOut, target: int, is_told: bool) -> Floats:
     holes = np.flatnonzero(table.missing[:, target])
     missing = table.missing[cells]
     if len(holes) and len(cells):
-        like = table.missing[rng.permutation(np.resize(holes, len(cells)))]
-        cells = cells[alike(like, table.missing[cells], rng)]
-        missing = like
+        missing = _shared_out(missing, table.missing[np.resize(rng.permutation(holes), len(cells))])
     if table.n_columns > len(tuned.scaler.low):
         missing = missing.copy()
         missing[:, -1] = not is_told
     return held.missed(target, cells, missing)
+
+
+def _shared_out(held: Bools, like: Bools) -> Bools:
+    """A pattern of holes for each held row, each used once, so that few rows lack more than it."""
+    more = held.astype(np.float32) @ (~like).T.astype(np.float32)
+    return np.asarray(like[linear_sum_assignment(more)[1]])
