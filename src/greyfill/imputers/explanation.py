@@ -9,7 +9,8 @@ class Explanation:
     """The donors of a filled cell and what the regression on them added.
 
     ``weights`` are what the values of the donors ``rows`` count; with ``others`` they sum to 1.
-    ``gaps`` are the grey distances to each donor by column, NaN where the row has a hole.
+    ``gaps`` are the grey distances to each donor by column, NaN where the row has a hole or the
+    column does not count.
     ``effects`` are what each column added to the prediction, in ``unit``: that of the cell where it
     is empty, days for dates, seconds for times, ranks for ordered levels, and for a category the
     probability of its level.

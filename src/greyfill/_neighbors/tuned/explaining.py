@@ -18,8 +18,8 @@ class Reasons:
 
     ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
     negative), ``gaps`` the grey distance of each donor by column, the class among them (NaN where
-    the row has a hole), and ``effects`` what each column of the regression added to the
-    prediction, on the [0, 1] scale or as a probability of ``outcome``.
+    the row has a hole or the column does not count), and ``effects`` what each column of the
+    regression added to the prediction, on the [0, 1] scale or as a probability of ``outcome``.
     """
 
     donors: Ints
@@ -114,4 +114,4 @@ def _gaps(asker: Asker, relevance: str, queries: Queries, givers: Ints) -> tuple
     weights = np.where(known, asker.column_weights(relevance, "soft"), 0.0)
     if not weights.any():
         weights = known.astype(float)
-    return np.where(known, gaps, np.nan), weights / max(weights.sum(), 1e-300)
+    return np.where(weights > 0, gaps, np.nan), weights / max(weights.sum(), 1e-300)
