@@ -55,7 +55,9 @@ def test_estimates_without_variance_are_all_missing_information() -> None:
     pooled = pool([0.0, 1.0], [0.0, 0.0])
     assert pooled.fraction_missing == pytest.approx(1.0)
     assert pooled.df == pytest.approx(1.0)
-    assert pool([0.0, 1.0], [0.0, 0.0], df_complete=9).df == 0.0
+    nothing_left = pool([0.0, 1.0], [0.0, 0.0], df_complete=9)
+    assert nothing_left.df == 0.0
+    assert nothing_left.interval() == (-np.inf, np.inf)
 
 
 def test_constants_without_variance_are_certain() -> None:
@@ -126,4 +128,8 @@ def test_bad_parameters() -> None:
 
 
 def test_it_reads_well() -> None:
-    assert "± " in str(pool(FIVE, [3.0] * 5))
+    # √6 = 2.449, t(16) = 2.120, λ + (1 − λ) · 2/19 = ½ + 1/19
+    shown = "0 ± 2.449 (95 %: -5.193 to 5.193; df 16; missing information 0.5526)"
+    assert str(pool(FIVE, [3.0] * 5)) == shown
+    both = pool(np.column_stack([FIVE, FIVE]), np.full((5, 2), 3.0))
+    assert str(both).startswith("[0, 0] ± [2.449, 2.449] (95 %: [-5.193, -5.193] to")

@@ -59,14 +59,19 @@ class Pooled:
             How often such intervals hold the truth, between 0 and 1.
         """
         check_share("level", level)
-        reach = student.ppf(0.5 + level / 2.0, self.df) * self.std_error
+        with np.errstate(invalid="ignore"):
+            quantile = np.where(
+                np.asarray(self.df) > 0, student.ppf(0.5 + level / 2.0, self.df), np.inf
+            )
+        reach = quantile * self.std_error
         return _plain(self.estimate - reach), _plain(self.estimate + reach)
 
     def __str__(self) -> str:
         low, high = self.interval()
         return (
-            f"{self.estimate} ± {self.std_error} (95 %: {low} to {high}; df {self.df}; "
-            f"missing information {self.fraction_missing})"
+            f"{_shown(self.estimate)} ± {_shown(self.std_error)} (95 %: {_shown(low)} to "
+            f"{_shown(high)}; df {_shown(self.df)}; missing information "
+            f"{_shown(self.fraction_missing)})"
         )
 
 
@@ -165,3 +170,10 @@ def _check(values: Floats, spreads: Floats, df_complete: float | None) -> None:
 def _plain(values: Any) -> Any:
     """A float instead of an array without dimensions."""
     return float(values) if np.ndim(values) == 0 else values
+
+
+def _shown(values: Any) -> str:
+    """Four digits of each number."""
+    if np.ndim(values) == 0:
+        return f"{values:.4g}"
+    return f"[{', '.join(f'{value:.4g}' for value in values)}]"

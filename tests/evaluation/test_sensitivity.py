@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from greyfill import CGKNNImputer, plots, sensitivity
+from greyfill import CGKNNImputer, GreyImputer, plots, sensitivity
 from greyfill.datasets import load, make_gaussian_classes
 from greyfill.evaluation import honest_protocol
 from greyfill.evaluation.shifting import Filled, LevelShift, NumberShift, find_level, votes_of
@@ -155,6 +155,21 @@ def test_votes_of_a_neighbor_imputer() -> None:
     for_zero = sum(w for w, v in zip(told["weights"], told["values"], strict=True) if v == 0)
     assert trust[3] == pytest.approx(max(for_zero, 1 - for_zero))
     assert votes_of(object(), 2, 0)[0].tolist() == [1.0, 1.0]
+
+
+def test_predicted_probabilities_are_the_odds() -> None:
+    """A level of probability p gives way at log p/(1 − p), though its class is even."""
+    rng = np.random.default_rng(0)
+    x = np.arange(80) % 2
+    levels = np.where(rng.random(80) < 0.2, 1 - x, x).astype(float)  # a fifth disagrees
+    levels[0] = NAN
+    X = np.column_stack([x, levels])
+    imputer = GreyImputer(categorical_features=[0, 1])
+    trust = votes_of(imputer.fit(X), 80, 1)[0][0]
+    flip = np.log(trust / (1 - trust))
+    found = sensitivity(imputer, X, None, 1, [flip - 0.1, flip + 0.1], level=1.0)
+    assert 0.6 < trust < 0.95
+    assert found.table["imputed"].to_list() == [0.0, 0.0, 1.0]
 
 
 def test_accuracy_at_no_shift_is_the_honest_one() -> None:

@@ -1,10 +1,14 @@
 """The self-tuning imputer, and the models that predict without imputing first."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import greyfill
@@ -128,6 +132,40 @@ def test_regressor_reads_rows_with_holes() -> None:
     ours = cross_val_score(greyfill.GreyRegressor(), holed(X, 0.1), y, cv=3).mean()
     complete = cross_val_score(LinearRegression(), X, y, cv=3).mean()
     assert ours > complete - 0.12
+
+
+def test_models_are_saved_and_pickled(tmp_path) -> None:
+    X, y = load_iris(return_X_y=True)
+    X = holed(X[::3])
+    for model, ask in (
+        (
+            greyfill.GreyClassifier(n_cells=20).fit(X, np.array(list("uvw"))[y[::3]]),
+            "predict_proba",
+        ),
+        (greyfill.GreyRegressor(n_cells=20).fit(X, y[::3]), "predict"),
+    ):
+        model.save(tmp_path / "model.greyfill")
+        for twin in (greyfill.load(tmp_path / "model.greyfill"), pickle.loads(pickle.dumps(model))):
+            assert np.array_equal(getattr(twin, ask)(X), getattr(model, ask)(X))
+            assert twin.selection_ == model.selection_
+
+
+def test_a_regressor_tells_its_error_in_the_units_of_y() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = 1000 * x + 100 * rng.normal(size=200)
+    chosen = greyfill.GreyRegressor().fit(x[:, np.newaxis], y).selection_
+    assert 80 < chosen["error"] < 130  # the noise
+    assert 80 < min(chosen["tried"].values()) < 130
+
+
+def test_models_stand_in_a_search_and_in_a_pipeline() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = holed(X[::3])
+    pipeline = make_pipeline(StandardScaler(), greyfill.GreyClassifier())
+    search = GridSearchCV(pipeline, {"greyclassifier__n_cells": [15, 30]}, cv=2).fit(X, y[::3])
+    assert search.best_score_ > 0.7
+    assert search.predict_proba(X[:3]).shape == (3, 3)
 
 
 def test_models_refuse_missing_labels_and_empty_tables() -> None:

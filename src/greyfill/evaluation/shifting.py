@@ -13,6 +13,9 @@ import numpy as np
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 
+PREDICTED = 99
+"""Votes that a predicted probability weighs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Filled:
@@ -169,7 +172,8 @@ def find_level(levels: tuple[Any, ...], name: str, wanted: Any) -> int:
 def votes_of(imputer: Any, n_rows: int, column: int) -> tuple[Floats, int]:
     """The share of votes that the fill of each training cell of a column got, and how many voted.
 
-    Imputers that do not tell count as one donor that is sure.
+    Imputers that do not tell count as one donor that is sure. Where probabilities were predicted
+    and no votes counted, they weigh as much as many votes.
     """
     trust = np.ones(n_rows)
     told = getattr(imputer, "cell_spreads_", None)
@@ -178,4 +182,4 @@ def votes_of(imputer: Any, n_rows: int, column: int) -> tuple[Floats, int]:
     rows, columns, spread = told
     here = columns == column
     trust[rows[here]] = 1.0 - spread[here]
-    return trust, int(getattr(imputer, "n_neighbors_", 1))
+    return trust, int(getattr(imputer, "n_neighbors_", PREDICTED))

@@ -21,12 +21,14 @@ from greyfill.frames.encoding import encode
 from greyfill.frames.labels import encode_labels, labels_to_array, warn_of_target
 from greyfill.frames.merging import merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema
+from greyfill.frames.storing import cell_values
 
 __all__ = [
     "Family",
     "Field",
     "Origin",
     "Schema",
+    "cell_values",
     "decode",
     "encode",
     "encode_labels",

@@ -72,6 +72,20 @@ def as_objects(values: Array, family: Family, extent: Extent = None) -> Array:
     return storable(values, family, BOXED_DTYPES.get(family), extent).astype(object)
 
 
+def cell_values(filled: Floats, field: Field) -> list[Any]:
+    """Filled numbers or codes of a column as plain values: numbers, levels, dates.
+
+    >>> cell_values(np.array([0.2, 0.8]), Field("size", Kind.ORDINAL, Family.TEXT, ("S", "M")))
+    ['S', 'M']
+    >>> cell_values(np.array([86_400e6]), Field("day", Kind.NUMERIC, Family.DATE))
+    [datetime.date(1970, 1, 2)]
+    """
+    values = values_of(filled, field, field.family, ())
+    if not field.levels:
+        values = as_objects(values, field.family, field.extent_of(field.family))
+    return list(values.tolist())
+
+
 def whole_numbers(values: Array, dtype: np.dtype[Any]) -> Array:
     """Numbers rounded half to even and clipped into an integer dtype.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from greyfill import memory
+from greyfill import frames, memory
 from greyfill._neighbors.engine import Settings, run
 from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.recipe import Recipe
@@ -190,17 +190,15 @@ class NeighborFamily(BaseImputer):
         -------
         dict
             Equally long ``rows``, ``distances``, ``values`` and ``weights``, nearest donor first.
-            Values are numbers in the column's units, or its levels.
+            Values are those of the column: numbers, levels, dates.
         """
         check_is_fitted(self)
         j, place = self._column_places(column)
         found = donors_of(self._fitted, row, place)
-        levels = self._schema.fields[j].levels
-        values = [levels[round(v)] for v in found.values] if levels else found.values.tolist()
         return {
             "rows": found.rows.tolist(),
             "distances": found.distances.tolist(),
-            "values": values,
+            "values": frames.cell_values(found.values, self._schema.fields[j]),
             "weights": found.weights.tolist(),
         }
 

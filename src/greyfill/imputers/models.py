@@ -1,6 +1,8 @@
 """Impute and predict in one step: a class or a number straight from the grey neighborhood."""
 
-from typing import Any, Self
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from greyfill.table import Floats, Ints, Table
 
 class _GreyModel(BaseEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
+
+    _unsaved: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -63,9 +67,22 @@ class _GreyModel(BaseEstimator):
         choice = self._tuned.choice(self._tuned.ground.table.n_columns - 1)
         self.selection_: dict[str, Any] = {
             "panel": [str(candidate) for candidate in choice.panel],
-            "error": choice.error,
-            "tried": {str(candidate): error for candidate, error in choice.errors},
+            "error": self._told_error(choice.error),
+            "tried": {
+                str(candidate): self._told_error(error) for candidate, error in choice.errors
+            },
         }
+
+    @abstractmethod
+    def _told_error(self, error: float) -> float:
+        """An error on left-out rows as ``selection_`` tells it."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file that ``greyfill.load`` reads without running code."""
+        from greyfill.persistence import save
+
+        check_is_fitted(self)
+        save(self, path)
 
     def _new_rows(self, X: Any) -> Table:
         check_is_fitted(self)
@@ -114,7 +131,8 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
     log_loss_ : float
         Mean log loss of the left-out rows; NaN where there were too few to leave any out.
     selection_ : dict
-        The ``panel`` in words, its ``error``, and that of every candidate (``tried``).
+        The ``panel`` in words, its log loss after calibration (``error``), and that of every
+        candidate before it (``tried``).
 
     Examples
     --------
@@ -149,6 +167,9 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
         self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
         return self
 
+    def _told_error(self, error: float) -> float:
+        return float(error)
+
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
         table = self._new_rows(X)
@@ -175,8 +196,8 @@ class GreyRegressor(RegressorMixin, _GreyModel):
     Attributes
     ----------
     selection_ : dict
-        The ``panel`` in words, its mean squared ``error`` on the [0, 1] scale of y, and that of
-        every candidate (``tried``).
+        The ``panel`` in words, its root mean squared ``error`` on left-out rows in the units of
+        y, and that of every candidate (``tried``).
 
     Examples
     --------
@@ -204,6 +225,9 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         self._learn(X, len(response), None, response)
         frames.warn_of_target(y, self._schema.names)
         return self
+
+    def _told_error(self, error: float) -> float:
+        return float(np.sqrt(error)) * (self._high - self._low or 1.0)
 
     def predict(self, X: Any) -> Floats:
         """A number for each row."""

@@ -78,6 +78,7 @@ def selection(imputer: Any) -> list[dict[str, Any]]:
         {
             "name": clean(name),
             "error": tidy(how["error"]),
+            "unit": how["unit"],
             "tried": len(how["tried"]),
             "panel": [clean(way) for way in how["panel"]],
         }

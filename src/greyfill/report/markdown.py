@@ -101,7 +101,8 @@ def _relevance(summary: Summary) -> list[str]:
 
 def _selection(summary: Summary) -> list[str]:
     rows = [
-        (c["name"], text.number(c["error"]), "; ".join(c["panel"])) for c in summary["selection"]
+        (c["name"], text.error_in(c["error"], c["unit"]), " · ".join(c["panel"]))
+        for c in summary["selection"]
     ]
     head = ("column", "error on left-out cells", "filled by the mean of")
     return ["## How each column is filled", _table(head, rows)] if rows else []

@@ -59,7 +59,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
-    environment.globals.update(tell=tell, value_in=text.value_in, spread_in=text.spread_in)
+    environment.globals.update(
+        tell=tell,
+        value_in=text.value_in,
+        spread_in=text.spread_in,
+        error_in=text.error_in,
+    )
     return environment
 
 

@@ -104,6 +104,15 @@ def spread_in(value: float | None, unit: str) -> str:
     return number(value) if value is None or unit == "number" else span(value)
 
 
+def error_in(value: float | None, unit: str) -> str:
+    """An error or a difference with its unit, where the column does not have that unit itself.
+
+    >>> error_in(2.0, "days"), error_in(2.0, "units of the column")
+    ('2 days', '2')
+    """
+    return f"{number(value)} {unit}" if unit in ("days", "seconds", "ranks") else number(value)
+
+
 def span(seconds: float) -> str:
     """A length of time in its largest fitting unit.
 

@@ -83,7 +83,8 @@ def _reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
         return {
             "donors": _donors(why.rows, why.distances, why.weights),
             "effects": [
-                {"name": clean(name), "effect": tidy(effect)} for name, effect in why.strongest()
+                {"name": clean(name), "effect": tidy(effect), "unit": why.unit}
+                for name, effect in why.strongest()
             ],
         }
     if not hasattr(imputer, "donors_of"):

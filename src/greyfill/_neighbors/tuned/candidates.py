@@ -14,6 +14,8 @@ LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
 COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 LARGE_RIDGES = (1e-4, 1e-2, 1.0)
 
+FORM_NAMES = {"values": "ridge", "scores": "ridge of ranks"}
+
 
 @dataclass(frozen=True, order=True)
 class Candidate:
@@ -56,6 +58,8 @@ class Candidate:
 
     def __str__(self) -> str:
         """A line for people."""
-        donors = "all" if self.k == EVERYONE else f"{self.k} nearest"
-        fill = "mean" if np.isinf(self.ridge) else f"ridge {self.ridge:g} on {self.form}"
-        return f"{donors} donors ({self.scope}, {self.relevance} weights, {self.kernel}): {fill}"
+        many = "all donors" if self.k == EVERYONE else f"the {self.k} nearest donors"
+        whose = "of the same class" if self.scope == "split" else "of any class"
+        how = "mean of" if np.isinf(self.ridge) else f"{FORM_NAMES[self.form]} {self.ridge:g} on"
+        near = ", the nearer the more" if self.kernel == "inverse" else ""
+        return f"{how} {many} {whose}{near}; {self.relevance} weights"

@@ -217,11 +217,12 @@ def _fair_residuals(
     out = np.empty(len(truth))
     for judges in (first, ~first):
         panel = _panel(names, losses[:, ~judges], n_rows)
-        out[judges] = _residuals(found[panel][:, judges].mean(axis=0), truth[judges])
+        out[judges] = residuals_of(found[panel][:, judges].mean(axis=0), truth[judges])
     return out[np.isfinite(out)]
 
 
-def _residuals(mean: Floats, truth: Floats) -> Floats:
+def residuals_of(mean: Floats, truth: Floats) -> Floats:
+    """True minus predicted numbers, or one minus the probability of the true level."""
     if truth.shape[1] == 1:
         return np.asarray((truth - mean)[:, 0])
     return np.asarray(1.0 - (as_shares(mean) * truth).sum(axis=1))

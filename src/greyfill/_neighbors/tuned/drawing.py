@@ -1,4 +1,4 @@
-"""Uncertainty: intervals from left-out cells, and draws for multiple imputation."""
+"""Uncertainty: intervals from held-out cells, and draws for multiple imputation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,7 +8,8 @@ import numpy as np
 from greyfill._neighbors.tuned.choosing import as_shares
 from greyfill._neighbors.tuned.engine import Tuned, ask, posterior, predict
 from greyfill._neighbors.tuned.ground import Queries
-from greyfill.table import Floats, Ints, Table
+from greyfill._neighbors.tuned.holding import HeldOut, alike, misses
+from greyfill.table import Bools, Floats, Ints, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,27 +23,44 @@ class CellRange:
     sets: tuple[Ints, ...]
 
 
-def ranges(tuned: Tuned, table: Table, labels: Ints | None, level: float) -> Iterator[CellRange]:
+def ranges(tuned: Tuned, table: Table, told: Floats | None, level: float) -> Iterator[CellRange]:
     """For every column with holes, what holds the true value with probability ``level``.
 
-    Split conformal: with the m residuals r of left-out cells, a number lies within the
-    ⌈(m + 1) · level⌉-th smallest |r| of the prediction, and a level belongs to the set if one minus
-    its probability is at most that of so many true levels.
+    Conformal: with the m misses r of held-out cells, a number lies within the ⌈(m + 1) · level⌉-th
+    smallest |r| of the prediction, and a level belongs to the set if one minus its probability is
+    at most that of so many true levels. Cells are held out twice: when panels were compared, and
+    here, in rows that lack what the rows with holes lack, and the class or response if it is not
+    ``told``. The wider margin counts.
     """
-    queries = _with_labels(tuned, ask(tuned, table), labels)
+    queries, held = ask(tuned, table, told), HeldOut.of(tuned)
     for j in np.flatnonzero(table.missing.any(axis=0)):
         rows = np.flatnonzero(table.missing[:, j])
-        found = _predict(tuned, int(j), queries.part(rows), labels is not None)
-        margin = _margin(tuned.choice(int(j)).residuals, level)
+        found = predict(tuned, int(j), queries.part(rows))
+        margin = _margins(held, int(j), _is_told(tuned, queries)[rows], level)
         if table.is_categorical[j]:
             shares = as_shares(found)
-            inside = 1.0 - shares <= margin
+            inside = 1.0 - shares <= margin[:, np.newaxis]
             inside[np.arange(len(rows)), shares.argmax(axis=1)] = True
             sets = tuple(np.flatnonzero(row) for row in inside)
             yield CellRange(int(j), rows, np.zeros(0), np.zeros(0), sets)
         else:
             low, high = found[:, 0] - margin, found[:, 0] + margin
             yield CellRange(int(j), rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
+
+
+def _is_told(tuned: Tuned, queries: Queries) -> Bools:
+    """Whose class or response is known; all rows, if there is none to know."""
+    if queries.missing.shape[1] == len(tuned.scaler.low):
+        return np.ones(len(queries.missing), dtype=bool)
+    return np.asarray(~queries.missing[:, -1])
+
+
+def _margins(held: HeldOut, target: int, is_told: Bools, level: float) -> Floats:
+    out = np.full(len(is_told), _margin(held.tuned.choice(target).residuals, level))
+    for told in np.unique(is_told):
+        here = is_told == told
+        out[here] = np.maximum(out[here], _margin(misses(held, target, bool(told)), level))
+    return out
 
 
 def _margin(residuals: Floats, level: float) -> float:
@@ -54,42 +72,58 @@ def _margin(residuals: Floats, level: float) -> float:
 
 
 def draws(
-    tuned: Tuned, table: Table, labels: Ints | None, n: int, seed: int | None
+    tuned: Tuned, table: Table, told: Floats | None, n: int, seed: int | None
 ) -> Iterator[Floats]:
     """Tables whose holes are drawn: a Bayesian bootstrap of the donors, then a residual or level.
 
-    Donors count by Dirichlet weights, so that what was learned varies from draw to draw; then a
-    number takes a random residual of the left-out cells, a category a level by its probability.
-    Where labels are unknown, each draw first draws the class.
+    Donors count by Dirichlet weights, so that what was learned varies from draw to draw. Column
+    after column, each given those that were drawn before, a number takes what was missed in a
+    held-out cell whose row lacks as much, and a category a level by its probability. Where the
+    class is not ``told``, each draw first draws the class.
     """
     rng = np.random.default_rng(seed)
-    queries = ask(tuned, table)
-    shares = posterior(tuned, queries) if tuned.ground.has_classes and labels is None else None
+    queries, held = ask(tuned, table, told), HeldOut.of(tuned)
+    nameless = np.flatnonzero(~_is_told(tuned, queries))
+    shares = None
+    if tuned.ground.has_classes and len(nameless):
+        shares = posterior(tuned, queries.part(nameless))
     for _ in range(n):
-        classes = labels if shares is None else _pick(shares, rng)
-        known = _with_labels(tuned, queries, classes)
-        multipliers = rng.exponential(size=tuned.ground.table.n_rows)
-        values = queries.values[:, : table.n_columns].copy()
-        for j in np.flatnonzero(table.missing.any(axis=0)):
-            rows = np.flatnonzero(table.missing[:, j])
-            choice = tuned.choice(int(j))
-            asker = replace(tuned.asker(int(j)), multipliers=multipliers, _sums={})
-            found = choice.predict(asker, known.part(rows))
-            values[rows, j] = _draw(tuned, int(j), found, choice.residuals, rng)
-        yield np.where(table.missing, tuned.scaler.unscale(values), table.values)
+        values, missing = queries.values.copy(), queries.missing.copy()
+        known = replace(queries, values=values, missing=missing, labels=queries.labels.copy())
+        if shares is not None:
+            known.labels[nameless] = _pick(shares, rng)
+            values[nameless, -1], missing[nameless, -1] = known.labels[nameless], False
+        _draw_holes(held, table, known, rng)
+        drawn = tuned.scaler.unscale(values[:, : table.n_columns])
+        yield np.where(table.missing, drawn, table.values)
+
+
+def _draw_holes(held: HeldOut, table: Table, known: Queries, rng: np.random.Generator) -> None:
+    """Write a draw into every hole of ``known``, the columns with the fewest holes first."""
+    tuned = held.tuned
+    multipliers = rng.exponential(size=tuned.ground.table.n_rows)
+    holes = table.missing.sum(axis=0)
+    for j in np.argsort(holes, kind="stable")[(holes == 0).sum() :].tolist():
+        rows = np.flatnonzero(table.missing[:, j])
+        asker = replace(tuned.asker(j), multipliers=multipliers, _sums={})
+        found = tuned.choice(j).predict(asker, known.part(rows))
+        known.values[rows, j] = _draw(held, j, found, known.missing[rows], rng)
+        known.missing[rows, j] = False
 
 
 def _draw(
-    tuned: Tuned, target: int, found: Floats, residuals: Floats, rng: np.random.Generator
+    held: HeldOut, target: int, found: Floats, missing: Bools, rng: np.random.Generator
 ) -> Floats:
-    table = tuned.ground.table
+    table = held.tuned.ground.table
     if table.is_categorical[target]:
         return _pick(np.clip(found, 0.0, None), rng).astype(float)
     known = table.values[~table.missing[:, target], target]
-    misses = residuals if len(residuals) else known - known.mean() if len(known) else np.zeros(1)
-    drawn = found[:, 0] + rng.choice(misses, size=len(found))
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
-    return np.asarray(np.clip(drawn, low, high))
+    if len(known) == 0:
+        return found[:, 0]
+    cells = held.cells(target, rng)
+    cells = cells[alike(missing, table.missing[cells], rng)]
+    drawn = found[:, 0] + held.missed(target, cells, missing)
+    return np.asarray(np.clip(drawn, known.min(), known.max()))
 
 
 def _pick(shares: Floats, rng: np.random.Generator) -> Ints:
@@ -97,18 +131,3 @@ def _pick(shares: Floats, rng: np.random.Generator) -> Ints:
     sums = np.cumsum(shares, axis=1)
     place = rng.random((len(shares), 1)) * sums[:, -1:]
     return np.asarray((place >= sums).sum(axis=1).clip(max=shares.shape[1] - 1), dtype=np.intp)
-
-
-def _with_labels(tuned: Tuned, queries: Queries, labels: Ints | None) -> Queries:
-    """The same rows with known classes."""
-    if labels is None or not tuned.ground.has_classes:
-        return queries
-    values, missing = queries.values.copy(), queries.missing.copy()
-    values[:, -1], missing[:, -1] = labels, labels < 0
-    return replace(queries, values=values, missing=missing, labels=labels)
-
-
-def _predict(tuned: Tuned, target: int, queries: Queries, labeled: bool) -> Floats:
-    if labeled:
-        return tuned.choice(target).predict(tuned.asker(target), queries)
-    return predict(tuned, target, queries)

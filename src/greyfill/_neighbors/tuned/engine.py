@@ -111,7 +111,7 @@ def tune(
     start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known_cells)), start)
     known = None if response is None else response[taught]
     ground = _ground(scaled.with_values(start), codes, known)
-    targets = [j for j in _by_holes(table.rows(taught)) if j < table.n_columns]
+    targets = _by_holes(ground.table)  # a response with holes is filled too
     relevance = Relevance(ground, tuning.random_state)
     choices: dict[int, Choice] = {}
     history: list[float] = []
@@ -131,7 +131,8 @@ def tune(
             break
     converged = not history or history[-1] < tuning.tol
     tuned = Tuned(
-        scaler, ground, taught, choices, tuple(history), converged, _joined(spreads, taught),
+        scaler, ground, taught, choices, tuple(history), converged,
+        _joined(spreads, taught, table.n_columns),
         tuning.n_cells, tuning.n_jobs, tuning.random_state,
     )  # fmt: skip
     values = table.values.copy()
@@ -175,14 +176,23 @@ def _serve_block(tuned: Tuned, table: Table) -> Floats:
     return np.where(table.missing, tuned.scaler.unscale(values), table.values)
 
 
-def ask(tuned: Tuned, table: Table) -> Queries:
-    """New rows in the columns of the ground; an unseen category tells nothing, like a hole."""
+def ask(tuned: Tuned, table: Table, told: Floats | None = None) -> Queries:
+    """New rows in the columns of the ground; an unseen category tells nothing, like a hole.
+
+    ``told`` are class codes, or numbers on the scale of the response; NaN where unknown.
+    """
     scaled = tuned.scaler.scale(table)
     extra = tuned.ground.table.n_columns - table.n_columns
     values = np.pad(scaled.values, ((0, 0), (0, extra)))
     missing = np.pad(table.missing | table.unseen, ((0, 0), (0, extra)), constant_values=True)
     nobody = np.full(table.n_rows, -1, dtype=np.intp)
-    return Queries(values, missing, np.zeros(table.n_rows, dtype=np.intp), nobody)
+    labels = np.zeros(table.n_rows, dtype=np.intp)
+    if told is not None and extra:
+        known = ~np.isnan(told)
+        values[known, -1], missing[known, -1] = told[known], False
+        if tuned.ground.has_classes:
+            labels[known] = told[known].astype(np.intp)
+    return Queries(values, missing, labels, nobody)
 
 
 def posterior(tuned: Tuned, queries: Queries) -> Floats:
@@ -193,10 +203,26 @@ def posterior(tuned: Tuned, queries: Queries) -> Floats:
 
 
 def predict(tuned: Tuned, target: int, queries: Queries) -> Floats:
-    """Predictions for rows without a label: those of each class, mixed by its probability."""
+    """Predictions; for rows without a label those of each class, mixed by its probability."""
     choice, asker = tuned.choice(target), tuned.asker(target)
     if not tuned.ground.has_classes or target == tuned.ground.class_column:
         return choice.predict(asker, queries)
+    is_unknown = queries.missing[:, tuned.ground.class_column]
+    out = np.zeros((len(is_unknown), tuned.ground.targets(target).shape[1]))
+    for rows, answer in ((is_unknown, _mixed), (~is_unknown, _of_own_class)):
+        if rows.any():
+            out[rows] = answer(tuned, target, queries.part(rows))
+    return out
+
+
+def _of_own_class(tuned: Tuned, target: int, queries: Queries) -> Floats:
+    """Predictions for rows with a label."""
+    return tuned.choice(target).predict(tuned.asker(target), queries)
+
+
+def _mixed(tuned: Tuned, target: int, queries: Queries) -> Floats:
+    """Predictions of each class, mixed by its probability."""
+    choice, asker = tuned.choice(target), tuned.asker(target)
     shares = posterior(tuned, queries)
     shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
     shares /= shares.sum(axis=1, keepdims=True)
@@ -231,7 +257,7 @@ def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:
         unknown = np.isnan(response)
         low, high = np.nanmin(response), np.nanmax(response)
         scaled = (response - low) / (high - low if high > low else 1.0)
-        extra = np.where(unknown, 0.0, scaled), unknown
+        extra = np.where(unknown, np.nanmean(scaled), scaled), unknown
         columns = (*columns, Column("response", Kind.NUMERIC))
     if extra is not None:
         values = np.column_stack([values, extra[0]])
@@ -295,9 +321,10 @@ def _spread(choice: Choice, found: Floats) -> Floats:
     return np.full(len(found), usual)
 
 
-def _joined(spreads: list[Spreads], taught: Ints) -> Spreads:
-    """Spreads of all columns, with the row numbers of the table that was given."""
+def _joined(spreads: list[Spreads], taught: Ints, n_columns: int) -> Spreads:
+    """Spreads of all columns of the table that was given, with its row numbers."""
     if not spreads:
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
     rows, columns, found = (np.concatenate(part) for part in zip(*spreads, strict=True))
-    return taught[rows], columns, found
+    own = columns < n_columns  # a response was filled beside them
+    return taught[rows[own]], columns[own], found[own]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._kernels.ridge_reference import feature_weights
-from greyfill._neighbors.tuned.asking import Asker
+from greyfill._neighbors.tuned.asking import GREY, Asker
 from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
 from greyfill._neighbors.tuned.engine import Tuned
 from greyfill._neighbors.tuned.ground import Queries
@@ -17,9 +17,9 @@ class Reasons:
     """The donors of one cell and the columns that moved its prediction.
 
     ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
-    negative), ``gaps`` the grey distance of each donor by column (NaN where the row has a hole or
-    the column does not count), and ``effects`` what each column of the regression added to the
-    prediction, on the [0, 1] scale or as a probability of ``outcome``.
+    negative), ``gaps`` the grey distance of each donor by column, the class among them (NaN where
+    the row has a hole or the column does not count), and ``effects`` what each column of the
+    regression added to the prediction, on the [0, 1] scale or as a probability of ``outcome``.
     """
 
     donors: Ints
@@ -52,14 +52,15 @@ def reasons(tuned: Tuned, row: int, target: int) -> Reasons:
         shares[asker.donors] = 1.0 / max(len(asker.donors), 1)
     who = np.flatnonzero(shares)
     who = who[np.argsort(-np.abs(shares[who]), kind="stable")]
-    gaps, weights = _gaps(asker, queries, who)
+    columns = asker.columns("soft")
+    gaps, weights = _gaps(asker, choice.panel[0].relevance, queries, who)
     return Reasons(
         donors=who,
         shares=shares[who] / max(answers, 1),
         distances=np.nansum(gaps * weights, axis=1),
         gaps=gaps,
-        columns=asker.predictors,
-        effects=effects[asker.predictors] / max(answers, 1),
+        columns=columns,
+        effects=effects[columns] / max(answers, 1),
         outcome=outcome,
     )
 
@@ -95,17 +96,22 @@ def _kernel(asker: Asker, candidate: Candidate, queries: Queries) -> tuple[Ints,
     return near.donors[0, weights > 0], weights[weights > 0]
 
 
-def _gaps(asker: Asker, queries: Queries, donors: Ints) -> tuple[Floats, Floats]:
-    """1 − the grey coefficient of each donor in each predictor, and the predictors' weights."""
-    relevance = "pair" if "pair" in asker.weights else "equal"
-    known = ~queries.missing[0, asker.predictors]
-    weights = np.where(known, asker.weights[relevance], 0.0)
-    own = queries.values[0, asker.predictors]
-    theirs = asker.ground.table.values[np.ix_(donors, asker.predictors)]
-    apart = np.abs(theirs - own)
-    category = asker.ground.table.is_categorical[asker.predictors]
-    largest = apart[:, known & ~category].max(initial=0.0)
-    number = apart / (apart + 0.5 * largest) if largest > 0 else np.zeros_like(apart)
-    gaps = np.where(category, (apart > 0) * (2 / 3), number)
-    total = weights.sum()
-    return np.where(known, gaps, np.nan), weights / (total if total > 0 else 1.0)
+def _gaps(asker: Asker, relevance: str, queries: Queries, givers: Ints) -> tuple[Floats, Floats]:
+    """1 − the grey coefficient of each giver in each column, and the columns' weights.
+
+    Δmin and Δmax are taken over all donors, and the weights over what the row has observed.
+    """
+    columns = asker.columns("soft")
+    known = ~queries.missing[0, columns]
+    category = asker.ground.table.is_categorical[columns]
+    apart = np.abs(asker.ground.table.values[:, columns] - queries.values[0, columns])
+    numbers = apart[np.ix_(asker.donors, np.flatnonzero(known & ~category))]
+    low, offset = numbers.min(initial=np.inf), GREY.rho * numbers.max(initial=0.0)
+    apart = apart[givers]
+    gaps = np.where(category, (apart > 0).astype(float), 0.0)
+    if offset > 0:
+        gaps[:, ~category] = 1.0 - (low + offset) / (apart[:, ~category] + offset)
+    weights = np.where(known, asker.column_weights(relevance, "soft"), 0.0)
+    if not weights.any():
+        weights = known.astype(float)
+    return np.where(weights > 0, gaps, np.nan), weights / max(weights.sum(), 1e-300)
