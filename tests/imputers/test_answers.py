@@ -231,3 +231,14 @@ def test_another_seed_draws_other_tables() -> None:
     first = imputer.draw(X, 3, y)
     assert np.array_equal(first[1], imputer.draw(X, 2, y)[1])
     assert not np.array_equal(first[0], imputer.set_params(random_state=1).draw(X, 1, y)[0])
+
+
+def test_donors_of_a_date_give_dates() -> None:
+    frame = mixed_frame()
+    imputer = greyfill.IKNNImputer(n_neighbors=3).fit(frame)
+    found = imputer.donors_of(0, "day")
+    known = [
+        (row, value) for row, value in zip(found["rows"], found["values"], strict=True) if row > 2
+    ]
+    assert known
+    assert all(value == frame["day"].iloc[row] for row, value in known)
