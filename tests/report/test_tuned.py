@@ -58,6 +58,8 @@ def test_page_and_markdown_show_it_escaped():
     report = make_report(*tuned_table())
     page, lines = report.render("html"), report.render("markdown")
     assert "How each column is filled" in page
+    assert page.count("How it was chosen, passes") == 2  # the way there, and the heading
+    assert "Choice of k" not in page
     assert "What the columns added" in page
     assert not re.search(r"<b>x</b>", page)
     assert "## How each column is filled" in lines
