@@ -144,6 +144,7 @@ def test_answers_are_in_the_units_of_the_column() -> None:
     frame = mixed_frame()
     imputer = greyfill.GreyImputer(n_cells=40)
     filled = imputer.fit_transform(frame)
+    filled["day"] = filled["day"].dt.round("us")  # pandas 2 keeps nanoseconds
     found = imputer.intervals(frame)
     limits = {}
     for name, low, high in zip(found["columns"], found["low"], found["high"], strict=True):
