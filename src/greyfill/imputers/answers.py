@@ -112,7 +112,7 @@ class Answers(BaseImputer):
         dict
             Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
             ``levels`` (None for others). Limits are values of the column: whole numbers, ordered
-            levels, dates.
+            levels, dates; moments with a time zone are told in UTC, without it.
         """
         check_share("level", level)
         table, _, told = self._asked(X, y)
@@ -165,7 +165,7 @@ class Answers(BaseImputer):
         -------
         Explanation
             Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
-            ``effects``.
+            ``effects``. Moments with a time zone are told in UTC, without it.
         """
         check_is_fitted(self)
         check_whole("n_donors", n_donors)
