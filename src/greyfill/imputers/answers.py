@@ -215,9 +215,7 @@ class Answers(BaseImputer):
         top = found.donors[:n_donors]
         names = [self._schema.fields[kept[c]].name if c < len(kept) else "y" for c in found.columns]
         field = self._schema.fields[j]
-        size, unit = unit_of(field)
-        if unit != "probability":
-            size *= float(2 * self._tuned.scaler.half_range[inner])
+        size, unit = self._size_of_unit(inner)
         gaps = found.gaps[:n_donors]
         return Explanation(
             row=row,
@@ -236,6 +234,14 @@ class Answers(BaseImputer):
             },
             unit="" if unit == "units of the column" else unit,
         )
+
+    def _size_of_unit(self, inner: int) -> tuple[float, str]:
+        """What one on the scale of the ground is in a column of the table, and in which unit."""
+        factor, unit = unit_of(self._schema.fields[np.flatnonzero(self._kept)[inner]])
+        if unit == "probability":
+            return factor, unit
+        with np.errstate(over="ignore"):  # a range may exceed the largest float
+            return factor * float(2 * self._tuned.scaler.half_range[inner]), unit
 
     def _values(self, field: frames.Field, inner: int, scaled: Floats) -> list[Any]:
         """Values of the ground as the user writes them."""
@@ -256,10 +262,7 @@ class Answers(BaseImputer):
         if y is None or not (self._classes or self._response_range):
             return table, origin, None
         told = self._told_classes(y) if self._classes else self._told_response(y)
-        if len(told) != table.n_rows:
-            raise InvalidDataError(
-                f"X and y describe different rows: X has {table.n_rows}, y has {len(told)}"
-            )
+        self._refuse_other_rows(table.n_rows, len(told))
         return table, origin, told
 
     def _told_classes(self, y: Any) -> Floats:

@@ -229,11 +229,15 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             self._refuse_no_labels()
             return None
         codes, classes = frames.encode_labels(y)
-        if len(codes) != n_rows:
-            raise InvalidDataError(
-                f"X and y describe different rows: X has {n_rows}, y has {len(codes)}"
-            )
+        self._refuse_other_rows(n_rows, len(codes))
         return codes if self._are_classes(classes) else None
+
+    def _refuse_other_rows(self, n_rows: int, n_labels: int) -> None:
+        """Refuse labels that cannot be those of the rows."""
+        if n_labels != n_rows:
+            raise InvalidDataError(
+                f"X and y describe different rows: X has {n_rows}, y has {n_labels}"
+            )
 
     def _refuse_no_labels(self) -> None:
         if self._needs_labels:

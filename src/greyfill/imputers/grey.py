@@ -12,8 +12,7 @@ from greyfill import frames
 from greyfill._neighbors.tuned.choosing import Choice
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
-from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.answers import Answers, unit_of
+from greyfill.imputers.answers import Answers
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
 
@@ -148,10 +147,7 @@ class GreyImputer(Answers):
         if y is None or self.labels == "none":
             return None
         codes, classes = frames.encode_labels(y)
-        if len(codes) != n_rows:
-            raise InvalidDataError(
-                f"X and y describe different rows: X has {n_rows}, y has {len(codes)}"
-            )
+        self._refuse_other_rows(n_rows, len(codes))
         if _are_measured(classes, int((codes >= 0).sum())):
             numbers = np.asarray(classes, dtype=float)
             self._response = np.where(codes >= 0, numbers[codes], np.nan)
@@ -190,9 +186,7 @@ class GreyImputer(Answers):
 
     def _told_choice(self, choice: Choice, inner: int) -> dict[str, Any]:
         """One entry of ``selection_``."""
-        size, unit = unit_of(self._schema.fields[np.flatnonzero(self._kept)[inner]])
-        with np.errstate(over="ignore"):  # a range may exceed the largest float
-            size *= 2 * self._tuned.scaler.half_range[inner] if unit != "probability" else 1.0
+        size, unit = self._size_of_unit(inner)
         return {
             "panel": [str(candidate) for candidate in choice.panel],
             "error": float(np.sqrt(choice.error) * size),
