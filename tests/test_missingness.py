@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.special import expit
 from scipy.stats import kstest
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.missingness import hide, little_test, mar, mcar, nmar
-from greyfill.missingness.draw import solve_intercept
+from greyfill.missingness.draw import Draw, solve_intercept
 from greyfill.table import Column, Kind, Table
 
 MECHANISMS = {"mcar": mcar, "mar": mar, "nmar": nmar}
@@ -120,6 +122,38 @@ def test_the_highest_feasible_rate_is_met(p, n, seed):
     mask = mcar(table, (p - 1) / p, random_state=seed)
     assert (mask.sum(axis=1) == p - 1).all()
     assert (mask.sum(axis=0) == n * (p - 1)).all()
+
+
+def a_mask_exists(draw, open_cells, observed):
+    """Each row that could lose all is matched with a cell to keep; n - holes are kept a column."""
+    slots = open_cells.sum(axis=0) - draw.counts(open_cells)
+    rows = (observed & open_cells).any(axis=1) & ~(observed & ~open_cells).any(axis=1)
+    cells = np.repeat(open_cells[rows], slots, axis=1)
+    matched = maximum_bipartite_matching(csr_array(cells.astype(int)), perm_type="column")
+    return bool((matched >= 0).all())
+
+
+@given(st.integers(2, 5), st.integers(3, 12), st.floats(0.3, 0.8), st.booleans(), seeds)
+@settings(max_examples=300, deadline=None)
+def test_a_rate_is_refused_only_where_no_mask_exists(p, n, rate, some_closed, seed):
+    rng = np.random.default_rng(seed)
+    observed = rng.random((n, p)) < 0.7
+    open_cells = observed & (rng.random((n, p)) < (0.9 if some_closed else 1.0))
+    draw = Draw(rate)
+    if not a_mask_exists(draw, open_cells, observed):
+        with pytest.raises(InvalidParameterError, match="keep_one=False"):
+            draw.holes(rng.normal(size=(n, p)), open_cells, open_cells, observed, rng)
+        return
+    mask = draw.holes(rng.normal(size=(n, p)), open_cells, open_cells, observed, rng)
+    assert not (mask & ~open_cells).any()
+    assert (mask.sum(axis=0) == draw.counts(open_cells)).all()
+    assert ((observed & ~mask).any(axis=1) | ~observed.any(axis=1)).all()
+
+
+def test_holes_are_passed_on_where_no_row_takes_them_at_once():
+    table = mixed_table(20, seed=496, rate=0.3)
+    mask = mar(table, 0.4375, random_state=496)
+    assert (hide(table, mask).missing.all(axis=1) == table.missing.all(axis=1)).all()
 
 
 def test_an_impossible_rate_is_refused():

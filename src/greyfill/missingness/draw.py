@@ -82,7 +82,8 @@ def _swap_out_of_empty_rows(
 ) -> Bools:
     """Move one hole of each emptied row to the next cell in its column's queue.
 
-    First each row offers its least likely hole; rows that found no taker then offer any.
+    First each row offers its least likely hole; rows that found no taker then offer any, at last
+    through other rows. Rows stay without an observed cell only where the rate allows no other mask.
     """
     mask, left = mask.copy(), (observed & ~mask).sum(axis=1)
     emptied = (left == 0) & mask.any(axis=1)
@@ -98,12 +99,50 @@ def _swap_out_of_empty_rows(
             mask[rows, j], mask[takers, j] = False, True
             left[rows] += 1
             left[takers] -= 1
-    if (left[emptied] == 0).any():
+    shown = observed & ~mask
+    if not all(_free_by_a_chain(row, mask, shown, open_cells) for row in _empty(mask, shown)):
         raise InvalidParameterError(
             f"rate {draw.rate!r} leaves rows without any observed cell; "
             "lower it, choose fewer columns, or pass keep_one=False"
         )
     return mask
+
+
+def _empty(mask: Bools, shown: Bools) -> Ints:
+    """Rows that show nothing, but would without their holes."""
+    return np.flatnonzero(mask.any(axis=1) & ~shown.any(axis=1))
+
+
+def _free_by_a_chain(row: int, mask: Bools, shown: Bools, open_cells: Bools) -> bool:
+    """Show a cell of ``row`` by a chain of swaps, each within a column; False if there is none.
+
+    A row that shows one cell can take a hole there if it passes one of its own holes on. The search
+    goes over the rows breadth first until one can spare a cell, and then swaps along the way back.
+    """
+    came_from = {row: (row, -1)}
+    queue = [row]
+    for giver in queue:
+        for column in np.flatnonzero(mask[giver]).tolist():
+            for taker in np.flatnonzero(open_cells[:, column] & ~mask[:, column]).tolist():
+                if taker in came_from:
+                    continue
+                came_from[taker] = (giver, column)
+                queue.append(taker)
+                if shown[taker].sum() > 1:
+                    _swap_back(taker, came_from, mask, shown)
+                    return True
+    return False
+
+
+def _swap_back(
+    taker: int, came_from: dict[int, tuple[int, int]], mask: Bools, shown: Bools
+) -> None:
+    """Hand each hole of the chain that ends at ``taker`` to the next row."""
+    while came_from[taker][0] != taker:
+        giver, column = came_from[taker]
+        for cells, at_giver in ((mask, False), (shown, True)):
+            cells[giver, column], cells[taker, column] = at_giver, not at_giver
+        taker = giver
 
 
 def _put_one_back(mask: Bools, latent: Floats, observed: Bools) -> Bools:
