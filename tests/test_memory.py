@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from imputers.family import IMPUTERS, quick
 
-from greyfill import KNNIImputer, memory
+from greyfill import GreyClassifier, GreyRegressor, KNNIImputer, memory
 from greyfill.exceptions import GreyfillError, NotEnoughMemoryError
-from greyfill.imputers import base
+from greyfill.imputers import estimator
 
 LINUX = pytest.mark.skipif(not memory.STATM.exists(), reason="reads /proc")
 
@@ -39,8 +39,28 @@ def test_estimates_are_below_what_is_needed_and_not_far_below(imputer: Any) -> N
         work()
         needs.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    for need, per_cell in zip(needs, (imputer._bytes_per_cell, base.IN_TRANSFORM), strict=True):
+    for need, per_cell in zip(
+        needs, (imputer._bytes_per_cell, estimator.FOR_NEW_ROWS), strict=True
+    ):
         assert need / 10 <= n * p * per_cell <= need
+
+
+@pytest.mark.parametrize("model", [GreyClassifier, GreyRegressor])
+def test_models_refuse_too_large_tables_and_only_these(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = holed(800, 12), np.arange(800) % 2
+    model(n_cells=10).fit(X[:50], y[:50])
+    tracemalloc.start()
+    fitted = model(n_cells=10).fit(X, y)
+    assert X.size * model._bytes_per_cell <= tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    leave(30_000, monkeypatch)
+    with pytest.raises(NotEnoughMemoryError, match=rf"{model.__name__} on 800 × 12 cells.*sample"):
+        model().fit(X, y)
+    with pytest.raises(NotEnoughMemoryError, match="in chunks"):
+        fitted.predict(X)
+    assert fitted.predict(X[:10]).shape == (10,)
 
 
 def leave(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +111,9 @@ print(small.tolist())
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     refused, filled = done.stdout.splitlines()
-    assert refused.startswith("NotEnoughMemoryError Filling 4,000,000 × 10 cells by CGKNNImputer")
+    assert refused.startswith(
+        "NotEnoughMemoryError The work of CGKNNImputer on 4,000,000 × 10 cells"
+    )
     assert "MiB are free. Fit on a sample" in refused
     assert filled == "[[1.0, 2.0], [1.0, 2.0]]"
 
@@ -134,4 +156,6 @@ def test_the_command_says_it_in_one_line(
     with pytest.raises(SystemExit) as ended:
         app(["impute", str(tmp_path / "t.csv"), "--method", "knni"])
     assert ended.value.code == 2
-    assert "greyfill: Filling 3 × 2 cells by KNNIImputer needs at least" in capsys.readouterr().err
+    assert (
+        "greyfill: The work of KNNIImputer on 3 × 2 cells needs at least" in capsys.readouterr().err
+    )

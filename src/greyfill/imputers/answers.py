@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
 from greyfill._neighbors.tuned.drawing import draws, ranges
@@ -255,10 +255,7 @@ class Answers(BaseImputer):
 
     def _asked(self, X: Any, y: Any) -> tuple[Table, Any, Floats | None]:
         """New rows as a table, what restores them, and what is known of their classes or y."""
-        check_is_fitted(self)
-        frames.open_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        table, origin = self._open_new(X)
         if y is None or not (self._classes or self._response_range):
             return table, origin, None
         told = self._told_classes(y) if self._classes else self._told_response(y)

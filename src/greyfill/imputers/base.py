@@ -4,32 +4,26 @@ import sys
 import warnings
 from abc import ABCMeta, abstractmethod
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from greyfill import frames, memory
-from greyfill.checks import check_choice, check_installed, check_jobs, is_whole
+from greyfill import frames
+from greyfill.checks import check_choice, check_installed, is_whole
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
+from greyfill.imputers.estimator import TableEstimator
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")
-IN_TRANSFORM = 32
-"""Bytes that ``transform`` needs at least for each cell: numbers, holes, the filled copies."""
-LESS_IN_TRANSFORM = "Pass the rows in chunks: each is filled on its own, so the result is the same."
-LESS_IN_FIT = (
-    "Fit on a sample of the rows and fill the others with transform, in chunks; or drop columns."
-)
 
 
 class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
+    TransformerMixin, TableEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
 ):
     """Check, encode, drop empty columns, let the method fill a Table, and restore the container.
 
@@ -37,18 +31,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     an observed value, and class codes (−1: no label) or None.
     """
 
-    categorical_features: Any
-    ordinal_features: Any
-    missing_values: Any
     add_indicator: bool
     keep_empty_features: bool
     verbose: int
 
-    _bytes_per_cell: ClassVar[int] = 60
-    """Memory that ``fit`` needs at least for each cell of the table, its copies included."""
-
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
-    """Attributes that a saved file leaves out."""
 
     @abstractmethod
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -98,10 +85,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         Each row is filled on its own, without a label, from the rows of ``fit`` only: one row
         gives the same answer as a batch.
         """
-        check_is_fitted(self)
-        self._refuse_too_large(frames.open_table(X).shape, IN_TRANSFORM, LESS_IN_TRANSFORM)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        table, origin = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        table, origin = self._open_new(X)
         filled = table.values
         if self._kept.any():
             filled = self._put_back(table, self._fill_table(table.select(self._kept)))
@@ -160,33 +144,15 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         state.pop("_reported", None)
         return state
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted imputer to a file that ``greyfill.load`` reads without running code."""
-        from greyfill.persistence import save
-
-        check_is_fitted(self)
-        save(self, path)
-
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that holes and categories are welcome."""
+        """Tell scikit-learn that holes are welcome, and whether y is needed."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         tags.target_tags.required = self._needs_labels
         return tags
 
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
-        check_jobs(getattr(self, "n_jobs", None))
-        self._refuse_too_large(frames.open_table(X).shape, self._bytes_per_cell, LESS_IN_FIT)
-        validate_data(self, X, reset=True, skip_check_array=True)
-        table, origin = frames.encode(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-            missing_values=self.missing_values,
-        )
+        table, origin = self._open_training(X)
         labels = self._encode_labels(y, table.n_rows)
         frames.warn_of_target(y, origin.schema.names)
         self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
@@ -207,11 +173,6 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         counts = holes * (self._kept | self.keep_empty_features)
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
 
-    def _refuse_too_large(self, shape: tuple[int, ...], per_cell: int, remedy: str) -> None:
-        """Refuse a table that cannot fit in the memory that is free."""
-        work = f"Filling {shape[0]:,} × {shape[1]:,} cells by {type(self).__name__}"
-        memory.refuse_beyond(shape[0] * shape[1] * per_cell, work, remedy)
-
     def _put_back(self, table: Table, kept: Floats) -> Floats:
         """The values of the whole table, with those of the kept columns."""
         if self._kept.all():
@@ -231,13 +192,6 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         codes, classes = frames.encode_labels(y)
         self._refuse_other_rows(n_rows, len(codes))
         return codes if self._are_classes(classes) else None
-
-    def _refuse_other_rows(self, n_rows: int, n_labels: int) -> None:
-        """Refuse labels that cannot be those of the rows."""
-        if n_labels != n_rows:
-            raise InvalidDataError(
-                f"X and y describe different rows: X has {n_rows}, y has {n_labels}"
-            )
 
     def _refuse_no_labels(self) -> None:
         if self._needs_labels:

@@ -1,26 +1,24 @@
 """Impute and predict in one step: a class or a number straight from the grey neighborhood."""
 
 from abc import abstractmethod
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
 from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
-from greyfill.checks import check_jobs, check_seed, check_whole, is_number
+from greyfill.checks import check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
+from greyfill.imputers.estimator import TableEstimator
 from greyfill.table import Floats, Ints, Table
 
 
-class _GreyModel(BaseEstimator):
+class _GreyModel(TableEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
-
-    _unsaved: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -40,22 +38,10 @@ class _GreyModel(BaseEstimator):
         self.random_state = random_state
 
     def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
-        frames.open_table(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
         check_whole("n_cells", self.n_cells, least=10)
-        check_jobs(self.n_jobs)
         check_seed(self.random_state)
-        table, origin = frames.encode(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-            missing_values=self.missing_values,
-        )
-        if n_labels != table.n_rows:
-            raise InvalidDataError(
-                f"Found input variables with inconsistent numbers of samples: X has "
-                f"{table.n_rows} rows, y has {n_labels}"
-            )
+        table, origin = self._open_training(X)
+        self._refuse_other_rows(table.n_rows, n_labels)
         self._schema = origin.schema
         self._kept = np.asarray(~table.missing.all(axis=0))
         if not self._kept.any():
@@ -77,27 +63,9 @@ class _GreyModel(BaseEstimator):
     def _told_error(self, error: float) -> float:
         """An error on left-out rows as ``selection_`` tells it."""
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a file that ``greyfill.load`` reads without running code."""
-        from greyfill.persistence import save
-
-        check_is_fitted(self)
-        save(self, path)
-
     def _new_rows(self, X: Any) -> Table:
-        check_is_fitted(self)
-        frames.open_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        table, _ = frames.encode(X, schema=self._schema, missing_values=self.missing_values)
-        return table.select(self._kept)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that holes and categories are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+        """New rows in the columns that ``fit`` knows something of."""
+        return self._open_new(X)[0].select(self._kept)
 
 
 class GreyClassifier(ClassifierMixin, _GreyModel):
