@@ -99,7 +99,8 @@ Labels = Annotated[
     str | None,
     typer.Option(
         "--labels", metavar="USE",
-        help="What labels may do: donors (all), weights (only weigh columns), none.",
+        help="What labels may do: donors (all), weights (only weigh columns), predictor (one more "
+        "column; mice and missforest), none.",
         rich_help_panel=METHOD,
     ),
 ]  # fmt: skip
