@@ -21,7 +21,7 @@ def section(rows: Rows, flagship: str) -> list[str]:
     return [
         "## Errors of imputed cells",
         "",
-        *_standing(against, flagship),
+        *_standing(against, flagship, ranking.run_with_all(rows, against, SEEDS)),
         *_by_table(against, flagship),
         *_whole_bank(rows, flagship),
         *_all_figures(board.complete()),
@@ -62,9 +62,9 @@ def absent(rows: Rows) -> list[str]:
     return [name for name in PEERS if name not in there]
 
 
-def _standing(board: ranking.Board, flagship: str) -> list[str]:
+def _standing(board: ranking.Board, flagship: str, run_with_all: list[str]) -> list[str]:
     ranks, found = board.ranks(), {duel.rival: duel for duel in ranking.duels(board, flagship)}
-    fully = board.with_all_seeds().ranks()
+    fully = board.only(run_with_all).ranks()
     runs = dict(zip(board.methods, board.n_seeds().sum(axis=0).tolist(), strict=True))
     shared = int((~np.isnan(board.complete().scores)).any(axis=2).any(axis=0).sum())
     lines = []
@@ -82,7 +82,8 @@ def _standing(board: ranking.Board, flagship: str) -> list[str]:
     return [
         f"Mean ranks over the {len(board.cases)} cases (a table in a scenario): first among the "
         f"methods with a result in every case, by the mean over the seeds that all of these have "
-        f"({shared}), then among those with a result in every case with all {len(SEEDS)} seeds. "
+        f"({shared}), then among those of them that were run with all {len(SEEDS)} seeds; where a "
+        f"run of one failed, that seed of the case counts for none. "
         f"Then {flagship} against each method, over the cases and seeds that both "
         f"have: in how many cases it errs less, the geometric mean of its error over the other's, "
         f"and Wilcoxon's signed-rank test with Holm's correction over all rows. Cases of one "

@@ -55,11 +55,6 @@ class Board:
         shared = ~np.isnan(board.scores).any(axis=2, keepdims=True)
         return Board(board.methods, board.cases, np.where(shared, board.scores, np.nan))
 
-    def with_all_seeds(self) -> "Board":
-        """Only the methods that have a score in every case with every seed."""
-        whole = ~np.isnan(self.scores).any(axis=(0, 1))
-        return self.only([m for m, yes in zip(self.methods, whole, strict=True) if yes])
-
     def ranks(self, higher_is_better: bool = False) -> dict[str, float]:
         """Mean rank over the cases of each method of :meth:`complete`."""
         board = self.complete()
@@ -118,6 +113,16 @@ def board(
             found.setdefault(row["method"], blank)[case_of[case], seed_of[row["seed"]]] = row[score]
     scores = np.stack(list(found.values()), axis=2) if found else np.empty((len(cases), 1, 0))
     return Board(list(found), cases, scores)
+
+
+def run_with_all(rows: Iterable[dict[str, Any]], board: Board, seeds: Iterable[int]) -> list[str]:
+    """The methods that were run in every case with every seed, whether or not a run failed."""
+    wanted = {(*case, seed) for case in board.cases for seed in seeds}
+    tried: dict[str, set[tuple[Any, ...]]] = {name: set() for name in board.methods}
+    for row in rows:
+        if row["method"] in tried:
+            tried[row["method"]].add((row["table"], row["scenario"], row["seed"]))
+    return [name for name, runs in tried.items() if wanted <= runs]
 
 
 def best_rivals(board: Board, method: str, rivals: Iterable[str]) -> list[Rival | None]:

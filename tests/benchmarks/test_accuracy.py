@@ -103,6 +103,16 @@ def test_ranks_are_among_methods_with_every_case(board):
     assert board.ranks() == {"ours": 1.25, "early": 1.75}
 
 
+def test_failed_runs_count_as_run_and_missing_ones_do_not():
+    found = [
+        *rows("ours", {"a": [1.0, 3.0]}),
+        *rows("failed", {"a": [2.0, None]}),
+        *rows("half", {"a": [2.0]}),
+    ]
+    board = ranking.board(found, range(2), ["t"], scenarios=("a",))
+    assert ranking.run_with_all(found, board, range(2)) == ["ours", "failed"]
+
+
 def test_the_best_rival_is_the_one_we_do_worst_against(board):
     first, second = ranking.best_rivals(board, "ours", ["early", "broken"])
     assert (first.name, first.ratio) == ("early", 0.5)
