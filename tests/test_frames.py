@@ -907,6 +907,19 @@ def test_duplicate_columns_are_named():
         encode(pa.table([[1], [2]], names=["twice", "twice"]))
 
 
+def test_a_sparse_column_is_refused_with_a_remedy():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.arrays.SparseArray([0.0, 1.0])})
+    with pytest.raises(InvalidDataError, match=r"'b' has dtype Sparse.*\.sparse\.to_dense\(\)"):
+        encode(frame)
+
+
+def test_missing_values_of_single_columns_are_refused_with_a_remedy():
+    with pytest.raises(
+        InvalidParameterError, match=r"missing_values .* dict.*replace\(-999, None\)"
+    ):
+        encode([[1.0, 2.0]], missing_values={"x0": -999})
+
+
 def test_sparse_data_is_refused_with_a_remedy():
     from scipy import sparse
 

@@ -39,6 +39,17 @@ def find(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def test_modules_need_no_import_of_their_own() -> None:
+    code = """
+import sys, greyfill
+assert not any(name in sys.modules for name in ("sklearn", "matplotlib", "greyfill.plots"))
+assert "plots" in dir(greyfill)
+print(greyfill.plots.__name__, greyfill.missingness.mcar.__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["greyfill.plots", "mcar"]
+
+
 @pytest.mark.parametrize("path", public_objects())
 def test_public_objects_are_documented_with_an_example(path: str) -> None:
     documented = find(path).__doc__

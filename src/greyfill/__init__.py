@@ -97,11 +97,24 @@ _HOMES = {
     "persistence": ("load",),
     "pooling": ("pool",),
 }
+_MODULES = (
+    "datasets",
+    "evaluation",
+    "exceptions",
+    "files",
+    "information",
+    "metrics",
+    "missingness",
+    "plots",
+    "report",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first used; scikit-learn takes its time."""
+    if name in _MODULES:
+        return import_module(f"greyfill.{name}")
     if name not in __all__:
         package = import_module(__name__)  # with it Python adds "Did you mean …?"
         raise AttributeError(
@@ -113,4 +126,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from imputers.containers import CONTAINERS, N_ROWS, Container, cycle, labels
 from imputers.family import IMPUTERS, NEIGHBOR_IMPUTERS, quick
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 import greyfill
@@ -518,6 +519,36 @@ def test_column_empty_in_transform_but_not_in_fit(imputer: Any) -> None:
     filled = make(imputer).fit(frame, y).transform(new)
     assert np.isfinite(filled["u"]).all()
     assert set(filled["color"]) <= {"blue", "green", "red"}
+
+
+@family
+@pytest.mark.parametrize("cell", [None, np.nan])
+def test_a_row_from_json_comes_back_in_numbers(imputer: Any, cell: Any) -> None:
+    """pandas makes an object column of a single None; a model behind the imputer needs numbers."""
+    fitted = pd.DataFrame({"age": [30, 40, 50, 60], "dose": [1.0, 2.0, 3.0, 4.0]})
+    fitted["smokes"] = [True, False, True, False]
+    model = make(imputer).fit(fitted, [0, 0, 1, 1])
+    row = pd.DataFrame([{"age": cell, "dose": cell, "smokes": None}])
+    filled = model.transform(row.assign(age=41))
+    assert filled.dtypes.to_dict() == {"age": "int64", "dose": "float64", "smokes": "bool"}
+    whole = model.transform(row.astype(object))
+    assert whole.dtypes.to_dict() == fitted.dtypes.to_dict()
+
+
+@family
+def test_a_failed_fit_changes_nothing(imputer: Any) -> None:
+    good, y = np.array([[1.0, 2, 3], [2, HOLE, 4], [3, 4, 5], [4, 5, 7]]), [0, 0, 1, 1]
+    bad = np.array([[1.0, np.inf], [2, 3]])
+    model = make(imputer)
+    with pytest.raises(InvalidDataError):
+        model.fit(bad, [0, 1])
+    with pytest.raises(NotFittedError):
+        model.transform(good)
+    before = model.fit(good, y).transform(good)
+    with pytest.raises(InvalidDataError):
+        model.fit(bad, [0, 1])
+    assert model.n_features_in_ == 3
+    np.testing.assert_array_equal(model.transform(good), before)
 
 
 @family

@@ -54,6 +54,14 @@ def test_round_trip_of_parts_and_settings(tmp_path: Path) -> None:
     assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
 
 
+def test_a_set_of_missing_values_is_kept(tmp_path: Path) -> None:
+    model = greyfill.KNNIImputer(1, missing_values={-9, -1}).fit([[1.0, 2.0], [3.0, -9]])
+    model.save(tmp_path / "m.gf")
+    loaded = greyfill.load(tmp_path / "m.gf")
+    assert loaded.missing_values == {-9, -1}
+    assert loaded.transform([[1.0, -1]]).tolist() == [[1.0, 2.0]]
+
+
 def test_a_file_is_the_same_before_and_after_use(tmp_path: Path) -> None:
     """GreyImputer tunes a column that had no hole in `fit` late; a file has all of them."""
     X, y = holed(60)

@@ -53,6 +53,15 @@ def test_histogram_of_whole_numbers_has_a_bin_for_each():
     assert age["imputed"]["histogram"] == [0, 0, 0, 1, 0]
 
 
+@pytest.mark.parametrize("ids", [912345678901234567 + np.arange(4), np.full(4, 10**18)])
+def test_histogram_of_whole_numbers_without_exact_halves(ids):
+    table = pd.DataFrame({"id": ids, "age": [1.0, 2.0, np.nan, 4.0]})
+    imputer = greyfill.KNNIImputer(1)
+    column = summarize(imputer, table, imputer.fit_transform(table))["columns"][0]
+    assert sum(column["observed"]["histogram"]) == 4
+    assert len(column["edges"]) == len(column["observed"]["histogram"]) + 1
+
+
 def test_numbers_of_a_category_column():
     sex = summarize(*tiny())["columns"][1]
     assert sex["bins"] == ["b", "a"]

@@ -73,8 +73,9 @@ def donors_of(fitted: Fitted, row: int, column: int) -> CellDonors:
     place = int(np.searchsorted(fitted.rows, row))
     if place >= len(fitted.rows) or fitted.rows[place] != row:
         raise InvalidDataError(
-            f"row {row} is not among the rows that fit learned from: it had no label, or "
-            "max_donors left it out"
+            f"row {row!r} is not among the rows that fit learned from. Rows are counted from 0 as "
+            "they stand in the table, whatever its index; rows without a label and rows that "
+            "max_donors left out have no donors"
         )
     if not fitted.donors.missing[place, column]:
         raise InvalidDataError(

@@ -23,6 +23,9 @@ from greyfill.frames.storing import (
 )
 from greyfill.table import Bools, Floats, Kind
 
+PLAIN_NUMBERS = frozenset({Family.FLOAT, Family.INTEGER, Family.BOOLEAN})
+"""What a column of nothing but None becomes, where `fit` saw it: a model needs numbers."""
+
 
 def decode(
     filled: Floats,
@@ -84,6 +87,8 @@ def _filled_column(
     """One column with its holes filled; one that cannot hold the fills is built anew."""
     field, family, missing = origin.schema.fields[j], origin.families[j], origin.missing[:, j]
     native = series.to_native()
+    if family is Family.EMPTY and field.family in PLAIN_NUMBERS:
+        return dialect.build(_new_values(filled, field))
     if origin.boxed[j]:
         values = _boxed(filled[missing], field, family)
     elif missing.all() and not _can_hold(family, field):

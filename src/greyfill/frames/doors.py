@@ -27,7 +27,9 @@ def open_table(X: Any) -> Array | Frame:
     try:
         frame = nw.from_native(X, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
-        raise InvalidDataError(f"Column names must be unique. {error}") from None
+        raise InvalidDataError(
+            f"Column names must be unique: rename or drop the repeated ones. {error}"
+        ) from None
     if isinstance(frame, nw.DataFrame):
         _refuse_no_cells(frame.shape)
         return frame

@@ -1,11 +1,12 @@
 """The way in: any table → `Table` and `Origin`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames.arrays import FAMILIES, read_column, read_matrix
 from greyfill.frames.cells import Array, Cells, check_finite
 from greyfill.frames.dialects import dialect_of
@@ -73,6 +74,11 @@ def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
     >>> as_sentinels(["?", -999, None]), as_sentinels("NA"), as_sentinels(float("nan"))
     (('?', -999), ('NA',), ())
     """
+    if isinstance(missing_values, Mapping):
+        raise InvalidParameterError(
+            "missing_values holds for all columns and cannot be a dict. Give a value or a list of "
+            "values, or replace those of one column beforehand: X['age'].replace(-999, None)"
+        )
     if isinstance(missing_values, list | tuple | set | frozenset | np.ndarray):
         given = list(missing_values)
     else:

@@ -28,7 +28,7 @@ def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
         return without_sentinels(_read_levels(series, family), sentinels)
     missing = series.is_null().to_numpy().astype(bool)
     if family is Family.EMPTY and not missing.all():
-        raise _unusable(series.dtype, name)
+        raise _unusable(getattr(series.to_native(), "dtype", series.dtype), name)
     values = _READERS[family](series)
     if family is Family.FLOAT:
         missing |= np.isnan(values)
@@ -48,7 +48,8 @@ def family_of(dtype: Any, name: str) -> Family:
 def _unusable(dtype: Any, name: str) -> InvalidDataError:
     return InvalidDataError(
         f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
-        "texts, categories and dates can: convert the column, or drop it."
+        "texts, categories and dates can: convert the column (a sparse one by "
+        "X[name].sparse.to_dense()), or drop it."
     )
 
 

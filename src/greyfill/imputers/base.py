@@ -152,17 +152,18 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
-        table, origin = self._open_training(X)
-        labels = self._encode_labels(y, table.n_rows)
-        frames.warn_of_target(y, origin.schema.names)
-        self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
-        filled = table.values
-        if self._kept.any():
-            filled = self._put_back(table, self._fit_table(table.select(self._kept), labels))
-        else:
-            self._fit_nothing()
-        self._keep_training(origin, table.missing)
-        return origin, table.missing, filled
+        with self._all_or_nothing():
+            table, origin = self._open_training(X)
+            labels = self._encode_labels(y, table.n_rows)
+            frames.warn_of_target(y, origin.schema.names)
+            self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
+            filled = table.values
+            if self._kept.any():
+                filled = self._put_back(table, self._fit_table(table.select(self._kept), labels))
+            else:
+                self._fit_nothing()
+            self._keep_training(origin, table.missing)
+            return origin, table.missing, filled
 
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
@@ -207,7 +208,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if self._needs_labels:
             raise InvalidDataError(
                 "Unknown label type: y is continuous, but this method needs classes. "
-                "Bin y (sklearn.preprocessing.KBinsDiscretizer), or set labels='none'."
+                "Take GreyImputer, which uses measurements too, bin y "
+                "(sklearn.preprocessing.KBinsDiscretizer), or set labels='none'."
             )
         return False
 

@@ -1,5 +1,7 @@
 """What every estimator shares, imputer or model: how tables come in, and how it is saved."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -47,6 +49,16 @@ class TableEstimator(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Go back to what was fitted before, or to nothing, if ``fit`` fails."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def _open_training(self, X: Any) -> tuple[Table, Any]:
         """The table of ``fit`` in numbers, and what restores its container."""

@@ -129,10 +129,11 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
                 "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
             )
         check_classification_targets(np.asarray(classes))
-        self.classes_ = np.asarray(classes)
-        self._learn(X, len(codes), codes, None)
-        frames.warn_of_target(y, self._schema.names)
-        self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
+        with self._all_or_nothing():
+            self.classes_ = np.asarray(classes)
+            self._learn(X, len(codes), codes, None)
+            frames.warn_of_target(y, self._schema.names)
+            self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
         return self
 
     def _told_error(self, error: float) -> float:
@@ -189,9 +190,10 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
-        self._low, self._high = float(response.min()), float(response.max())
-        self._learn(X, len(response), None, response)
-        frames.warn_of_target(y, self._schema.names)
+        with self._all_or_nothing():
+            self._low, self._high = float(response.min()), float(response.max())
+            self._learn(X, len(response), None, response)
+            frames.warn_of_target(y, self._schema.names)
         return self
 
     def _told_error(self, error: float) -> float:

@@ -56,8 +56,9 @@ class _Writer:
             return {"$record": NAMES[kind], "fields": self._fields(item)}
         if IMPUTERS.get(kind.__name__) is kind:
             return {"$imputer": kind.__name__, **self._imputer(item)}
-        if isinstance(item, tuple):
-            return {"$tuple": [self.node(part) for part in item]}
+        if isinstance(item, tuple | set | frozenset):
+            tag = "$tuple" if isinstance(item, tuple) else "$set"
+            return {tag: [self.node(part) for part in item]}
         if isinstance(item, dict):
             return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
         return self._leaf(item)
@@ -75,7 +76,9 @@ class _Writer:
                 return {"$text": tag, "value": write(item)}
         raise PersistenceError(
             f"cannot save a {type(item).__module__}.{type(item).__qualname__}: "
-            "parts of your own and unusual values are not among the types that a file may name"
+            "parts of your own, random generators and unusual levels of a category are not among "
+            "the types that a file may name. Turn such a column into text before fit, and give "
+            "random_state a whole number"
         )
 
     def _fields(self, item: Any) -> dict[str, Any]:
@@ -146,6 +149,9 @@ class _Reader:
 
     def _read_tuple(self, node: Any, parts: Any) -> Any:
         return tuple(self.node(part) for part in parts)
+
+    def _read_set(self, node: Any, parts: Any) -> Any:
+        return {self.node(part) for part in parts}
 
     def _read_dict(self, node: Any, pairs: Any) -> Any:
         return {self.node(key): self.node(value) for key, value in pairs}

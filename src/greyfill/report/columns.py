@@ -10,6 +10,8 @@ from greyfill.report.text import clean, tidy
 from greyfill.table import Bools, Floats, Ints, Kind
 
 N_BINS = 20
+EXACT_HALVES = 2.0**51
+"""Below it, half a unit to either side of a whole number is exact."""
 TOP_LEVELS = 6
 OTHER, HIDDEN = "(other)", "(values not shown)"
 MOST_LEVELS_IN_ORDER = 12
@@ -98,13 +100,14 @@ def _number_bins(values: Floats, missing: Bools) -> _Bins:
     """Bins of equal width over the middle 99 % of the observed cells; the ends hold the tails."""
     observed = values[~missing] if not missing.all() else values[:1]
     low, high = np.quantile(observed, [0.005, 0.995])
-    if np.all(observed == np.rint(observed)):
+    if np.all(observed == np.rint(observed)) and max(abs(low), abs(high)) < EXACT_HALVES:
         width = max(1.0, np.ceil((high - low + 1) / N_BINS))
         edges = np.arange(np.floor(low) - 0.5, np.ceil(high) + width, width)
     elif high > low:
         edges = np.linspace(low, high, N_BINS + 1)
     else:
-        edges = np.array([low - 0.5, high + 0.5])
+        margin = max(0.5, float(np.spacing(abs(high))))
+        edges = np.array([low - margin, high + margin])
     places = np.searchsorted(edges[1:-1], values, side="right")
     return _Bins(places.astype(np.intp), [""] * (len(edges) - 1), edges.tolist())
 
