@@ -24,7 +24,7 @@ from greyfill.frames.storing import (
 from greyfill.table import Bools, Floats, Kind
 
 PLAIN_NUMBERS = frozenset({Family.FLOAT, Family.INTEGER, Family.BOOLEAN})
-"""What a column of nothing but None becomes, where `fit` saw it: a model needs numbers."""
+"""Families that a column of nothing but None takes from `fit`: a model behind needs numbers."""
 
 
 def decode(
@@ -87,7 +87,7 @@ def _filled_column(
     """One column with its holes filled; one that cannot hold the fills is built anew."""
     field, family, missing = origin.schema.fields[j], origin.families[j], origin.missing[:, j]
     native = series.to_native()
-    if family is Family.EMPTY and field.family in PLAIN_NUMBERS:
+    if family is Family.EMPTY and field.family in PLAIN_NUMBERS and not field.boxed:
         return dialect.build(_new_values(filled, field))
     if origin.boxed[j]:
         values = _boxed(filled[missing], field, family)

@@ -29,7 +29,7 @@ def learn(
         kind = _kind(cells, j in categorical, j in orders)
         levels = _levels(cells, kind, orders.get(j), sentinels)
         extent = cells.extent if kind is Kind.NUMERIC else None
-        fields.append(Field(name, kind, cells.family, levels, extent))
+        fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed))
         _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 

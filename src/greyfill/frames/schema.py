@@ -61,7 +61,8 @@ class Field:
     """One column as `fit` saw it: name, kind, family, and its levels in the order of the codes.
 
     ``extent`` is the exact least and largest whole number, or nanosecond of a moment: float64
-    rounds beyond 2⁵³, and a fill must not leave the range for that.
+    rounds beyond 2⁵³, and a fill must not leave the range for that. ``boxed`` columns held Python
+    objects.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Field:
     family: Family
     levels: tuple[Any, ...] = ()
     extent: Extent = None
+    boxed: bool = False
 
     @property
     def meaning(self) -> str:
