@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from greyfill import KNNIImputer
+from greyfill import KNNIImputer, load
 from greyfill.cli import filling
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
@@ -119,3 +119,101 @@ def test_memory_does_not_grow_with_the_file(command, folder, model):
         assert len(filled) == 3 * times + 1
         assert set(filled[1::3]) == {b"2.5,pos,L,60"}
     assert peaks[1] - peaks[0] < 24
+
+
+TRAIN = b"""kind,n,share,seen,day,at
+a,7,0.25,TRUE,2024-01-01,2024-01-01 10:30
+a,9,0.75,TRUE,2024-01-02,2024-01-01 10:31
+b,61,0.5,FALSE,2024-03-01,2024-03-01 10:30
+b,62,0.13,FALSE,2024-03-04,2024-03-01 11:30
+"""
+HEAD, HOLES = b"kind,n,share,seen,day,at\n", b"b,,,,,\n"
+NEIGHBORS = (
+    b"",
+    b"a,8.5,0.2,true,2024-01-01,2024-01-01T10:30:00.5\n",
+    b"a,8,7,True,2024-01-01T10:30,2024-01-01\n",
+    b"a,1e1,0.123456,FALSE,2024-01-01T10:30:01.5,2024-01-01 10:30\n",
+)
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def learned(request, greyfill, folder):
+    """A model of many types that was learned from a file which shows decimals, or which does not.
+
+    A step of the way from 61 to 62 is no whole number, so rounding shows.
+    """
+    (folder / "train.csv").write_bytes(TRAIN)
+    name = "train." + request.param
+    if request.param == "parquet":
+        pl.read_csv("train.csv", try_parse_dates=True).write_parquet(name)
+    greyfill("fit", name, "-m", "knni", "-k", "2", "--save", "types", "-q")
+    return request.param
+
+
+def test_a_fill_does_not_depend_on_the_rows_beside_it(greyfill, folder, learned):
+    (folder / "new.csv").write_bytes(HEAD + HOLES)
+    for neighbor in NEIGHBORS:
+        (folder / "new.csv").write_bytes(HEAD + neighbor + HOLES)
+        done = greyfill("apply", "types", "new.csv", "-o", "-", "-q")
+        kind, n, share, seen, day, at = done.stdout.splitlines()[-1].split(",")
+        assert (kind, n) == ("b", "62")  # 61.5, half to even
+        assert share == ("0.32" if learned == "csv" else "0.315")
+        assert seen == ("FALSE" if learned == "csv" else "false")
+        assert day == "2024-03-02"  # 2024-03-02 12:00, half to even: day 19784 of the epoch
+        assert at == ("2024-03-01 11:00" if learned == "csv" else "2024-03-01T11:00:00")
+
+
+def test_the_decimals_of_test_files_are_those_of_the_training_file(greyfill, folder):
+    (folder / "train.csv").write_bytes(TRAIN)
+    for neighbor in NEIGHBORS:
+        (folder / "new.csv").write_bytes(HEAD + neighbor + HOLES)
+        greyfill("impute", "train.csv", "-m", "knni", "-k", "2", "--test", "new.csv", "-f", "-q")
+        last = (folder / "new.filled.csv").read_bytes().splitlines()[-1]
+        assert last == b"b,62,0.32,FALSE,2024-03-02,2024-03-01 11:00"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "xlsx", "parquet"])
+def test_other_formats_take_the_types_of_the_model(greyfill, folder, format):
+    """A parquet file comes from a CSV file here, whose columns have no declared type either."""
+    (folder / "train.csv").write_bytes(TRAIN)
+    greyfill("fit", "train.csv", "-m", "knni", "-k", "2", "--save", "types", "-q")
+    columns = ("kind", "n", "share", "seen", "day", "at")
+    for n, share in ((8, 7), (8.5, 0.25)):
+        first, hole = ("a", n, share, True, None, None), ("b",) + (None,) * 5
+        frame = pl.DataFrame([first, hole], schema=columns, orient="row")
+        if format == "parquet":
+            frame.write_csv("new.csv")
+        else:
+            {"jsonl": frame.write_ndjson, "xlsx": frame.write_excel}[format]("new." + format)
+        name = "new.csv" if format == "parquet" else "new." + format
+        greyfill("apply", "types", name, "-o", "out." + format, "-q", "-f")
+        readers = {"jsonl": pl.read_ndjson, "xlsx": pl.read_excel, "parquet": pl.read_parquet}
+        filled = readers[format]("out." + format)
+        assert filled["n"].to_list() == [n, 62]
+        assert filled["share"].to_list() == [share, pytest.approx(0.315)]
+
+
+def test_a_file_without_decimals_gets_the_mark_of_the_model(greyfill, folder):
+    (folder / "train.csv").write_bytes(b"kind;n;x\na;1;0,25\na;2;0,5\nb;8;3,5\nb;9;4,5\n")
+    greyfill("fit", "train.csv", "-m", "knni", "-k", "2", "--save", "commas", "-q")
+    for before, cell in ((b"", "4,00"), (b"a;1;0,5\n", "4,00"), (b"a;1;0.5\n", "4.00")):
+        (folder / "new.csv").write_bytes(b"kind;n;x\n" + before + b"b;8;\n")
+        last = greyfill("apply", "commas", "new.csv", "-o", "-", "-q").stdout.splitlines()[-1]
+        assert last == "b;8;" + cell
+
+
+def test_a_model_with_damaged_styles_is_refused(fails, greyfill, folder, model):
+    for damaged in (("Fixed", "2", "."), ("Fixed", 10**9, "."), ("Fixed",), ("open", "x"), 7):
+        imputer = load(model)
+        imputer.cell_styles_["dose"] = damaged
+        imputer.save("tampered")
+        assert "tampered: the style of" in fails("apply", "tampered", "new.csv")
+
+
+def test_styles_of_an_earlier_fit_do_not_count(greyfill, folder, model):
+    """A model that was fitted again in Python learned from another table than the styles tell."""
+    frame = pl.DataFrame({"dose": [1, 4], "smear": ["neg", "pos"], "age": [1.5, 2.25]})
+    load(model).set_params(n_neighbors=1).fit(frame, ["well", "ill"]).save("again")
+    (folder / "new.csv").write_bytes(b"dose,smear,age\n,pos,\n")
+    done = greyfill("apply", "again", "new.csv", "-o", "-", "-q")
+    assert done.stdout.splitlines()[-1] == "4,pos,2.25"

@@ -14,6 +14,7 @@ from greyfill import files, frames
 from greyfill.cli.choosing import Choice
 from greyfill.cli.names import called
 from greyfill.cli.reading import Sheet, count_holes
+from greyfill.cli.remembering import remember
 from greyfill.cli.voice import Voice
 from greyfill.exceptions import EmptyColumnWarning
 from greyfill.frames import Family, Field, Schema
@@ -76,6 +77,7 @@ def learn(sheet: Sheet, choice: Choice, voice: Voice) -> Filled:
     with voice.working(f"filling {sheet.name} by {choice.method}"), _heard() as heard:
         features = imputer.fit_transform(sheet.X, sheet.y)
     imputer.set_params(verbose=0)
+    remember(imputer, sheet.source.styles)
     chosen = features.select([c for c in sheet.features if c in features.columns])
     return Filled(sheet, imputer, chosen, perf_counter() - started, tuple(heard))
 

@@ -12,6 +12,7 @@ from greyfill.cli.choosing import Choice
 from greyfill.cli.filling import Filled, Numbers, fill_new, learn, plan, schema_of
 from greyfill.cli.names import STREAM, beside, called, shown
 from greyfill.cli.reading import Sheet, Wishes
+from greyfill.cli.remembering import learned_from
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.files.formats import layout_of
@@ -64,9 +65,11 @@ class ImputeJob:
 
     def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
         choice.make(sheet)  # says what is wrong before any test is read
+        schema = schema_of(sheet)
+        learned = learned_from(schema, sheet.source.styles)
         with ExitStack() as opened:
             tests = [
-                opened.enter_context(open_new(name, wishes, schema_of(sheet), voice))
+                opened.enter_context(open_new(name, wishes, schema, learned, voice))
                 for name in self.tests
             ]
             filled = learn(sheet, choice, voice)
@@ -175,11 +178,13 @@ def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
 
 
 @contextmanager
-def open_new(name: str, wishes: Wishes, schema: Schema, voice: Voice) -> Iterator[files.Batches]:
+def open_new(
+    name: str, wishes: Wishes, schema: Schema, learned: files.Learned, voice: Voice
+) -> Iterator[files.Batches]:
     """Open new rows for an imputer that learned this schema."""
     with ExitStack() as opened:
         with voice.working(f"reading {called(name)}"):
-            batches = opened.enter_context(wishes.open_new(name, schema))
+            batches = opened.enter_context(wishes.open_new(name, schema, learned))
         yield batches
 
 

@@ -97,7 +97,9 @@ class Wishes:
         return sheet
 
     @contextmanager
-    def open_new(self, name: str, schema: Schema) -> Iterator[files.Batches]:
+    def open_new(
+        self, name: str, schema: Schema, learned: files.Learned
+    ) -> Iterator[files.Batches]:
         """Open new rows for a model; columns that it does not know are left as they are."""
         others = [*([self.target] if self.target else []), *_split(self.ignored)]
         with files.open_batches(
@@ -108,6 +110,7 @@ class Wishes:
             delimiter=self.delimiter,
             decimal=self.decimal,
             encoding=self.encoding,
+            learned=learned,
         ) as batches:
             _refuse_lacking(schema.names, batches.columns, called(name))
             yield batches

@@ -11,6 +11,7 @@ from greyfill.cli.filling import Numbers, fill_new
 from greyfill.cli.jobs import open_new
 from greyfill.cli.names import STREAM, beside
 from greyfill.cli.reading import Wishes
+from greyfill.cli.remembering import learned_by
 from greyfill.cli.voice import Voice, print_json
 from greyfill.exceptions import InvalidParameterError, PersistenceError
 from greyfill.files.formats import layout_of
@@ -46,7 +47,8 @@ class ApplyJob:
             print_json({"model": self.model, "files": told})
 
     def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Numbers:
-        with open_new(name, wishes, imputer.schema_, voice) as batches:
+        learned = learned_by(imputer, self.model)
+        with open_new(name, wishes, imputer.schema_, learned, voice) as batches:
             self._set_jobs(imputer, batches.height)
             numbers = fill_new(imputer, batches, self._out(name), self.force, voice)
         showing.tell_columns(voice, numbers, "holes", "filled")

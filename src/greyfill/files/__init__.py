@@ -12,7 +12,8 @@ filled frame
 ```
 
 `source` reads and writes a table as a whole, `batches` part by part in bounded memory; both go this
-way and give the same bytes. Parquet, Arrow, JSON lines and Excel have types of their own: `typed`
+way and give the same bytes. `learned` is what a model tells about new rows: how their fills are
+written. Parquet, Arrow, JSON lines and Excel have types of their own: `typed`
 and `scanning` read them with polars and `writing` writes them; observed cells keep their values and
 dtypes.
 """
@@ -20,6 +21,7 @@ dtypes.
 from greyfill.files.atomic import check_output, put
 from greyfill.files.batches import Batch, Batches, open_batches
 from greyfill.files.formats import Format
+from greyfill.files.learned import Learned
 from greyfill.files.source import Source, read
 from greyfill.files.typed import put_parquet
 
@@ -27,6 +29,7 @@ __all__ = [
     "Batch",
     "Batches",
     "Format",
+    "Learned",
     "Source",
     "check_output",
     "open_batches",

@@ -12,9 +12,13 @@ from greyfill.files.compressing import Sink, compressing
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader
 from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, layout_of, sniff_format
+from greyfill.files.learned import Learned
 from greyfill.files.loading import BLOCK, Input, shown
 from greyfill.files.typed import BATCH_ROWS, TypedReader
 from greyfill.files.writing import FrameWriter, writing_frames
+
+UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
+"""Formats with typed cells, whose columns have the type of all their cells together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +32,17 @@ class Batch:
 class BatchWriter:
     """Takes the batches of a file in their order, filled."""
 
-    def __init__(self, sink: Sink, reader: CsvReader | None, frames: FrameWriter | None) -> None:
-        self._sink, self._frames = sink, frames
+    def __init__(
+        self, sink: Sink, reader: CsvReader | None, frames: FrameWriter | None, learned: Learned
+    ) -> None:
+        self._sink, self._frames, self._learned = sink, frames, learned
         self._text = None if reader is None else Encoder(reader.encoding)
 
     def write(self, batch: Batch, filled: pl.DataFrame) -> None:
         """Write a batch; a CSV file that stays one takes only cells that were missing."""
         if self._frames is not None:
             if filled.height:
-                self._frames.write(filled)
+                self._frames.write(self._learned.rounded(batch.frame, filled))
             return
         assert batch.csv is not None
         assert self._text is not None
@@ -67,10 +73,12 @@ class Batches:
     1
     """
 
-    def __init__(self, source: Input, format: Format, reader: CsvReader | TypedReader) -> None:
+    def __init__(
+        self, source: Input, format: Format, reader: CsvReader | TypedReader, learned: Learned
+    ) -> None:
         self.name, self.format = source.name, format
         self.columns, self.height, self.notes = reader.columns, reader.height, reader.notes
-        self._reader = reader
+        self._reader, self._learned = reader, learned
 
     def __iter__(self) -> Iterator[Batch]:
         """The rows in batches, the last one included; a batch may be without rows."""
@@ -79,7 +87,13 @@ class Batches:
                 yield Batch(part.frame, part)
         else:
             for frame in self._reader.frames():
-                yield Batch(frame)
+                yield Batch(self._with_types(frame))
+
+    def _with_types(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The learned types, for formats that declare none."""
+        if self.format not in UNDECLARED:
+            return frame
+        return frame.with_columns(self._learned.typed(column) for column in frame)
 
     @contextmanager
     def writing(
@@ -95,12 +109,12 @@ class Batches:
         reader = self._reader if isinstance(self._reader, CsvReader) else None
         with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
             if format is Format.CSV and reader is not None:
-                writer = BatchWriter(sink, reader, None)
+                writer = BatchWriter(sink, reader, None, self._learned)
                 yield writer
                 writer.finish()
             else:
                 with writing_frames(sink, format) as frames:
-                    yield BatchWriter(sink, None, frames)
+                    yield BatchWriter(sink, None, frames, self._learned)
 
 
 @contextmanager
@@ -113,6 +127,7 @@ def open_batches(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    learned: Learned | None = None,
     size: int = BLOCK,
     rows: int = BATCH_ROWS,
 ) -> Iterator[Batches]:
@@ -128,6 +143,8 @@ def open_batches(
         As in `read`.
     text_columns, numeric_columns
         Columns whose type is given; names that the file has not are passed over.
+    learned
+        What a model knows about the columns: new cells are written as in the table it learned from.
     size, rows
         About how many bytes, or how many rows of a Parquet or Arrow file, are read at a time.
 
@@ -153,9 +170,9 @@ def open_batches(
         if format is Format.CSV:
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
-                delimiter, decimal, encoding,
+                delimiter, decimal, encoding, learned,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
             reader = TypedReader(source, format, tuple(na_values), size, rows)
-        yield Batches(source, format, reader)
+        yield Batches(source, format, reader, learned or Learned())

@@ -15,6 +15,7 @@ from greyfill.files.delimiters import SAMPLE, find_delimiter, quoted_if_needed
 from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
 from greyfill.files.grid import Grid, lay_out_parts
 from greyfill.files.inference import Evidence, StrayCellsError, Verdict
+from greyfill.files.learned import Learned
 from greyfill.files.problems import listed
 from greyfill.files.styles import Style
 from greyfill.files.tokens import Offsets
@@ -31,6 +32,7 @@ class CsvOptions:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    learned: Learned | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +122,22 @@ class CsvReader:
         self._marks = _possible_marks(self.delimiter, options.decimal)
         self.height = 0
         self._evidence = self._gather()
-        mark = _usual_mark(self._marks, self._evidence)
-        self._verdicts = [self._judge(j, mark) for j in range(len(self._evidence))]
+        learned = options.learned or Learned()
+        mark = _usual_mark(self._marks, self._evidence, learned.mark)
+        self._verdicts = [
+            self._judge(j, mark).taught(learned.styles.get(column), mark)
+            for j, column in enumerate(self.columns)
+        ]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(evidence.name for evidence in self._evidence)
+
+    @property
+    def styles(self) -> dict[str, Style]:
+        """How new cells of each column are written."""
+        return dict(zip(self.columns, (verdict.style for verdict in self._verdicts), strict=True))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -188,10 +199,10 @@ class CsvReader:
         if grid.names != self.columns:
             raise self._changed()
         series = [self._typed(grid, j) for j in range(len(grid.names))]
-        styles = [verdict.style for verdict in self._verdicts]
+        styles = self.styles
         holes = {
-            column.name: _holes(column, style, grid, j)
-            for j, (column, style) in enumerate(zip(series, styles, strict=True))
+            column.name: _holes(column, styles[column.name], grid, j)
+            for j, column in enumerate(series)
         }
         return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes)
 
@@ -279,10 +290,10 @@ def _possible_marks(delimiter: str, given: str | None) -> str:
     return given
 
 
-def _usual_mark(marks: str, columns: list[Evidence]) -> str:
-    """The decimal mark that more numbers of the file show."""
+def _usual_mark(marks: str, columns: list[Evidence], learned: str) -> str:
+    """The decimal mark that more numbers of the file show, or else the learned one."""
     counts = sum((column.marks for column in columns), Counter[str]())
-    return max(marks, key=lambda mark: counts[mark])
+    return max(marks, key=lambda mark: (counts[mark], mark == learned))
 
 
 def _without_sentinels(values: pl.Series, na_values: Sequence[str]) -> pl.Series:

@@ -6,13 +6,14 @@ column that is read at once is one part.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files import patterns
+from greyfill.files.learned import in_notation, typed
 from greyfill.files.looks import LOOKS, Counts, Look, Numbers, Spelling
 from greyfill.files.styles import Style, Text
 
@@ -30,11 +31,13 @@ class Verdict:
     spelling: Spelling | None = None
     is_empty: bool = False
     note: str = ""
+    learned: Style | None = None
 
     @property
     def style(self) -> Style:
         """How new cells are written."""
-        return Text() if self.spelling is None else self.spelling.style
+        found = Text() if self.spelling is None else self.spelling.style
+        return self.learned or found
 
     @property
     def is_text(self) -> bool:
@@ -43,6 +46,17 @@ class Verdict:
 
     def parse(self, cells: pl.Series) -> pl.Series:
         """The typed cells of a part of the column, with nulls in its holes."""
+        values = self._values(cells)
+        return values if self.learned is None else typed(values, self.learned)
+
+    def taught(self, style: Style | None, mark: str) -> "Verdict":
+        """The verdict with the style that a model learned, in the notation of the file."""
+        if style is None:
+            return self
+        found = style if self.is_empty else self.style
+        return replace(self, learned=in_notation(style, found, mark))
+
+    def _values(self, cells: pl.Series) -> pl.Series:
         if self.is_empty:
             return pl.Series(cells.name, [None] * len(cells), dtype=pl.Null)
         if self.spelling is None:

@@ -12,6 +12,7 @@ from greyfill.files.compressing import compressing
 from greyfill.files.csv_text import CsvOptions, CsvText, read_csv
 from greyfill.files.formats import Format, Layout, layout_of, sniff_format
 from greyfill.files.loading import load, shown
+from greyfill.files.styles import Style, Text
 from greyfill.files.typed import NOTES, read_typed
 from greyfill.files.writing import writing_frames
 
@@ -39,6 +40,12 @@ class Source:
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
+
+    @property
+    def styles(self) -> dict[str, Style]:
+        """How a CSV file writes the columns that have observed cells and are no text."""
+        styles = {} if self.csv is None else self.csv.reader.styles
+        return {name: style for name, style in styles.items() if not isinstance(style, Text)}
 
     def place(self, row: int, column: str) -> str:
         """Where a cell is, for a message: its line in a text file, else its row."""

@@ -74,6 +74,21 @@ class Scientific:
 
 
 @dataclass(frozen=True)
+class Shortest:
+    """Numbers with all digits that tell them apart from other numbers."""
+
+    mark: str = "."
+
+    def spell(self, value: Any) -> str:
+        """The text of a cell with this value.
+
+        >>> Shortest().spell(0.25), Shortest(",").spell(61.0)
+        ('0.25', '61,0')
+        """
+        return str(value).replace(".", self.mark)
+
+
+@dataclass(frozen=True)
 class Truth:
     """The two words for true and false."""
 
@@ -90,7 +105,14 @@ class Day:
     """Dates as 2024-02-29."""
 
     def spell(self, value: date) -> str:
-        """The text of a cell with this value."""
+        """The text of a cell with this value, a moment rounded to a day half to even.
+
+        >>> Day().spell(datetime(2024, 2, 29, 18))
+        '2024-03-01'
+        """
+        if isinstance(value, datetime):
+            days = (value.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)
+            value = date(1970, 1, 1) + timedelta(days=round(days))
         return value.isoformat()
 
 

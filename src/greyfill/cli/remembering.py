@@ -1,0 +1,56 @@
+"""How the table that was learned from writes its cells, kept with the imputer for new rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from greyfill import files
+from greyfill.exceptions import PersistenceError
+from greyfill.files.learned import KINDS, as_plain, from_plain
+from greyfill.files.styles import Day, Moment, Shortest, Style, Text, Truth, Whole
+from greyfill.frames import Family, Field, Schema
+
+ATTRIBUTE = "cell_styles_"
+"""Where an imputer keeps the styles, as plain data that a saved file can hold."""
+
+USUAL: dict[Family, Style] = {
+    Family.INTEGER: Whole(),
+    Family.FLOAT: Shortest(),
+    Family.DECIMAL: Shortest(),
+    Family.BOOLEAN: Truth(),
+    Family.DATE: Day(),
+    Family.DATETIME: Moment(),
+    Family.TEXT: Text(),
+}
+"""Styles of columns that were not learned from a CSV file."""
+
+
+def remember(imputer: Any, styles: Mapping[str, Style]) -> None:
+    """Keep the styles of the columns that an imputer learned."""
+    names = imputer.schema_.names
+    kept = {name: as_plain(style) for name, style in styles.items() if name in names}
+    setattr(imputer, ATTRIBUTE, kept)
+
+
+def learned_by(imputer: Any, name: str) -> files.Learned:
+    """What an imputer that was saved under a name knows about new rows."""
+    kept = getattr(imputer, ATTRIBUTE, {})
+    try:
+        styles = {column: from_plain(plain) for column, plain in kept.items()}
+    except PersistenceError as error:
+        raise PersistenceError(f"{name}: {error}") from error
+    return learned_from(imputer.schema_, styles)
+
+
+def learned_from(schema: Schema, styles: Mapping[str, Style]) -> files.Learned:
+    """What a schema and the styles of its table tell about new rows."""
+    found = {field.name: _style(field, styles.get(field.name)) for field in schema.fields}
+    known = {name: style for name, style in found.items() if style is not None}
+    return files.Learned(schema.names, known)
+
+
+def _style(field: Field, kept: Style | None) -> Style | None:
+    """The style of a column; one that was kept before another fit does not count."""
+    usual = USUAL.get(field.family)
+    if kept is None or usual is None or KINDS[type(kept)] != KINDS[type(usual)]:
+        return usual
+    return kept if isinstance(kept, Whole) == isinstance(usual, Whole) else usual
