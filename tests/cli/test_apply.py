@@ -202,6 +202,28 @@ def test_a_file_without_decimals_gets_the_mark_of_the_model(greyfill, folder):
         assert last == "b;8;" + cell
 
 
+def test_only_words_given_anew_must_occur(greyfill, folder, model):
+    """The model knows ?, of which new.csv has none."""
+    pl.read_csv("new.csv").write_parquet("new.parquet")
+    for name in ("new.csv", "new.parquet"):
+        done = greyfill("apply", model, name, "--na-values", "N/A", "--na-values", "neg")
+        (note,) = (line for line in done.stderr.splitlines() if line.startswith("note: "))
+        assert "No cell is 'N/A'" in note
+    tests = ("--test", "new.csv", "-f", "-o", "x.csv")
+    assert "No cell is" not in greyfill("impute", "table.csv", *ABOUT, *tests).stderr
+
+
+def test_stray_cells_of_new_rows(fails, greyfill, folder, model):
+    (folder / "stray.csv").write_bytes(b"dose,smear,size,age\n2.5,pos,L,old\n2.5,pos,L,60\n")
+    message = fails("apply", model, "stray.csv")
+    assert "--na-values 'old'" in message
+    assert "the imputer learned numbers from this column" in message
+    assert "--categorical 'age' (greyfill fit)" in message
+    (folder / "other.csv").write_bytes(b"dose,smear,size,age,x\n2.5,pos,L,60,1\n,pos,L,60,y\n")
+    lines = greyfill("apply", model, "other.csv", "-o", "-").stdout.splitlines()
+    assert [line.rpartition(",")[2] for line in lines] == ["x", "1", "y"]
+
+
 def test_a_model_with_damaged_styles_is_refused(fails, greyfill, folder, model):
     for damaged in (("Fixed", "2", "."), ("Fixed", 10**9, "."), ("Fixed",), ("open", "x"), 7):
         imputer = load(model)

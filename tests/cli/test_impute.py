@@ -340,3 +340,35 @@ def test_notes_about_the_target(greyfill, folder):
     done = greyfill("impute", "many.csv", "-t", "y", "-k", "1")
     assert "has 40 classes in 40 rows. Is it the column of the classes?" in done.stderr
     assert "fall-back: " in done.stderr
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.sav", "x.dat.gz"])
+def test_unknown_formats_are_told_by_the_name_that_was_given(fails, greyfill, folder, name):
+    (folder / name).write_bytes(b"{}")
+    greyfill("fit", "table.csv", "-m", "knni", "--na-values", "?", "--save", "model", "-q")
+    for arguments in (
+        ("impute", name, "-t", "outcome"),
+        ("impute", "table.csv", "-m", "mean", "--test", name),
+        ("apply", "model", name),
+    ):
+        message = fails(*arguments)
+        assert message.startswith(f"greyfill: {name}: the extension '.{name.split('.')[1]}' ")
+        assert ".filled" not in message
+        for known in (".csv", ".parquet", ".jsonl", ".xlsx"):
+            assert known in message
+
+
+def test_numbers_with_signs_are_told_to_be_written_plainly(fails, folder):
+    (folder / "shares.csv").write_bytes(b"pct,y\n" + b"74%,a\n75%,b\n" * 8)
+    message = fails("impute", "shares.csv", "-t", "y", "--numeric", "pct")
+    assert "this cell and 15 more do not: '74%'" in message
+    assert "If it is a number, write it plainly, as 74 or 1234.5." in message
+    (folder / "one.csv").write_bytes(b"n,y\n" + b"74,a\n" * 8 + b"old,b\n")
+    message = fails("impute", "one.csv", "-t", "y")
+    assert "this cell does not: 'old'. If it stands" in message
+
+
+def test_a_name_without_extension_is_filled_beside(greyfill, folder, listing):
+    (folder / "votes").write_bytes((folder / "table.csv").read_bytes())
+    greyfill("impute", "votes", "-t", "outcome", "--na-values", "?", "-q")
+    assert "votes-filled" in listing()

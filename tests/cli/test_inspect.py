@@ -177,3 +177,79 @@ def test_reproduce_tells_on_stderr_what_it_wrote(greyfill, folder, monkeypatch):
 
 def test_reproduce_fails_before_the_work(fails, folder):
     fails("reproduce", "--out", folder / "table.csv" / "below")
+
+
+def notes(greyfill, command, *arguments):
+    """The notes of inspect or of impute as it would be done."""
+    more = () if command == "inspect" else ("-m", "iknn", "--dry-run")
+    return json.loads(greyfill(command, *arguments, *more, "--json").stdout)["notes"]
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute"])
+def test_words_for_missing_that_no_cell_holds_are_noted(greyfill, folder, command):
+    (folder / "marked.csv").write_bytes(b"a,b\n-999.0,x\n-1,y\n3.5,\n")
+    pl.DataFrame({"a": [-999.0, -1.0, 3.5], "b": ["x", "y", None]}).write_parquet("marked.parquet")
+    for name in ("marked.csv", "marked.parquet"):
+        (note,) = notes(greyfill, command, name, "--na-values=-999,-1")
+        assert note.startswith("No cell is '-999,-1' (--na-values")
+        assert "comma" in note
+        assert "--na-values -999 --na-values -1" in note
+        (note,) = notes(greyfill, command, name, "--na-values=-999", "--na-values", "N/A")
+        assert note.startswith("No cell is 'N/A'")
+        assert "comma" not in note
+        assert "once for each value" in note
+        assert notes(greyfill, command, name, "--na-values=-999", "--na-values", "x") == []
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute"])
+@pytest.mark.parametrize(
+    ("cells", "name"),
+    [
+        (["04.01.2021", "28.11.2021"], "dates in another form"),
+        (["28/01/2020", "1/2/20"], "dates in another form"),
+        (["2020/01/28", "2020/02/01"], "dates in another form"),
+        (["28.01.2020 10:30", "01.02.2020 11:00"], "dates in another form"),
+        (["08:15", "17:30"], "times of day"),
+        (["8:15 am", "5:30 PM"], "times of day"),
+        (["74%", "7.5 %"], "percentages"),
+        (["$1,234", "$87"], "amounts"),
+        (["9,819", "12,512"], "amounts"),
+        (["12 EUR", "1.234,50 EUR"], "amounts"),
+    ],
+)
+def test_other_forms_of_dates_and_numbers_are_noted(greyfill, folder, cells, name, command):
+    rows = "\n".join(f'{i},"{cell}"' for i, cell in enumerate(cells))
+    (folder / "forms.csv").write_text(f"i,x\n{rows}\n,\n")
+    (note,) = notes(greyfill, command, "forms.csv")
+    assert note.startswith(f"Column 'x' looks like {name} (")
+    assert "was read as categories" in note
+    assert ("YYYY-MM-DD" if "dates" in name else "plain ones") in note
+    assert notes(greyfill, command, "forms.csv", "--categorical", "x") == []
+    assert notes(greyfill, command, "forms.csv", "--ignore", "x") == []
+
+
+@pytest.mark.parametrize(
+    "cells", [["PAT001", "PAT002"], ["98-76-54", "1-2-3"], ["a 5%", "b"], ["3:1:4:1", "v1.2.3"]]
+)
+def test_other_texts_are_not_taken_for_dates_or_numbers(greyfill, folder, cells):
+    (folder / "texts.csv").write_text("x,i\n" + "".join(f"{cell},1\n" for cell in cells))
+    assert notes(greyfill, "inspect", "texts.csv") == []
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute"])
+def test_identifiers_are_noted(greyfill, folder, command):
+    def write(n_rows, last):
+        words = [f"name {i}" for i in range(n_rows - 1)] + [last]
+        rows = "".join(f"{word},{i},\n" for i, word in enumerate(words))
+        (folder / "named.csv").write_text(f"who,n,hole\n{rows},7,1\n")
+
+    write(20, "somebody")
+    (note,) = notes(greyfill, command, "named.csv")
+    assert "'who': no two of its 20 texts are equal" in note
+    assert "--ignore 'who'" in note
+    assert notes(greyfill, command, "named.csv", "--ignore", "who") == []
+    about_target = notes(greyfill, command, "named.csv", "-t", "who")
+    assert not [note for note in about_target if "no two" in note]
+    for n_rows, last in ((19, "somebody"), (20, "name 3")):
+        write(n_rows, last)
+        assert notes(greyfill, command, "named.csv") == []

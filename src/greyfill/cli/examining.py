@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from greyfill import frames
-from greyfill.cli.filling import Numbers, doubts, kind_of, notes_on
+from greyfill.cli.filling import Numbers, kind_of
 from greyfill.cli.names import called
+from greyfill.cli.noting import doubts, notes_on
 from greyfill.cli.reading import Sheet
 from greyfill.cli.showing import bar, grid, name_of
 from greyfill.information import class_information

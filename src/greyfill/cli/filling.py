@@ -13,6 +13,7 @@ import polars as pl
 from greyfill import files, frames
 from greyfill.cli.choosing import Choice
 from greyfill.cli.names import called
+from greyfill.cli.noting import doubts, notes_on
 from greyfill.cli.reading import Sheet, count_holes
 from greyfill.cli.remembering import remember
 from greyfill.cli.voice import Voice
@@ -22,9 +23,6 @@ from greyfill.table import Kind
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
-
-MANY_CLASSES = 0.5
-FEW_ROWS = 10
 
 Numbers = dict[str, Any]
 
@@ -186,40 +184,6 @@ def kind_of(field: Field) -> str:
     if field.kind is Kind.NUMERIC and field.meaning != "numbers":
         return field.family.value
     return field.kind.value
-
-
-def notes_on(sheet: Sheet) -> Iterator[str]:
-    """What the user should know about a sheet before he trusts what comes out."""
-    for name in sheet.empty:
-        yield (
-            f"Column {name!r} has no observed value, so it stays empty. "
-            "Drop it, or ignore it (--ignore)."
-        )
-    if sheet.y is None:
-        return
-    unlabeled, seen = sheet.y.null_count(), len(sheet.y) - sheet.y.null_count()
-    if unlabeled:
-        rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
-        yield f"{rows} no label in {sheet.target!r}: filled like new rows; the label stays empty."
-    classes = sheet.y.drop_nulls().n_unique()
-    if classes > 20 and classes > MANY_CLASSES * seen:
-        yield (
-            f"The target {sheet.target!r} has {classes:,} classes in {seen:,} rows. "
-            "Is it the column of the classes?"
-        )
-
-
-def doubts(sheet: Sheet, fields: tuple[Field, ...]) -> Iterator[str]:
-    """Ask about whole numbers with two values: they are often the codes of categories."""
-    frame = sheet.source.frame
-    whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family is Family.INTEGER]
-    names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
-    if names and frame.height > FEW_ROWS:
-        some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
-        yield (
-            "Whole numbers with two values were taken as numbers. "
-            f"If they are codes of categories, say so: --categorical {some}"
-        )
 
 
 @contextmanager

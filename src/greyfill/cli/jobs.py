@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +66,11 @@ class ImputeJob:
     def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
         choice.make(sheet)  # says what is wrong before any test is read
         schema = schema_of(sheet)
-        learned = learned_from(schema, sheet.source.styles)
+        learned = learned_from(schema, sheet.source.styles, wishes.na_values)
+        for_tests = replace(wishes, na_values=())  # a word of the table need not be in them
         with ExitStack() as opened:
             tests = [
-                opened.enter_context(open_new(name, wishes, schema, learned, voice))
+                opened.enter_context(open_new(name, for_tests, schema, learned, voice))
                 for name in self.tests
             ]
             filled = learn(sheet, choice, voice)
@@ -135,7 +136,8 @@ class ImputeJob:
         for name in written:
             if written.count(name) > 1:
                 raise InvalidParameterError(f"{name} would be written twice. Give it another name.")
-        layout_of(self.out)
+        for name in (self.file, *self.tests, self.out):
+            layout_of(name)
         files.check_output(self.out, source=self.file, force=self.force)
         for name in written[1:]:
             files.check_output(name, force=self.force)

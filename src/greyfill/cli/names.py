@@ -15,7 +15,7 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
     ('data/votes.filled.csv.gz', 'votes.report.html')
     >>> beside("-", "filled"), beside("votes", "filled")
-    ('-', 'votes.filled')
+    ('-', 'votes-filled')
     """
     if name == STREAM:
         return STREAM
@@ -26,6 +26,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
         path, outer = path.with_suffix(""), path.suffix
     inner = path.suffix if path.suffix.lower() in _INNER else ""
     ending = inner + outer if extension is None else extension
+    if not ending:  # a dot would make the word an extension, and an unknown one
+        return os.fspath(path.with_name(f"{path.name}-{word}"))
     return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))
 
 

@@ -44,6 +44,12 @@ class Sheet:
         """Features without any observed value, of which nothing can be learned."""
         return [name for name in self.features if is_empty(self.source.frame[name])]
 
+    @property
+    def said(self) -> set[str]:
+        """Features whose kind the user gave."""
+        given = self.kinds.values()
+        return {name for names in given if names and names != "auto" for name in names}
+
     def holes(self) -> dict[str, int]:
         """The number of missing cells of each feature."""
         return {name: count_holes(self.source.frame[name]) for name in self.features}

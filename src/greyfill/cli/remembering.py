@@ -1,6 +1,6 @@
 """How the table that was learned from writes its cells, kept with the imputer for new rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from greyfill import files
@@ -38,14 +38,17 @@ def learned_by(imputer: Any, name: str) -> files.Learned:
         styles = {column: from_plain(plain) for column, plain in kept.items()}
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
-    return learned_from(imputer.schema_, styles)
+    words = [str(value) for value in imputer.missing_values or ()]
+    return learned_from(imputer.schema_, styles, words)
 
 
-def learned_from(schema: Schema, styles: Mapping[str, Style]) -> files.Learned:
-    """What a schema and the styles of its table tell about new rows."""
+def learned_from(
+    schema: Schema, styles: Mapping[str, Style], na_values: Sequence[str]
+) -> files.Learned:
+    """What a schema, the styles of its table and its words for missing tell about new rows."""
     found = {field.name: _style(field, styles.get(field.name)) for field in schema.fields}
     known = {name: style for name, style in found.items() if style is not None}
-    return files.Learned(schema.names, known)
+    return files.Learned(schema.names, known, tuple(na_values))
 
 
 def _style(field: Field, kept: Style | None) -> Style | None:

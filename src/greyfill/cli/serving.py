@@ -40,8 +40,7 @@ class ApplyJob:
         voice = Voice(quiet or json)
         imputer = load_model(self.model)
         self._check(json)
-        known = [str(value) for value in imputer.missing_values or ()]
-        wishes = Wishes(ignored=ignored, na_values=[*known, *na_values], **csv)
+        wishes = Wishes(ignored=ignored, na_values=na_values, **csv)
         told = [self._fill(name, wishes, imputer, voice) for name in self.inputs]
         if json:
             print_json({"model": self.model, "files": told})
@@ -79,6 +78,7 @@ class ApplyJob:
                 "Only one thing can go to standard output. Name a file for the table (-o OUT)."
             )
         for name, out in zip(self.inputs, outputs, strict=True):
+            layout_of(name)
             layout_of(out)
             files.check_output(out, source=name, force=self.force)
 

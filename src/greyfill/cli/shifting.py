@@ -8,9 +8,10 @@ from rich.text import Text
 
 from greyfill import files
 from greyfill.cli.choosing import Choice
-from greyfill.cli.filling import doubts, notes_on, schema_of
+from greyfill.cli.filling import schema_of
 from greyfill.cli.jobs import read_sheet
 from greyfill.cli.names import did_you_mean
+from greyfill.cli.noting import doubts, notes_on
 from greyfill.cli.reading import Wishes
 from greyfill.cli.showing import grid, tell_written
 from greyfill.cli.voice import Voice, page, print_json

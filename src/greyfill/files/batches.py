@@ -58,8 +58,7 @@ class BatchWriter:
 class Batches:
     r"""A file that is open for reading in batches, from its start as often as one likes.
 
-    ``columns`` are its names, ``height`` is the number of its rows, and ``notes`` are sentences for
-    the user about choices that were made while reading.
+    ``columns`` are its names, ``height`` is the number of its rows.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -77,7 +76,7 @@ class Batches:
         self, source: Input, format: Format, reader: CsvReader | TypedReader, learned: Learned
     ) -> None:
         self.name, self.format = source.name, format
-        self.columns, self.height, self.notes = reader.columns, reader.height, reader.notes
+        self.columns, self.height = reader.columns, reader.height
         self._reader, self._learned = reader, learned
 
     def __iter__(self) -> Iterator[Batch]:
@@ -88,6 +87,11 @@ class Batches:
         else:
             for frame in self._reader.frames():
                 yield Batch(self._with_types(frame))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading, when all rows were read."""
+        return self._reader.notes
 
     def _with_types(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The learned types, for formats that declare none."""
@@ -174,5 +178,6 @@ def open_batches(
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
-            reader = TypedReader(source, format, tuple(na_values), size, rows)
+            remembered = learned.na_values if learned else ()
+            reader = TypedReader(source, format, tuple(na_values), size, rows, remembered)
         yield Batches(source, format, reader, learned or Learned())

@@ -19,6 +19,7 @@ from greyfill.files.learned import Learned
 from greyfill.files.problems import listed
 from greyfill.files.styles import Style
 from greyfill.files.tokens import Offsets
+from greyfill.files.unfound import Unfound
 from greyfill.table import Ints
 
 
@@ -115,6 +116,9 @@ class CsvReader:
         self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
     ) -> None:
         self._blocks, self._file, self._options = blocks, file, options
+        self._unfound = Unfound(options.na_values)
+        remembered = options.learned.na_values if options.learned else ()
+        self._na_values = (*options.na_values, *remembered)
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
         self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
         sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
@@ -144,6 +148,7 @@ class CsvReader:
         """What the user should know about the reading."""
         judged = zip(self._evidence, self._verdicts, strict=True)
         told = [note for evidence, verdict in judged for note in evidence.notes(verdict)]
+        told += self._unfound.notes()
         return tuple([self.encoding.note, *told] if self.encoding.note else told)
 
     def parts(self) -> Iterator[CsvPart]:
@@ -187,12 +192,17 @@ class CsvReader:
         try:
             return evidence.judge(mark, must_be_numbers=is_number)
         except StrayCellsError as strays:
+            known = self._options.learned
+            if known is not None and evidence.name not in known.columns:
+                return Verdict()  # left as it is
             for grid in self.grids():
                 cells = self._texts(grid, j)
                 row = strays.row_in(cells)
                 if row is not None:
                     place = grid.place(row, j)
-                    raise strays.in_words(place, evidence.name, cells[row]) from None
+                    raise strays.in_words(
+                        place, evidence.name, cells[row], is_learned=known is not None
+                    ) from None
             raise self._changed() from None
 
     def _part(self, grid: Grid) -> CsvPart:
@@ -211,7 +221,8 @@ class CsvReader:
         if self._kept is not None and column in self._kept:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
-        missing = ["", *self._options.na_values]
+        self._unfound.look(cells)
+        missing = ["", *self._na_values]
         cells = cells.set(patterns.bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
@@ -225,7 +236,7 @@ class CsvReader:
         values = self._verdicts[column].parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
-        return _without_sentinels(values, self._options.na_values)
+        return _without_sentinels(values, self._na_values)
 
     def _changed(self) -> InvalidDataError:
         return InvalidDataError(f"{self._file} changed while it was read. Try again.")

@@ -68,7 +68,8 @@ def layout_of(name: str) -> Layout:
     if suffix and suffix not in FORMATS:
         known = ", ".join([*FORMATS, *COMPRESSIONS])
         raise InvalidParameterError(
-            f"{name}: the extension {suffix!r} is unknown. Rename the file to one of {known}."
+            f"{name}: the extension {suffix!r} is unknown. The formats are told by {known}: "
+            "convert the file to one of them, or rename it if it is one."
         )
     return Layout(FORMATS.get(suffix), compression)
 

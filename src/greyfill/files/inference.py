@@ -118,13 +118,23 @@ class StrayCellsError(Exception):
         rows = np.flatnonzero((bare.is_not_null() & ~self.fit.fitting(bare)).to_numpy())
         return int(rows[0]) if len(rows) else None
 
-    def in_words(self, place: str, column: str, word: str) -> InvalidDataError:
-        """The message for the user."""
-        more = f" and {self.count - 1:,} more" if self.count > 1 else ""
+    def in_words(
+        self, place: str, column: str, word: str, *, is_learned: bool = False
+    ) -> InvalidDataError:
+        """The message for the user; of a learned column the type is fixed."""
+        more = f" and {self.count - 1:,} more do not" if self.count > 1 else " does not"
+        name, plainly = self.fit.look.name, ""
+        if isinstance(self.fit.look, Numbers) and any(sign.isdigit() for sign in word):
+            plainly = " If it is a number, write it plainly, as 74 or 1234.5."
+        text = f"if the column is text, say so (--categorical {column!r}, text_columns=)"
+        if is_learned:
+            text = (
+                f"the imputer learned {name} from this column; if it is text, learn again with "
+                f"--categorical {column!r} (greyfill fit)"
+            )
         return InvalidDataError(
-            f"{place}: the column holds {self.fit.look.name}, but this cell{more} does not: "
-            f"{word!r}. If it stands for a missing value, say so (--na-values {word!r}, "
-            f"na_values=); if the column is text, say so (--categorical {column!r}, text_columns=)."
+            f"{place}: the column holds {name}, but this cell{more}: {word!r}.{plainly} "
+            f"If it stands for a missing value, say so (--na-values {word!r}, na_values=); {text}."
         )
 
 

@@ -13,7 +13,7 @@ from greyfill.files.csv_text import CsvOptions, CsvText, read_csv
 from greyfill.files.formats import Format, Layout, layout_of, sniff_format
 from greyfill.files.loading import load, shown
 from greyfill.files.styles import Style, Text
-from greyfill.files.typed import NOTES, read_typed
+from greyfill.files.typed import read_typed
 from greyfill.files.writing import writing_frames
 
 
@@ -155,8 +155,8 @@ def read(
         )
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv)
-    frame = read_typed(raw, found, shown(name), words)
-    return Source(name, found, frame, (NOTES[found],) if found in NOTES else ())
+    frame, notes = read_typed(raw, found, shown(name), words)
+    return Source(name, found, frame, notes)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from greyfill.files.atomic import put
 from greyfill.files.formats import Format
 from greyfill.files.loading import BLOCK, Input, shown
 from greyfill.files.scanning import json_lines, scanned
+from greyfill.files.unfound import Unfound
 
 Result = TypeVar("Result")
 
@@ -24,15 +25,20 @@ BATCH_ROWS = 100_000
 """Rows that are read at a time, where the format counts rows."""
 
 
-def read_typed(raw: bytes, format: Format, file: str, na_values: tuple[str, ...]) -> pl.DataFrame:
-    """Read a frame; cells that equal an NA value, as text or as a number, are holes."""
+def read_typed(
+    raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Read a frame and notes; cells that equal an NA value, as text or as a number, are holes."""
     if not raw:
         raise InvalidDataError(f"{file} is empty.")
     check_engine(format, "read")
     frame: pl.DataFrame = _telling(file, format, lambda: _READERS[format](io.BytesIO(raw)))
     if frame.is_empty():
         raise InvalidDataError(f"{file} has no rows.")
-    return _with_nulls(frame, na_values)
+    unfound = Unfound(na_values)
+    for column in frame:
+        unfound.look(column)
+    return _with_nulls(frame, na_values), (*_usual_notes(format), *unfound.notes())
 
 
 class TypedReader:
@@ -45,8 +51,11 @@ class TypedReader:
         na_values: tuple[str, ...],
         size: int = BLOCK,
         rows: int = BATCH_ROWS,
+        remembered: tuple[str, ...] = (),
     ) -> None:
-        self._file, self._format, self._na_values = shown(source.name), format, na_values
+        self._file, self._format = shown(source.name), format
+        self._na_values, self._unfound = (*na_values, *remembered), Unfound(na_values)
+        self._is_read = False
         if not source.head(1):
             raise InvalidDataError(f"{self._file} is empty.")
         check_engine(format, "read")
@@ -58,8 +67,8 @@ class TypedReader:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know about the reading."""
-        return (NOTES[self._format],) if self._format in NOTES else ()
+        """What the user should know about the reading; all of it when the rows were read."""
+        return (*_usual_notes(self._format), *(self._unfound.notes() if self._is_read else ()))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -70,7 +79,10 @@ class TypedReader:
         """The rows in parts; cells that equal an NA value are holes."""
         frames = self._frames()
         while (frame := _telling(self._file, self._format, lambda: next(frames, None))) is not None:
+            for column in frame:
+                self._unfound.look(column)
             yield _with_nulls(frame, self._na_values)
+        self._is_read = True
 
     def _open(self, source: Input, size: int, rows: int) -> Any:
         if self._format in (Format.PARQUET, Format.ARROW):
@@ -88,6 +100,10 @@ def check_engine(format: Format, deed: str) -> None:
         raise FileProblemError(
             f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
         )
+
+
+def _usual_notes(format: Format) -> tuple[str, ...]:
+    return (NOTES[format],) if format in NOTES else ()
 
 
 def _telling(file: str, format: Format, work: Callable[[], Result]) -> Result:

@@ -1,0 +1,53 @@
+"""Words that mean missing, as the user said, and that no cell holds."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+import polars as pl
+
+from greyfill.files import patterns
+
+
+class Unfound:
+    """The words that were in no cell so far; one that is a number is found as that number too."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(dict.fromkeys(words))
+
+    def look(self, cells: pl.Series) -> None:
+        """Look at some more cells, texts or numbers."""
+        if not self._words or not (cells.dtype == pl.String or cells.dtype.is_numeric()):
+            return
+        found: set[str] = set()
+        if cells.dtype == pl.String:
+            cells = patterns.bare(cells)
+            found = set(cells.filter(cells.is_in(self._words)).unique().to_list())
+        numbers = {word: n for word in self._words if (n := _number(word)) is not None}
+        if numbers:
+            plain = cells.str.replace(",", ".", literal=True) if cells.dtype == pl.String else cells
+            values = plain.cast(pl.Float64, strict=False)
+            held = set(values.filter(values.is_in(list(numbers.values()))).unique().to_list())
+            found |= {word for word, number in numbers.items() if number in held}
+        self._words = [word for word in self._words if word not in found]
+
+    def notes(self) -> Iterator[str]:
+        """Tell the user about the words that are left."""
+        for word in self._words:
+            yield f"No cell is {word!r} (--na-values, na_values=), so it changed nothing. " + (
+                "It has a comma, at which these words are not split: give the option once for "
+                "each value, " + " ".join(f"--na-values {part}" for part in _parts(word)) + "."
+                if len(_parts(word)) > 1
+                else "Look how it is written in the file, and give the option once for each value."
+            )
+
+
+def _parts(word: str) -> list[str]:
+    return [part.strip() for part in word.split(",") if part.strip()]
+
+
+def _number(word: str) -> float | None:
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
