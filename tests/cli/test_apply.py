@@ -239,3 +239,11 @@ def test_styles_of_an_earlier_fit_do_not_count(greyfill, folder, model):
     (folder / "new.csv").write_bytes(b"dose,smear,age\n,pos,\n")
     done = greyfill("apply", "again", "new.csv", "-o", "-", "-q")
     assert done.stdout.splitlines()[-1] == "4,pos,2.25"
+
+
+@pytest.mark.parametrize("missing", [-999, [-999], {-999}, np.array([-999])])
+def test_values_for_missing_that_were_given_in_python(greyfill, folder, missing):
+    frame = pl.DataFrame({"a": [1.5, 2.25, 3.0], "b": [1, 2, -999]})
+    KNNIImputer(n_neighbors=1, missing_values=missing).fit(frame).save("plain")
+    (folder / "new.csv").write_bytes(b"a,b\n2.0,-999\n-999,2\n")
+    assert greyfill("apply", "plain", "new.csv", "-o", "-", "-q").stdout == "a,b\n2.0,2\n2.25,2\n"

@@ -38,7 +38,7 @@ def learned_by(imputer: Any, name: str) -> files.Learned:
         styles = {column: from_plain(plain) for column, plain in kept.items()}
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
-    words = [str(value) for value in imputer.missing_values or ()]
+    words = [str(value) for value in imputer.schema_.missing_values]
     return learned_from(imputer.schema_, styles, words)
 
 
