@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -65,7 +66,10 @@ class ChunkedJob:
     @property
     def out(self) -> str:
         """Where the filled partitions go."""
-        return beside(self.source.rstrip("/"), "filled") if self.output is None else self.output
+        if self.output is not None:
+            return self.output
+        name = self.source.rstrip("/")
+        return f"{name}.filled" if Path(name).is_dir() else beside(name, "filled")
 
     def _check(self, unusable: Mapping[str, Any]) -> None:
         for option, value in unusable.items():
