@@ -18,13 +18,14 @@ def section(rows: Rows, flagship: str) -> list[str]:
     """``rows`` are results of the task "cells"; ``flagship`` is the one that others are held to."""
     board = ranking.board(rows, SEEDS, tables.RANKED)
     against = board.known_to(flagship)
+    run_with_all = ranking.run_with_all(rows, against, SEEDS)
     return [
         "## Errors of imputed cells",
         "",
-        *_standing(against, flagship, ranking.run_with_all(rows, against, SEEDS)),
+        *_standing(against, flagship, run_with_all),
         *_by_table(against, flagship),
         *_whole_bank(rows, flagship),
-        *_all_figures(board.complete()),
+        *_all_figures(board.only(run_with_all).complete()),
     ]
 
 
@@ -66,7 +67,6 @@ def _standing(board: ranking.Board, flagship: str, run_with_all: list[str]) -> l
     ranks, found = board.ranks(), {duel.rival: duel for duel in ranking.duels(board, flagship)}
     fully = board.only(run_with_all).ranks()
     runs = dict(zip(board.methods, board.n_seeds().sum(axis=0).tolist(), strict=True))
-    shared = int((~np.isnan(board.complete().scores)).any(axis=2).any(axis=0).sum())
     lines = []
     for name in sorted(board.methods, key=lambda name: ranks.get(name, np.inf)):
         places = (number(standing.get(name, float("nan")), 2) for standing in (ranks, fully))
@@ -81,8 +81,8 @@ def _standing(board: ranking.Board, flagship: str, run_with_all: list[str]) -> l
     heads += ("runs", f"{flagship} better in", "ratio", "p (Holm)")
     return [
         f"Mean ranks over the {len(board.cases)} cases (a table in a scenario): first among the "
-        f"methods with a result in every case, by the mean over the seeds that all of these have "
-        f"({shared}), then among those of them that were run with all {len(SEEDS)} seeds; where a "
+        f"methods with a result in every case, by the mean over the seeds of the case that all of "
+        f"these have, then among those of them that were run with all {len(SEEDS)} seeds; where a "
         f"run of one failed, that seed of the case counts for none. "
         f"Then {flagship} against each method, over the cases and seeds that both "
         f"have: in how many cases it errs less, the geometric mean of its error over the other's, "
@@ -135,7 +135,8 @@ def _all_figures(board: ranking.Board) -> list[str]:
     lines = [
         "### All figures",
         "",
-        "Methods with a result in every case, mean errors over the seeds that all of them have.",
+        f"Methods that were run with all {len(SEEDS)} seeds and have a result in every case; mean "
+        "errors over the seeds of the case that all of them have.",
         "",
     ]
     for scenario, title in cases.TITLES.items():
