@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -17,6 +17,7 @@ from greyfill.files.grid import Grid, lay_out_parts
 from greyfill.files.inference import Evidence, StrayCellsError, Verdict
 from greyfill.files.learned import Learned
 from greyfill.files.problems import listed
+from greyfill.files.sentinels import without_nan, without_sentinels
 from greyfill.files.styles import Style
 from greyfill.files.tokens import Offsets
 from greyfill.files.unfound import Unfound
@@ -73,7 +74,7 @@ class CsvPart:
         fills: list[tuple[int, int, bytes]] = []
         for name, holes in self.holes.items():
             if name in frame.columns:
-                cells = self._cells(_without_nan(frame[name]).gather(holes.rows), holes)
+                cells = self._cells(without_nan(frame[name]).gather(holes.rows), holes)
                 spans = zip(holes.starts.tolist(), holes.ends.tolist(), cells, strict=True)
                 fills += [(start, end, cell) for start, end, cell in spans if cell is not None]
         return sorted(fills)
@@ -236,7 +237,7 @@ class CsvReader:
         values = self._verdicts[column].parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
-        return _without_sentinels(values, self._na_values)
+        return without_sentinels(values, self._na_values)
 
     def _changed(self) -> InvalidDataError:
         return InvalidDataError(f"{self._file} changed while it was read. Try again.")
@@ -305,18 +306,6 @@ def _usual_mark(marks: str, columns: list[Evidence], learned: str) -> str:
     """The decimal mark that more numbers of the file show, or else the learned one."""
     counts = sum((column.marks for column in columns), Counter[str]())
     return max(marks, key=lambda mark: (counts[mark], mark == learned))
-
-
-def _without_sentinels(values: pl.Series, na_values: Sequence[str]) -> pl.Series:
-    if not na_values or not values.dtype.is_numeric():
-        return values
-    numbers = pl.Series(list(na_values)).cast(pl.Float64, strict=False).drop_nulls()
-    is_sentinel = values.cast(pl.Float64).is_in(numbers.to_list())
-    return values.set(is_sentinel.fill_null(False), None)
-
-
-def _without_nan(column: pl.Series) -> pl.Series:
-    return column.fill_nan(None) if column.dtype.is_float() else column
 
 
 def _holes(column: pl.Series, style: Style, grid: Grid, j: int) -> Holes:

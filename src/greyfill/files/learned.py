@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import PersistenceError
+from greyfill.files.sentinels import without_nan
 from greyfill.files.styles import (
     Day,
     Fixed,
@@ -142,5 +143,5 @@ def _dtype(style: Style) -> Any:
 
 def _rounded(before: pl.Series, after: pl.Series) -> pl.Series:
     whole = pl.Series(after.name, np.rint(after.to_numpy()), dtype=after.dtype)
-    holes = (before.fill_nan(None) if before.dtype.is_float() else before).is_null()
+    holes = without_nan(before).is_null()
     return whole.zip_with(holes & after.is_not_null(), after)

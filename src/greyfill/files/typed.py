@@ -13,6 +13,7 @@ from greyfill.files.atomic import put
 from greyfill.files.formats import Format
 from greyfill.files.loading import BLOCK, Input, shown
 from greyfill.files.scanning import json_lines, scanned
+from greyfill.files.sentinels import without_sentinels
 from greyfill.files.unfound import Unfound
 
 Result = TypeVar("Result")
@@ -130,10 +131,7 @@ def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
 def _column_with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
     if na_values and column.dtype == pl.String:
         return column.set(column.is_in(list(na_values)), None)
-    if na_values and column.dtype.is_numeric():
-        numbers = pl.Series(list(na_values)).cast(pl.Float64, strict=False).drop_nulls()
-        return column.set(column.cast(pl.Float64).is_in(numbers.to_list()), None)
-    return column
+    return without_sentinels(column, na_values)
 
 
 _READERS: dict[Format, Callable[[io.BytesIO], Any]] = {

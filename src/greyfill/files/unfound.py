@@ -6,6 +6,7 @@ from math import isfinite
 import polars as pl
 
 from greyfill.files import patterns
+from greyfill.files.sentinels import numbers_among
 
 
 class Unfound:
@@ -22,7 +23,7 @@ class Unfound:
         if cells.dtype == pl.String:
             cells = patterns.bare(cells)
             found = set(cells.filter(cells.is_in(self._words)).unique().to_list())
-        numbers = {word: n for word in self._words if (n := _number(word)) is not None}
+        numbers = {w: n for w, n in numbers_among(self._words).items() if isfinite(n)}
         if numbers:
             plain = cells.str.replace(",", ".", literal=True) if cells.dtype == pl.String else cells
             values = plain.cast(pl.Float64, strict=False)
@@ -43,11 +44,3 @@ class Unfound:
 
 def _parts(word: str) -> list[str]:
     return [part.strip() for part in word.split(",") if part.strip()]
-
-
-def _number(word: str) -> float | None:
-    try:
-        number = float(word)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
