@@ -35,6 +35,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     keep_empty_features: bool
     verbose: int
 
+    imputed_counts_: dict[str, int]
+    _flagged: Bools
+
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
 
     @abstractmethod

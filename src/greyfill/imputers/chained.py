@@ -98,6 +98,14 @@ class MICEImputer(BaseImputer):
     (5, (5, 5))
     """
 
+    history_: dict[str, dict[str, Floats]]
+    methods_: dict[str, str]
+    n_iter_: int
+    _served: mice.Fitted
+    _taught: mice.Fitted
+
+    _optional = (*BaseImputer._optional, "_served", "_taught")
+
     def __init__(
         self,
         n_imputations: int = 5,
@@ -158,8 +166,7 @@ class MICEImputer(BaseImputer):
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter
-        self.history_: dict[str, dict[str, Floats]] = {}
-        self.methods_: dict[str, str] = {}
+        self.history_, self.methods_ = {}, {}
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         settings = self._settings()
@@ -285,6 +292,15 @@ class MissForestImputer(BaseImputer):
     True
     """
 
+    history_: list[dict[str, float]]
+    n_iter_: int
+    converged_: bool
+    oob_error_: dict[str, float]
+    oob_errors_: dict[str, float]
+    _fitted: missforest.Fitted
+
+    _optional = (*BaseImputer._optional, "_fitted")
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -319,9 +335,7 @@ class MissForestImputer(BaseImputer):
     def _fit_nothing(self) -> None:
         self._settings()
         self.n_iter_, self.converged_ = 1, True
-        self.history_: list[dict[str, float]] = []
-        self.oob_error_: dict[str, float] = {}
-        self.oob_errors_: dict[str, float] = {}
+        self.history_, self.oob_error_, self.oob_errors_ = [], {}, {}
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         fitted = missforest.run(table, self._settings(), self._report)

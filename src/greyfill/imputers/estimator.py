@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -32,8 +34,19 @@ class TableEstimator(BaseEstimator):
     _unsaved: ClassVar[tuple[str, ...]] = ()
     """Attributes that a saved file leaves out."""
 
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    cell_styles_: dict[str, Any]
     _schema: frames.Schema
     _kept: Bools
+    _sklearn_output_config: dict[str, str]
+
+    _optional: ClassVar[tuple[str, ...]] = (
+        "feature_names_in_",
+        "cell_styles_",
+        "_sklearn_output_config",
+    )
+    """Declared attributes that not every fitted estimator has."""
 
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""

@@ -85,6 +85,19 @@ class NeighborFamily(BaseImputer):
         ``no_donor`` (kept the start fill).
     """
 
+    n_neighbors_: int
+    k_scores_: dict[int, float]
+    history_: list[float]
+    n_iter_: int
+    converged_: bool
+    fallback_counts_: dict[str, int]
+    cell_spreads_: tuple[Ints, Ints, Floats]
+    feature_weights_: Floats
+    weighted_columns_: Ints
+    _fitted: Fitted
+
+    _optional = (*BaseImputer._optional, "weighted_columns_", "_fitted")
+
     def __init__(
         self,
         n_neighbors: int | str = "auto",

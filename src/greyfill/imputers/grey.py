@@ -105,6 +105,16 @@ class GreyImputer(Answers):
     True
     """
 
+    history_: list[float]
+    n_iter_: int
+    converged_: bool
+    cell_spreads_: tuple[Ints, Ints, Floats]
+    weighted_columns_: Ints
+    feature_weights_: Floats
+    selection_: dict[str, Any]
+
+    _optional = (*BaseImputer._optional, "_tuned")
+
     def __init__(
         self,
         *,

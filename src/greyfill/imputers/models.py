@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
-from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
+from greyfill._neighbors.tuned.engine import Tuned, Tuning, ask, posterior, predict, teach
 from greyfill.checks import check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import TableEstimator
@@ -19,6 +19,9 @@ from greyfill.table import Floats, Ints, Table
 
 class _GreyModel(TableEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
+
+    selection_: dict[str, Any]
+    _tuned: Tuned
 
     def __init__(
         self,
@@ -51,7 +54,7 @@ class _GreyModel(TableEstimator):
         )
         self._tuned = teach(table.select(self._kept), labels, response, tuning)
         choice = self._tuned.choice(self._tuned.ground.table.n_columns - 1)
-        self.selection_: dict[str, Any] = {
+        self.selection_ = {
             "panel": [str(candidate) for candidate in choice.panel],
             "error": self._told_error(choice.error),
             "tried": {
@@ -111,6 +114,9 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
     >>> model.predict([[np.nan, 2.0], [0.1, np.nan]])
     array(['b', 'a'], dtype='<U1')
     """
+
+    classes_: NDArray[Any]
+    log_loss_: float
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes y of the rows of X, which may have holes."""
@@ -179,6 +185,9 @@ class GreyRegressor(RegressorMixin, _GreyModel):
     >>> bool(abs(model.predict([[np.nan, 0.5]])[0] - 5) < 0.5)
     True
     """
+
+    _low: float
+    _high: float
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the numbers y of the rows of X, which may have holes."""

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import stat
 import struct
 import zipfile
 import zlib
@@ -10,7 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from greyfill.exceptions import PersistenceError
+from greyfill import memory
+from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.files.atomic import put
 
 FORMAT = 1
@@ -26,6 +28,15 @@ UNREADABLE = (
 """What a damaged or foreign file can make the zip and JSON readers raise."""
 
 MANIFEST, TREE = "manifest.json", "tree.json"
+
+RATIO, UNSUSPECTED = 256, 2**22
+"""``save`` packs no content more than 230 times; what unpacks to 4 MiB is never refused for it."""
+
+NODES, NODES_PER_BYTE = 100_000, 4
+"""The most values in JSON, and so many more for each packed byte: none of ours has one a byte."""
+
+BYTES_PER_NODE = 200
+"""Memory that a value in JSON may take when it is unpacked."""
 
 
 def write_archive(path: Path, kind: str, tree: Any, members: dict[str, bytes]) -> None:
@@ -47,46 +58,85 @@ def write_archive(path: Path, kind: str, tree: Any, members: dict[str, bytes]) -
 
 def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
     """The tree and the arrays, after every check that needs no knowledge of imputers."""
+    _refuse_no_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             _refuse_large(path, archive, max_bytes)
             manifest = _read_manifest(path, archive)
-            contents = {name: archive.read(name) for name in manifest["sha256"]}
-    except PersistenceError:
+            contents = {name: _unpacked(archive, name) for name in manifest["sha256"]}
+            for name, part in contents.items():
+                if hashlib.sha256(part).hexdigest() != manifest["sha256"][name]:
+                    raise PersistenceError(
+                        f"{path}: damaged, the checksum of {name} does not match"
+                    )
+            if TREE not in contents:
+                raise PersistenceError(f"{path}: not a file that greyfill saved")
+            return _parsed(path, archive, TREE, contents.pop(TREE)), contents
+    except GreyfillError:
         raise
-    except FileNotFoundError:
-        raise PersistenceError(f"{path}: no such file; name one that imputer.save wrote") from None
+    except MemoryError as error:
+        raise PersistenceError(f"{path}: there is not enough memory to load it") from error
     except UNREADABLE as error:
         raise PersistenceError(
-            f"{path}: not a file that greyfill saved, or damaged ({error})"
+            f"{path}: not a file that greyfill saved, or damaged ({str(error)[:200]})"
         ) from error
-    for name, part in contents.items():
-        if hashlib.sha256(part).hexdigest() != manifest["sha256"][name]:
-            raise PersistenceError(f"{path}: damaged, the checksum of {name} does not match")
-    if TREE not in contents:
-        raise PersistenceError(f"{path}: not a file that greyfill saved")
+
+
+def _refuse_no_file(path: Path) -> None:
+    """Refuse what is not there, and what has no end: a folder, a pipe or a device."""
     try:
-        return json.loads(contents.pop(TREE)), contents
-    except (ValueError, RecursionError) as error:
-        raise PersistenceError(f"{path}: the content is no JSON ({error})") from error
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise PersistenceError(f"{path}: no such file; name one that imputer.save wrote") from None
+    except (OSError, ValueError) as error:
+        raise PersistenceError(f"{path}: cannot be opened ({error})") from error
+    if not stat.S_ISREG(mode):
+        raise PersistenceError(f"{path}: no ordinary file; name one that imputer.save wrote")
 
 
 def _refuse_large(path: Path, archive: zipfile.ZipFile, max_bytes: int) -> None:
+    """Refuse what unpacks to too much, by what the archive says; reading stops there, too."""
     size = sum(member.file_size for member in archive.infolist())
     if size > max_bytes:
         raise PersistenceError(
             f"{path}: unpacks to {size:,} bytes, more than max_bytes={max_bytes:,}; "
             "raise max_bytes if you trust the file"
         )
+    if size > max(UNSUSPECTED, RATIO * path.stat().st_size):
+        raise PersistenceError(
+            f"{path}: not a file that greyfill saved: it unpacks to {size:,} bytes"
+        )
+    memory.refuse_beyond(2 * size, f"Loading {path}", "Load it on a machine with more memory.")
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The content of a member, and never more of it than the archive says."""
+    with archive.open(name) as member:
+        return member.read(archive.getinfo(name).file_size)
+
+
+def _parsed(path: Path, archive: zipfile.ZipFile, name: str, text: bytes) -> Any:
+    """A member as JSON, unless it holds more values than its packed size can account for."""
+    nodes = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if nodes > NODES + NODES_PER_BYTE * archive.getinfo(name).compress_size:
+        raise PersistenceError(f"{path}: not a file that greyfill saved: {nodes:,} values")
+    memory.refuse_beyond(
+        BYTES_PER_NODE * nodes, f"Loading {path}", "Load it on a machine with more memory."
+    )
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PersistenceError(f"{path}: the content is no JSON ({error})") from error
 
 
 def _read_manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
-    manifest = json.loads(archive.read(MANIFEST))
+    manifest = _parsed(path, archive, MANIFEST, _unpacked(archive, MANIFEST))
     if not isinstance(manifest, dict) or not isinstance(manifest.get("sha256"), dict):
         raise PersistenceError(f"{path}: not a file that greyfill saved")
     if manifest.get("format") != FORMAT:
+        versions = str(manifest.get("versions"))[:200]
         raise PersistenceError(
-            f"{path}: saved in format {manifest.get('format')!r}; this version of greyfill reads "
-            f"format {FORMAT}. Install the version that saved it: {manifest.get('versions')}"
+            f"{path}: saved in format {str(manifest.get('format'))[:20]}; this version of greyfill "
+            f"reads format {FORMAT}. Install the version that saved it: {versions}"
         )
     return manifest

@@ -1,37 +1,47 @@
 """A fitted imputer as a tree of plain data, and back."""
 
 import dataclasses
-import io
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+import json
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from greyfill.exceptions import PersistenceError
-from greyfill.persistence.registry import IMPUTERS, NAMES, RECORDS
+from greyfill.exceptions import GreyfillError, PersistenceError
+from greyfill.persistence.arrays import read_array, write_array
+from greyfill.persistence.declared import conform, refuse_not_finite
+from greyfill.persistence.estimators import check_estimator, state_types
+from greyfill.persistence.registry import (
+    ENUMS,
+    IMPUTERS,
+    NAMES,
+    NOT_ALWAYS_FINITE,
+    PARTS,
+    RECORDS,
+    declared_types,
+)
+from greyfill.persistence.rules import RULES
+from greyfill.persistence.texts import read_text, write_text
 
 Members = dict[str, bytes]
 
-TEXTS: dict[str, tuple[type[Any], Any, Any]] = {
-    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
-    "date": (date, date.isoformat, date.fromisoformat),
-    "time": (time, time.isoformat, time.fromisoformat),
-    "timedelta": (timedelta, lambda t: repr(t / timedelta(microseconds=1)),
-                  lambda t: timedelta(microseconds=float(t))),
-    "decimal": (Decimal, str, Decimal),
-    "bytes": (bytes, bytes.hex, bytes.fromhex),
-    "float": (float, repr, float),
-}  # fmt: skip
-"""Values that are stored as text: type, how to write, how to read. Datetime comes before date."""
+SEQUENCES: dict[str, type[Any]] = {"$tuple": tuple, "$set": set, "$frozenset": frozenset}
+
+DEEPEST = 60
+"""Levels of a tree: those of ours have about twenty."""
 
 
 def encode_tree(imputer: Any) -> tuple[Any, Members]:
-    """The imputer as JSON-able data, and its arrays as named bytes."""
+    """The imputer as JSON-able data, and its arrays as named bytes.
+
+    It follows the rules of loading, so that what is written can be read.
+    """
     writer = _Writer()
-    return writer.node(imputer), writer.members
+    try:
+        return writer.node(imputer), writer.members
+    except GreyfillError as error:
+        raise PersistenceError(f"cannot save this {type(imputer).__name__}: {error}") from error
 
 
 class _Writer:
@@ -57,11 +67,16 @@ class _Writer:
         if IMPUTERS.get(kind.__name__) is kind:
             return {"$imputer": kind.__name__, **self._imputer(item)}
         if isinstance(item, tuple | set | frozenset):
-            tag = "$tuple" if isinstance(item, tuple) else "$set"
-            return {tag: [self.node(part) for part in item]}
+            return self._sequence(item)
         if isinstance(item, dict):
             return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
         return self._leaf(item)
+
+    def _sequence(self, item: Any) -> dict[str, Any]:
+        tag = next(tag for tag, kind in SEQUENCES.items() if isinstance(item, kind))
+        nodes = [self.node(part) for part in item]
+        # The order of a set depends on the process: equal imputers are to give equal files.
+        return {tag: nodes if tag == "$tuple" else sorted(nodes, key=json.dumps)}
 
     def _leaf(self, item: Any) -> dict[str, Any]:
         if isinstance(item, np.ndarray) and item.dtype != object:
@@ -71,22 +86,21 @@ class _Writer:
             return {"$objects": cells, "shape": list(item.shape)}
         if isinstance(item, np.generic):
             return {"$scalar": self._member(np.asarray(item))}
-        for tag, (kind, write, _) in TEXTS.items():
-            if isinstance(item, kind):
-                return {"$text": tag, "value": write(item)}
+        if text := write_text(item):
+            return {"$text": text[0], "value": text[1]}
         raise PersistenceError(
-            f"cannot save a {type(item).__module__}.{type(item).__qualname__}: "
-            "parts of your own, random generators and unusual levels of a category are not among "
+            f"it holds a {type(item).__module__}.{type(item).__qualname__}. "
+            "Parts of your own, random generators and unusual levels of a category are not among "
             "the types that a file may name. Turn such a column into text before fit, and give "
             "random_state a whole number"
         )
 
     def _fields(self, item: Any) -> dict[str, Any]:
-        """The fields of a record; private ones can be computed again."""
-        names = [f.name for f in dataclasses.fields(item) if not f.name.startswith("_")]
-        return {name: self.node(getattr(item, name)) for name in names}
+        RULES.get(type(item), _no_rule)(item)
+        return {name: self.node(getattr(item, name)) for name in _public_fields(type(item))}
 
     def _imputer(self, item: Any) -> dict[str, Any]:
+        check_estimator(item)
         parameters = item.get_params(deep=False)
         left_out = {*parameters, *item._unsaved}
         state = {key: value for key, value in vars(item).items() if key not in left_out}
@@ -96,89 +110,128 @@ class _Writer:
         }
 
     def _member(self, array: Any) -> str:
-        name, buffer = f"{len(self.members)}.npy", io.BytesIO()
-        np.save(buffer, array, allow_pickle=False)
-        self.members[name] = buffer.getvalue()
+        name = f"{len(self.members)}.npy"
+        self.members[name] = write_array(array)
         return name
+
+
+def _public_fields(kind: type[Any]) -> list[str]:
+    """The fields of a record; private ones can be computed again."""
+    return [f.name for f in dataclasses.fields(kind) if not f.name.startswith("_")]
 
 
 def decode_tree(tree: Any, members: Members, path: Path) -> Any:
     """The imputer of a tree; whatever does not fit is an error that names the file."""
     try:
-        imputer = _Reader(members).node(tree)
-        if type(imputer) not in IMPUTERS.values():
-            raise PersistenceError("it holds no imputer")
-        return imputer
+        return _Reader(members).imputer(tree)
     except PersistenceError as error:
         raise PersistenceError(f"{path}: {error}") from None
-    except (Exception, MemoryError) as error:  # a made-up tree can go wrong in any way
-        raise PersistenceError(f"{path}: the content does not fit together ({error})") from error
+    except MemoryError as error:
+        raise PersistenceError(f"{path}: there is not enough memory to load it") from error
+    except Exception as error:  # a made-up tree can go wrong in any way
+        words = str(error)[:200]
+        raise PersistenceError(f"{path}: the content does not fit together ({words})") from error
 
 
 class _Reader:
+    """Values of nodes: each is of its declared type and follows its rule before it is passed on."""
+
     def __init__(self, members: Members) -> None:
-        self.members = members
+        self.members = dict(members)
+        self.depth = 0
+
+    def imputer(self, node: Any) -> Any:
+        """The imputer that a file holds."""
+        if not isinstance(node, dict) or next(iter(node), "") != "$imputer":
+            raise PersistenceError("it holds no imputer")
+        return self._read_imputer(node, node["$imputer"])
 
     def node(self, node: Any) -> Any:
         """The value of one node."""
-        if isinstance(node, list):
-            return [self.node(part) for part in node]
-        if not isinstance(node, dict):
+        if not isinstance(node, list | dict):
             return node
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise PersistenceError("the content is nested too deeply")
+        value = [self.node(part) for part in node] if isinstance(node, list) else self._tag(node)
+        self.depth -= 1
+        return value
+
+    def _tag(self, node: dict[str, Any]) -> Any:
         tag = next(iter(node), "")
-        reader = getattr(self, f"_read_{tag.removeprefix('$')}", None)
-        if not tag.startswith("$") or reader is None:
+        if tag in SEQUENCES:
+            return SEQUENCES[tag](self.node(part) for part in node[tag])
+        readers = {
+            "$enum": self._read_enum, "$record": self._read_record, "$dict": self._read_dict,
+            "$array": self._read_array, "$scalar": self._read_scalar,
+            "$objects": self._read_objects, "$text": self._read_text,
+        }  # fmt: skip
+        if tag not in readers:
             raise PersistenceError(f"unknown node {tag!r}")
-        return reader(node, node[tag])
+        return readers[tag](node, node[tag])
 
     def _read_enum(self, node: Any, name: str) -> Any:
-        return _known(RECORDS, name)(node["value"])
+        return _known(ENUMS, name)(node["value"])
 
     def _read_record(self, node: Any, name: str) -> Any:
-        fields = {key: self.node(value) for key, value in node["fields"].items()}
-        return _known(RECORDS, name)(**fields)
+        kind, given = _known(RECORDS, name), node["fields"]
+        names, types = _public_fields(kind), declared_types(kind)
+        if strange := set(given) - set(names):
+            raise PersistenceError(f"{kind.__name__} has no field {sorted(strange)[0]!r}")
+        fields = {}
+        for key, part in given.items():
+            where = f"{key} of {kind.__name__}"
+            fields[key] = conform(self.node(part), types[key], where, PARTS)
+            if (kind, key) not in NOT_ALWAYS_FINITE:
+                refuse_not_finite(fields[key], where)
+        record = kind(**fields)
+        RULES.get(kind, _no_rule)(record)
+        return record
 
     def _read_imputer(self, node: Any, name: str) -> Any:
-        parameters = {key: self.node(value) for key, value in node["parameters"].items()}
-        imputer = _known(IMPUTERS, name)(**parameters)
-        for key, value in node["state"].items():
-            if key.startswith("__") or hasattr(type(imputer), key):
+        kind = _known(IMPUTERS, name)
+        imputer = kind(**{key: self._parameter(key, n) for key, n in node["parameters"].items()})
+        types = state_types(kind)
+        for key, part in node["state"].items():
+            if key not in types:
                 raise PersistenceError(f"{name} has no attribute {key!r} to restore")
-            setattr(imputer, key, self.node(value))
+            value = self.node(part)
+            setattr(imputer, key, conform(value, types[key], f"{key} of {name}", PARTS))
+        check_estimator(imputer)
         return imputer
 
-    def _read_tuple(self, node: Any, parts: Any) -> Any:
-        return tuple(self.node(part) for part in parts)
-
-    def _read_set(self, node: Any, parts: Any) -> Any:
-        return {self.node(part) for part in parts}
+    def _parameter(self, key: str, node: Any) -> Any:
+        """A part of a recipe, or a plain value."""
+        value = self.node(node)
+        is_part = any(type(value) in parts for parts in PARTS.values())
+        return value if is_part else conform(value, Any, key, PARTS)
 
     def _read_dict(self, node: Any, pairs: Any) -> Any:
         return {self.node(key): self.node(value) for key, value in pairs}
 
     def _read_array(self, node: Any, name: str) -> Any:
-        return np.load(io.BytesIO(self._bytes(name)), allow_pickle=False)
+        if name not in self.members:
+            raise PersistenceError(f"the part {name!r} is missing, or used twice")
+        return read_array(self.members.pop(name))
 
     def _read_scalar(self, node: Any, name: str) -> Any:
         return self._read_array(node, name)[()]
 
     def _read_objects(self, node: Any, cells: Any) -> Any:
         array = np.empty(len(cells), dtype=object)
-        array[:] = [self.node(cell) for cell in cells]
+        for place, cell in enumerate(cells):  # a whole list would be taken apart, cell by cell
+            array[place] = self.node(cell)
         return array.reshape(node["shape"])
 
     def _read_text(self, node: Any, tag: str) -> Any:
-        if tag not in TEXTS:
-            raise PersistenceError(f"unknown kind of value {tag!r}")
-        return TEXTS[tag][2](node["value"])
-
-    def _bytes(self, name: str) -> bytes:
-        if name not in self.members:
-            raise PersistenceError(f"the part {name!r} is missing")
-        return self.members[name]
+        return read_text(tag, node["value"])
 
 
-def _known(types: dict[str, type[Any]], name: str) -> type[Any]:
+def _no_rule(record: Any) -> None:
+    """Of some records the declared types say all."""
+
+
+def _known(types: dict[str, type[Any]], name: str) -> Any:
     if name not in types:
         raise PersistenceError(f"the file names a type that greyfill does not know: {name!r}")
     return types[name]
