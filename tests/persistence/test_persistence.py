@@ -3,9 +3,15 @@
 import hashlib
 import io
 import json
+import os
 import pickle
+import subprocess
+import sys
 import zipfile
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -18,6 +24,7 @@ import greyfill
 from greyfill import CGKNNImputer, Grey, NeighborImputer, PlainFill
 from greyfill.datasets import load as load_data
 from greyfill.exceptions import PersistenceError
+from greyfill.persistence.texts import read_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -273,3 +280,72 @@ def test_the_first_format_still_loads() -> None:
     loaded = greyfill.load(FIXTURES / "format1-cgknn.greyfill")
     # the nearest donor by the first column is (1.1, 2.1), and all neighbors are of class a
     assert loaded.transform(np.array([[1.08, np.nan]]))[0, 1] == pytest.approx(2.1)
+
+
+def test_moments_of_pandas_keep_their_nanoseconds_and_zone(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    moments = [pd.Timestamp(2024, 1, 1, nanosecond=n) for n in (1, 2)]
+    zoned = [pd.Timestamp("2024-01-01", tz="Europe/Berlin"), pd.Timestamp("2024-07-01", tz="UTC")]
+    spans = [pd.Timedelta(1, "ns"), pd.Timedelta(2**60 + 1, "ns")]
+    frame = pd.DataFrame(
+        {
+            "moment": pd.Series([moments[0], moments[1], None, "never"], dtype=object),
+            "zoned": pd.Series([zoned[0], zoned[1], None, "never"], dtype=object),
+            "span": pd.Series([spans[0], spans[1], None, "never"], dtype=object),
+            "x": [1.0, 2.0, 2.0, 9.0],
+        }
+    )
+    fitted = greyfill.KNNIImputer(1).fit(frame)
+    fitted.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    for before, after in zip(fitted.schema_.fields, loaded.schema_.fields, strict=True):
+        assert before.levels == after.levels
+        assert [str(level) for level in before.levels] == [str(level) for level in after.levels]
+    assert loaded.transform(frame).equals(fitted.transform(frame))
+
+
+def test_levels_of_any_hashable_kind_survive(tmp_path: Path) -> None:
+    day = datetime(2024, 1, 1, tzinfo=ZoneInfo("Europe/Berlin"))
+    levels = [
+        frozenset({"b", "a"}), (1, ("x", None)), 10**30, Decimal("1.50"), b"\xff", day,
+        date(2024, 2, 29), time(1, 2, 3), timedelta(days=200_000, microseconds=1), True, -0.0,
+    ]  # fmt: skip
+    X = np.empty((len(levels) + 1, 2), dtype=object)
+    X[:, 1] = range(len(X))
+    for row, level in enumerate([*levels, None]):
+        X[row, 0] = level
+    fitted = greyfill.KNNIImputer(1).fit(X)
+    fitted.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    assert loaded.schema_.fields[0].levels == fitted.schema_.fields[0].levels
+    assert loaded.transform(X).tolist() == fitted.transform(X).tolist()
+
+
+def test_classes_that_are_sequences_stay_whole(tmp_path: Path) -> None:
+    model = quick(greyfill.GreyClassifier).fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
+    model.classes_ = np.empty(2, dtype=object)
+    model.classes_[:] = [("a", 1), ("b", 2)]
+    model.save(tmp_path / "model")
+    assert greyfill.load(tmp_path / "model").classes_.tolist() == [("a", 1), ("b", 2)]
+
+
+def test_a_timedelta_of_an_older_file_still_loads() -> None:
+    assert read_text("timedelta", "1500000.0") == timedelta(seconds=1.5)
+
+
+SETS = """
+import sys, greyfill
+words = {"?", "NA", "none", "-", "unknown", "k.A."}
+imputer = greyfill.KNNIImputer(1, missing_values=words | {-9}).fit([[1.0, 2.0], [3.0, -9]])
+imputer.save(sys.argv[1])
+"""
+
+
+def test_a_set_gives_the_same_file_in_every_process(tmp_path: Path) -> None:
+    contents = set()
+    for seed in "123":
+        path = tmp_path / seed
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", SETS, path], env=environment, check=True)
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
