@@ -21,7 +21,7 @@ from greyfill.persistence.registry import (
     RECORDS,
     declared_types,
 )
-from greyfill.persistence.rules import RULES
+from greyfill.persistence.rules import check_record
 from greyfill.persistence.texts import read_text, write_text
 
 Members = dict[str, bytes]
@@ -96,7 +96,7 @@ class _Writer:
         )
 
     def _fields(self, item: Any) -> dict[str, Any]:
-        RULES.get(type(item), _no_rule)(item)
+        check_record(item)
         return {name: self.node(getattr(item, name)) for name in _public_fields(type(item))}
 
     def _imputer(self, item: Any) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class _Reader:
             if (kind, key) not in NOT_ALWAYS_FINITE:
                 refuse_not_finite(fields[key], where)
         record = kind(**fields)
-        RULES.get(kind, _no_rule)(record)
+        check_record(record)
         return record
 
     def _read_imputer(self, node: Any, name: str) -> Any:
@@ -225,10 +225,6 @@ class _Reader:
 
     def _read_text(self, node: Any, tag: str) -> Any:
         return read_text(tag, node["value"])
-
-
-def _no_rule(record: Any) -> None:
-    """Of some records the declared types say all."""
 
 
 def _known(types: dict[str, type[Any]], name: str) -> Any:

@@ -84,7 +84,7 @@ def _scalar(value: Any, hint: Any, where: str) -> Any:
     is_truth = isinstance(value, bool) and hint is not bool
     if is_truth or not isinstance(value, NUMBERS.get(hint, hint)):
         raise _refuse(value, hint, where)
-    if isinstance(value, int) and not abs(value) < 2**64:
+    if isinstance(value, int) and not abs(value) < 2**100:
         raise _refuse(value, hint, where)
     return value
 

@@ -14,8 +14,9 @@ from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
 from greyfill.persistence.registry import declared_types
-from greyfill.persistence.rules import check_jobs, check_spreads, require
-from greyfill.table import Column, Kind
+from greyfill.persistence.requirements import check_jobs, check_spreads, require
+from greyfill.persistence.table_rules import check_moments
+from greyfill.table import Column, Floats, Kind
 
 FLAGS = ("add_indicator", "keep_empty_features")
 OUTPUTS = ({"transform": "default"}, {"transform": "pandas"}, {"transform": "polars"})
@@ -72,6 +73,14 @@ def _check_columns(estimator: Any) -> None:
         check_spreads(estimator.cell_spreads_)
 
 
+def _check_ranges(estimator: Any, low: Floats, high: Floats) -> None:
+    """Whether moments between the least and the largest value of each kept column exist."""
+    fields = [f for f, kept in zip(estimator._schema.fields, estimator._kept, strict=True) if kept]
+    for field, *limits in zip(fields, low.tolist(), high.tolist(), strict=True):
+        if field.kind is Kind.NUMERIC:
+            check_moments(field, limits)
+
+
 def _kept_columns(estimator: Any) -> tuple[Column, ...]:
     columns = estimator._schema.columns
     return tuple(column for column, kept in zip(columns, estimator._kept, strict=True) if kept)
@@ -88,7 +97,9 @@ def _neighbors(imputer: NeighborFamily, columns: tuple[Column, ...]) -> None:
     imputer._settings()
     imputer._heeding_recipe().checked()
     fitted = _check_learned(imputer, "_fitted", columns)
-    require(fitted is None or fitted.donors.columns == columns, "donors have other columns")
+    if fitted is not None:
+        require(fitted.donors.columns == columns, "donors have other columns")
+        _check_ranges(imputer, fitted.scaler.low, fitted.scaler.high)
 
 
 def _check_tuned(tuned: Tuned, columns: tuple[Column, ...]) -> None:
@@ -102,6 +113,7 @@ def _grey(imputer: GreyImputer, columns: tuple[Column, ...]) -> None:
     if tuned is None:
         return
     _check_tuned(tuned, columns)
+    _check_ranges(imputer, tuned.scaler.low, tuned.scaler.high)
     n_classes = len(imputer._classes)
     require(len(set(imputer._classes)) == n_classes, "a class twice")
     require(max(n_classes, 1) == tuned.ground.n_classes or not n_classes, "classes do not fit")
@@ -140,6 +152,8 @@ def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
     for fitted, extra in ((served, 0), (taught, int(imputer.labels == "predictor"))):
         if fitted is not None:
             _check_chains(fitted, columns, extra, settings.n_imputations)
+            values = fitted.plan.table.values[:, : len(columns)]
+            _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
 
 
 def _check_chains(fitted: mice.Fitted, columns: tuple[Column, ...], extra: int, n: int) -> None:
@@ -152,7 +166,10 @@ def _check_chains(fitted: mice.Fitted, columns: tuple[Column, ...], extra: int, 
 def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None:
     imputer._settings()
     fitted = _check_learned(imputer, "_fitted", columns)
-    require(fitted is None or fitted.table.columns == columns, "forests have other columns")
+    if fitted is not None:
+        require(fitted.table.columns == columns, "forests have other columns")
+        values = fitted.table.values
+        _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
 
 
 ENGINES: dict[type, Callable[[Any, tuple[Column, ...]], None]] = {
