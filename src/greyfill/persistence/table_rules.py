@@ -9,18 +9,13 @@ from greyfill.frames.learning import CATEGORICAL_FAMILIES
 from greyfill.frames.objects import null_cells
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
 from greyfill.persistence.requirements import MOST_LEVELS, require
-from greyfill.table import Column, Kind, Table
+from greyfill.table import Column, Kind
 
 
 def _column(column: Column) -> None:
     levels = column.n_levels
     require(0 <= levels <= MOST_LEVELS, f"column {column.name!r} has {levels} levels")
     require(column.kind is not Kind.NUMERIC or column.n_levels == 0, "a number with levels")
-
-
-def _table(table: Table) -> None:
-    names = {column.name for column in table.columns}
-    require(len(names) == table.n_columns, "two columns have one name")
 
 
 NUMBERS: tuple[type, ...] = (int, float, np.number)
@@ -77,12 +72,10 @@ def _check_levels(field: Field) -> None:
 
 def _schema(schema: Schema) -> None:
     require(schema.fields, "there is no column")
-    require(len(set(schema.names)) == len(schema.names), "two columns have one name")
 
 
 TABLE_RULES: dict[type, Callable[[Any], None]] = {
     Column: _column,
-    Table: _table,
     Field: _field,
     Schema: _schema,
 }
