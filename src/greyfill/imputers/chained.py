@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill._chained import mice, missforest
 from greyfill._chained.measures import overall_error
 from greyfill.checks import check_choice, check_seed, check_whole
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
@@ -87,6 +87,9 @@ class MICEImputer(BaseImputer):
         Passes of each chain.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -134,7 +137,7 @@ class MICEImputer(BaseImputer):
     @property
     def draws_(self) -> list[Any]:
         """Every imputation of the training table, decoded when asked for."""
-        check_is_fitted(self)
+        check_fitted(self)
         if not hasattr(self, "_training"):
             raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
         origin, mask = self._training
@@ -276,6 +279,9 @@ class MissForestImputer(BaseImputer):
         Passes made, and whether the differences rose before ``max_iter``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------

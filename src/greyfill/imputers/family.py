@@ -5,7 +5,6 @@ from inspect import cleandoc
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames, memory
 from greyfill._neighbors.engine import Settings, run
@@ -14,6 +13,7 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
 from greyfill.checks import check_choice, check_seed, check_whole, is_whole
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -76,6 +76,9 @@ class NeighborFamily(BaseImputer):
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: how much their donors disagree, as
         weighted standard deviation on the [0, 1] scale, or one minus the winner's share of votes.
@@ -192,7 +195,7 @@ class NeighborFamily(BaseImputer):
             Equally long ``rows``, ``distances``, ``values`` and ``weights``, nearest donor first.
             Values are those of the column: numbers, levels, dates.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         j, place = self._column_places(column)
         found = donors_of(self._fitted, row, place)
         return {
