@@ -32,7 +32,7 @@ def own_errors(wrong_value: type[GreyfillError] = InvalidDataError) -> Iterator[
         raise
     except Unfitted as error:  # is a ValueError, too
         raise exceptions.NotFittedError(str(error)) from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise wrong_value(str(error)) from error
     except TypeError as error:
         raise InvalidTypeError(str(error)) from error

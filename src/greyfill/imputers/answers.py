@@ -169,7 +169,7 @@ class Answers(BaseImputer):
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
-        j, inner = self._column_places(column)
+        j, inner = self._asked_cell(row, column)
         places = np.flatnonzero(self._tuned.rows == row)
         if len(places) == 0:
             raise InvalidParameterError(
@@ -200,6 +200,7 @@ class Answers(BaseImputer):
             Equally long ``rows``, ``distances``, ``values`` and ``weights``, the donors that count
             most first. The weights sum to 1; a regression gives some donors a negative one.
         """
+        check_fitted(self)
         found = self.explain(row, column, len(self._tuned.rows))
         return {
             "rows": found.rows,

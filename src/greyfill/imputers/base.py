@@ -13,8 +13,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 
 from greyfill import exceptions, frames
-from greyfill.checks import check_choice, check_installed, is_whole
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
+from greyfill.conventions import check_fitted, own_errors
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import SavedEstimator
 from greyfill.imputers.indicator import MissingIndicator, flag_names
@@ -173,6 +173,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
         with self._all_or_nothing():
+            self._check_flags()
             table, origin = self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             frames.warn_of_target(y, origin.schema.names)
@@ -185,11 +186,18 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             self._keep_training(origin, table.missing)
             return origin, table.missing, filled
 
+    def _check_flags(self) -> None:
+        """Refuse other values than True and False, or a strange verbosity."""
+        check_flag("add_indicator", self.add_indicator)
+        check_flag("keep_empty_features", self.keep_empty_features)
+        if not isinstance(self.verbose, bool):
+            check_whole("verbose", self.verbose, least=0)
+
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         self._schema = schema
         self._kept = self._find_kept(schema.names, holes == n_rows)
-        self._flagged = (holes > 0) & bool(self.add_indicator)
+        self._flagged = (holes > 0) & self.add_indicator
         self._refuse_taken_names(list(schema.names))
         counts = holes * (self._kept | self.keep_empty_features)
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
@@ -223,7 +231,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _are_classes(self, classes: tuple[Any, ...]) -> bool:
         """Whether y has classes and not measurements, which some methods cannot do without."""
-        if len(classes) == 0 or type_of_target(np.asarray(classes)) != "continuous":
+        with own_errors():
+            kind = type_of_target(np.asarray(classes)) if classes else "unknown"
+        if kind != "continuous":
             return True
         if self._needs_labels:
             raise InvalidDataError(
@@ -272,8 +282,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             library=self._output_library(),
         )
 
-    def _column_places(self, column: int | str) -> tuple[int, int]:
-        """The number of a column in the table of ``fit``, and among the columns that are kept."""
+    def _asked_cell(self, row: int, column: int | str) -> tuple[int, int]:
+        """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
+        check_whole("row", row, least=0)
         names = [field.name for field in self._schema.fields]
         j = names.index(column) if isinstance(column, str) and column in names else column
         if not is_whole(j) or not 0 <= j < len(names) or not self._kept[j]:

@@ -1,6 +1,7 @@
 """The model-based family: chained equations and chained forests."""
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -200,7 +201,7 @@ class MICEImputer(BaseImputer):
     def _settings(self) -> mice.Settings:
         check_choice("combine", self.combine, COMBINES)
         check_choice("labels", self.labels, LABELS)
-        if self.max_predictors != "auto":
+        if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
             check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
         return mice.Settings(
             n_imputations=check_whole("n_imputations", self.n_imputations),
@@ -212,6 +213,11 @@ class MICEImputer(BaseImputer):
         )
 
     def _known_methods(self) -> dict[str, str]:
+        if not isinstance(self.methods, Mapping | None):
+            raise InvalidParameterError(
+                "methods must be a dict of column name to method, such as {'age': 'norm'}, not "
+                f"{self.methods!r}"
+            )
         methods = dict(self.methods or {})
         names = [column.name for column in self._schema.columns]
         unknown = [name for name in methods if name not in names]

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -97,7 +98,7 @@ class TableEstimator(OwnParameters, BaseEstimator):
             )
         with own_errors():
             given = list(input_features)
-        if known is not None and given != list(known):
+        if known is not None and not np.array_equal(given, known):
             raise InvalidParameterError("input_features is not equal to feature_names_in_")
         if len(given) != self.n_features_in_:
             raise InvalidParameterError(

@@ -12,7 +12,7 @@ from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
-from greyfill.checks import check_choice, check_seed, check_whole, is_whole
+from greyfill.checks import check_choice, check_whole, is_whole, seed_of
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
@@ -142,10 +142,10 @@ class NeighborFamily(BaseImputer):
             return False
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings = self._settings()
+        recipe, settings = self._heeding_recipe(), self._settings()
         _refuse_too_many_links(table, settings)
         heeded = None if self.labels == "none" else labels
-        values, fitted = run(self._heeding_recipe(), table, heeded, settings)
+        values, fitted = run(recipe, table, heeded, settings)
         self._remember(fitted)
         return values
 
@@ -196,7 +196,7 @@ class NeighborFamily(BaseImputer):
             Values are those of the column: numbers, levels, dates.
         """
         check_fitted(self)
-        j, place = self._column_places(column)
+        j, place = self._asked_cell(row, column)
         found = donors_of(self._fitted, row, place)
         return {
             "rows": found.rows.tolist(),
@@ -236,11 +236,7 @@ class NeighborFamily(BaseImputer):
 
     def _seed(self) -> int | None:
         """An integer, or None for another choice in each call."""
-        given = self.random_state
-        check_seed(given)
-        if isinstance(given, np.random.RandomState):
-            return int(given.randint(2**31 - 1))
-        return None if given is None else int(given)
+        return seed_of(self.random_state)
 
 
 def _with_shared_sections(own: str, shared: str) -> str:

@@ -147,6 +147,7 @@ class GreyImputer(Answers):
         """Class codes; a continuous y is kept beside them, as numbers."""
         self._response, self._response_range = None, None
         self._classes = ()
+        check_choice("labels", self.labels, LABELS)
         if y is None or self.labels == "none":
             return None
         codes, classes = frames.encode_labels(y)
@@ -224,7 +225,6 @@ class GreyImputer(Answers):
 
     def _tuning(self) -> Tuning:
         """The parameters, checked."""
-        check_choice("labels", self.labels, LABELS)
         check_tolerance(self.tol)
         return Tuning(
             n_cells=check_whole("n_cells", self.n_cells, least=10),

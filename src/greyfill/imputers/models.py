@@ -123,12 +123,12 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
-        if type_of_target(np.asarray(classes)) == "continuous":
-            raise InvalidDataError(
-                "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
-                "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
-            )
         with own_errors():
+            if type_of_target(np.asarray(classes)) == "continuous":
+                raise InvalidDataError(
+                    "Unknown label type: continuous. GreyClassifier needs classes; predict numbers "
+                    "by GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
+                )
             check_classification_targets(np.asarray(classes))
         with self._all_or_nothing():
             self.classes_ = np.asarray(classes)
@@ -191,6 +191,8 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
+        if len(response) == 0:
+            raise InvalidDataError("y is empty; pass one number for each row of X")
         with self._all_or_nothing():
             self._low, self._high = float(response.min()), float(response.max())
             self._learn(X, len(response), None, response)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from greyfill.checks import is_number
 from greyfill.conventions import OwnParameters, OwnScore, check_fitted, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
@@ -62,8 +63,9 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "MixedNaiveBayes":
         """Learn priors, means, variances and category shares from the observed cells."""
         for name in ("alpha", "var_smoothing"):
-            if not getattr(self, name) > 0:
-                raise InvalidParameterError(f"{name} must be above 0, got {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if not is_number(value) or not value > 0:
+                raise InvalidParameterError(f"{name} must be a number above 0, got {value!r}")
         with own_errors():
             cells, target = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
