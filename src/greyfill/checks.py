@@ -57,6 +57,18 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise InvalidParameterError(f"{name} must be one of {choices}, not {value!r}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False.
+
+    >>> check_flag("add_indicator", "yes")
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: add_indicator must be True or False, not 'yes'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidParameterError(f"{name} must be True or False, not {value!r}")
+
+
 def check_tolerance(tol: Any) -> None:
     """Refuse a change that no pass could stay below.
 
@@ -113,6 +125,18 @@ or a RandomState, not -1
             "random_state must be None, a non-negative integer or a RandomState, "
             f"not {random_state!r}"
         )
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A whole number for a seed or a generator; None for None.
+
+    >>> seed_of(7), seed_of(None)
+    (7, None)
+    """
+    check_seed(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return None if random_state is None else int(random_state)
 
 
 def check_installed(package: str, user: str, install: str | None = None) -> None:

@@ -5,9 +5,11 @@ GreyfillError
 ├── ClusterError (RuntimeError)         the machines that should do the work failed
 ├── FileProblemError (OSError)          a file cannot be opened, read, written or replaced
 ├── InvalidDataError (ValueError)       the table, the labels or a column cannot be used as given
+│   └── InvalidTypeError (TypeError)    it is of a type that cannot be used, such as a sparse matrix
 ├── InvalidParameterError (ValueError)  a parameter has a value that no method understands
 ├── MissingPackageError (ImportError)   a package is needed that is not installed
 ├── NotEnoughMemoryError (MemoryError)  the work would need more memory than is free
+├── NotFittedError                      `fit` was not called yet; scikit-learn's NotFittedError, too
 └── PersistenceError (ValueError)       an imputer cannot be saved, or a file is not a saved one
 
 GreyfillWarning (UserWarning)
@@ -15,6 +17,8 @@ GreyfillWarning (UserWarning)
 └── TargetColumnWarning                 X has a column with the name of y
 ```
 """
+
+from typing import TYPE_CHECKING, Any
 
 
 class GreyfillError(Exception):
@@ -33,6 +37,10 @@ class InvalidDataError(GreyfillError, ValueError):
     """The table, the labels or one column cannot be used as given."""
 
 
+class InvalidTypeError(InvalidDataError, TypeError):
+    """The table or the labels are of a type that cannot be used, such as a sparse matrix."""
+
+
 class InvalidParameterError(GreyfillError, ValueError):
     """A parameter has a value that no method understands."""
 
@@ -43,6 +51,12 @@ class MissingPackageError(GreyfillError, ImportError):
 
 class NotEnoughMemoryError(GreyfillError, MemoryError):
     """The work would need more memory than is free."""
+
+
+if TYPE_CHECKING:
+
+    class NotFittedError(GreyfillError, ValueError, AttributeError):
+        """`fit` was not called yet; it is scikit-learn's NotFittedError, too."""
 
 
 class PersistenceError(GreyfillError, ValueError):
@@ -59,3 +73,14 @@ class EmptyColumnWarning(GreyfillWarning):
 
 class TargetColumnWarning(GreyfillWarning):
     """X has a column with the name of y: the target was probably left among the features."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make NotFittedError when it is first used: scikit-learn takes its time."""
+    if name != "NotFittedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError as Unfitted
+
+    text = "`fit` was not called yet; it is scikit-learn's NotFittedError, too."
+    made = type(name, (GreyfillError, Unfitted), {"__doc__": text, "__module__": __name__})
+    return globals().setdefault(name, made)  # another thread may have been quicker

@@ -3,8 +3,9 @@
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from greyfill.conventions import OwnParameters, check_fitted, own_errors
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.learning import Learned, check_imputer, learn
 from greyfill.distributed.restoring import (
@@ -16,7 +17,7 @@ from greyfill.distributed.restoring import (
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 
-class DaskImputer(BaseEstimator):
+class DaskImputer(OwnParameters, BaseEstimator):
     """A neighbor imputer that learns from, and fills, the partitions of a Dask frame.
 
     The result is that of the imputer on one machine, but for the order in which sums are taken:
@@ -99,9 +100,10 @@ class DaskImputer(BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Return a Dask frame, lazily, without holes; each row is filled on its own."""
-        check_is_fitted(self, "_light")
+        check_fitted(self, "_light")
         _check_frame(X)
-        validate_data(self._light, X._meta, reset=False, skip_check_array=True)
+        with own_errors():
+            validate_data(self._light, X._meta, reset=False, skip_check_array=True)
         meta, cluster = described(X._meta, self._light), Cluster(self.client)
         self._fitted = cluster.keep([self._fitted])[0]
         return _collection(
@@ -116,7 +118,7 @@ class DaskImputer(BaseEstimator):
     @property
     def imputer_(self) -> Any:
         """The fitted imputer, with all its donors, in this process."""
-        check_is_fitted(self, "_light")
+        check_fitted(self, "_light")
         fitted = Cluster(self.client).fetch([self._fitted], "bringing the donors here")[0]
         return with_donors(self._light, fitted)
 

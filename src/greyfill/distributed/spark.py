@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError
 
 
@@ -61,7 +61,7 @@ def fill_spark(frame: Any, imputer: Any) -> Any:
     >>> spark_frame = session.read.parquet("new_rows.parquet")  # doctest: +SKIP
     >>> fill_spark(spark_frame, greyfill.load("imputer.greyfill")).show()  # doctest: +SKIP
     """
-    check_is_fitted(imputer)
+    check_fitted(imputer)
     if not hasattr(frame, "mapInArrow"):
         raise InvalidDataError(
             f"expected a pyspark.sql.DataFrame, not {type(frame).__module__}."

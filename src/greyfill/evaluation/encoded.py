@@ -54,8 +54,10 @@ class EncodedImputer(SimplePeer):
         self.estimator = estimator
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        if self.estimator is None:
-            raise InvalidParameterError("estimator is None; pass an imputer of numbers")
+        if not hasattr(self.estimator, "get_params") or not hasattr(self.estimator, "transform"):
+            raise InvalidParameterError(
+                f"estimator is {self.estimator!r}; pass an imputer of numbers, such as KNNImputer()"
+            )
         seen = np.where(table.missing, np.nan, table.values)
         self._low = np.nanmin(seen, axis=0)
         spread = np.nanmax(seen, axis=0) - self._low

@@ -6,6 +6,7 @@ from zlib import crc32
 import numpy as np
 
 from greyfill._neighbors.start import ClassStart, column_centers
+from greyfill.checks import seed_of
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -117,7 +118,7 @@ class HotDeckImputer(SimplePeer):
         return bool(self.within_class)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        rng = np.random.default_rng(self.random_state)
+        rng = np.random.default_rng(seed_of(self.random_state))
         self._decks = _decks(table)
         self._seed = int(rng.integers(2**31))
         filled = _dealt(table.values, table.missing, self._decks, rng)

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidTypeError
 from greyfill.frames.cells import Array
 
 Frame = nw.DataFrame[Any]
@@ -105,7 +105,7 @@ def _refuse_no_cells(shape: tuple[int, ...]) -> None:
 
 def _refuse_sparse(X: Any) -> None:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError(
+        raise InvalidTypeError(
             f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
             "apart, so dense data is required. Use X.toarray()."
         )

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from greyfill.conventions import own_errors
 from greyfill.exceptions import InvalidDataError, TargetColumnWarning
 from greyfill.frames.arrays import read_column
 from greyfill.frames.cells import Array, Cells, sorted_levels
@@ -80,7 +81,8 @@ def _one_column(y: Any) -> Any:
         _warn_of_column(table.shape)
         return table[:, 0]
     _refuse_no_labels(table)
-    array = np.asarray(y)
+    with own_errors():
+        array = np.asarray(y)
     if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
         array = np.array(y, dtype=object)  # numpy would turn numbers beside texts into texts
     if array.ndim != 1:

@@ -108,5 +108,14 @@ def _typed(observed: Array, family: Family) -> Array:
         try:
             return observed.astype(np.int64)
         except OverflowError:
-            return observed.astype(np.float64)
-    return observed.astype(np.float64)
+            return _floats(observed)
+    return _floats(observed)
+
+
+def _floats(observed: Array) -> Array:
+    """Numbers as floats; one beyond the largest float is infinite, and refused as such."""
+    try:
+        return observed.astype(np.float64)
+    except OverflowError:
+        largest = float(np.finfo(np.float64).max)  # as a float of Python, compared exactly
+        return np.array([float(x) if abs(x) <= largest else np.inf for x in observed])

@@ -4,13 +4,13 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
 from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuned
 from greyfill._neighbors.tuned.explaining import Reasons, reasons
 from greyfill.checks import check_share, check_whole
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
@@ -52,7 +52,7 @@ class Answers(BaseImputer):
 
         Measured on left-out rows; NaN where there are no classes, or too few rows.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if not self._kept.any() or not self._tuned.ground.has_classes:
             return float("nan")
         return self._tuned.choice(self._tuned.ground.class_column).error
@@ -167,9 +167,9 @@ class Answers(BaseImputer):
             Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
             ``effects``. Moments with a time zone are told in UTC, without it.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         check_whole("n_donors", n_donors)
-        j, inner = self._column_places(column)
+        j, inner = self._asked_cell(row, column)
         places = np.flatnonzero(self._tuned.rows == row)
         if len(places) == 0:
             raise InvalidParameterError(
@@ -200,6 +200,7 @@ class Answers(BaseImputer):
             Equally long ``rows``, ``distances``, ``values`` and ``weights``, the donors that count
             most first. The weights sum to 1; a regression gives some donors a negative one.
         """
+        check_fitted(self)
         found = self.explain(row, column, len(self._tuned.rows))
         return {
             "rows": found.rows,

@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
-from greyfill import frames
-from greyfill.checks import check_choice, check_installed, is_whole
+from greyfill import exceptions, frames
+from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
+from greyfill.conventions import check_fitted, own_errors
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
-from greyfill.imputers.estimator import TableEstimator
+from greyfill.imputers.estimator import SavedEstimator
+from greyfill.imputers.indicator import MissingIndicator, flag_names
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")
 
 
 class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
-    TransformerMixin, TableEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
+    TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
 ):
     """Check, encode, drop empty columns, let the method fill a Table, and restore the container.
 
@@ -96,7 +97,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the input's, less empty ones, plus indicators."""
-        check_is_fitted(self)
+        check_fitted(self)
         names = np.asarray(self._input_names(input_features), dtype=object)
         shown = names if self.keep_empty_features else names[self._kept]
         return np.array([*shown, *self._flag_names(names)], dtype=object)
@@ -118,13 +119,30 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         return self
 
     @property
+    def indicator_(self) -> MissingIndicator | None:
+        """Where a table has holes, in the columns that had some in ``fit``.
+
+        A fitted ``sklearn.impute.MissingIndicator`` for the tables that this imputer takes; None
+        without ``add_indicator``.
+        """
+        check_fitted(self)
+        if not self.add_indicator and not self._flagged.any():
+            return None
+        indicator = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
+        indicator._schema, indicator.features_ = self._schema, np.flatnonzero(self._flagged)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(indicator, name, getattr(self, name))
+        return indicator
+
+    @property
     def schema_(self) -> frames.Schema:
         """The columns as ``fit`` learned them.
 
         ``schema_.fields`` has for each its name, its kind (numeric, ordinal, categorical), how it
         is stored (family), and its levels.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return self._schema
 
     @property
@@ -134,9 +152,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         Until then the imputer refers to the table and its filled copy; pickles and saved files
         do not contain them.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if not hasattr(self, "_reported"):
-            raise AttributeError("report_ needs the rows that were filled: call fit_transform")
+            raise exceptions.NotFittedError(
+                "report_ needs the rows that were filled: call fit_transform"
+            )
         report = import_module("greyfill.report")  # on a floor above, loaded only on request
         X, filled, y = self._reported
         return report.make_report(self, X, filled, y)
@@ -156,6 +176,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
         with self._all_or_nothing():
+            self._check_flags()
             table, origin = self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             frames.warn_of_target(y, origin.schema.names)
@@ -168,11 +189,18 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             self._keep_training(origin, table.missing)
             return origin, table.missing, filled
 
+    def _check_flags(self) -> None:
+        """Refuse other values than True and False, or a strange verbosity."""
+        check_flag("add_indicator", self.add_indicator)
+        check_flag("keep_empty_features", self.keep_empty_features)
+        if not isinstance(self.verbose, bool):
+            check_whole("verbose", self.verbose, least=0)
+
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         self._schema = schema
         self._kept = self._find_kept(schema.names, holes == n_rows)
-        self._flagged = (holes > 0) & bool(self.add_indicator)
+        self._flagged = (holes > 0) & self.add_indicator
         self._refuse_taken_names(list(schema.names))
         counts = holes * (self._kept | self.keep_empty_features)
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
@@ -206,7 +234,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _are_classes(self, classes: tuple[Any, ...]) -> bool:
         """Whether y has classes and not measurements, which some methods cannot do without."""
-        if len(classes) == 0 or type_of_target(np.asarray(classes)) != "continuous":
+        with own_errors():
+            kind = type_of_target(np.asarray(classes)) if classes else "unknown"
+        if kind != "continuous":
             return True
         if self._needs_labels:
             raise InvalidDataError(
@@ -230,7 +260,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _flag_names(self, names: Any) -> list[str]:
         """The names of the indicator columns."""
-        return [f"missingindicator_{name}" for name in np.asarray(names)[self._flagged]]
+        return flag_names(np.asarray(names)[self._flagged])
 
     def _refuse_taken_names(self, names: list[str]) -> None:
         """Refuse to overwrite a column of the table by an indicator."""
@@ -255,8 +285,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             library=self._output_library(),
         )
 
-    def _column_places(self, column: int | str) -> tuple[int, int]:
-        """The number of a column in the table of ``fit``, and among the columns that are kept."""
+    def _asked_cell(self, row: int, column: int | str) -> tuple[int, int]:
+        """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
+        check_whole("row", row, least=0)
         names = [field.name for field in self._schema.fields]
         j = names.index(column) if isinstance(column, str) and column in names else column
         if not is_whole(j) or not 0 <= j < len(names) or not self._kept[j]:
@@ -267,22 +298,6 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         config = getattr(self, "_sklearn_output_config", {})
         chosen = config.get("transform", get_config()["transform_output"])
         return None if chosen == "default" else str(chosen)
-
-    def _input_names(self, input_features: Any) -> list[str]:
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return (
-                [column.name for column in self._schema.columns] if known is None else list(known)
-            )
-        given = list(input_features)
-        if known is not None and given != list(known):
-            raise InvalidParameterError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise InvalidParameterError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}"
-            )
-        return given
 
     def _report(self, message: str) -> None:
         """Tell how the work goes, on stderr, when asked to."""

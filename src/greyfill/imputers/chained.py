@@ -1,16 +1,17 @@
 """The model-based family: chained equations and chained forests."""
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill._chained import mice, missforest
 from greyfill._chained.measures import overall_error
 from greyfill.checks import check_choice, check_seed, check_whole
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table
@@ -87,6 +88,9 @@ class MICEImputer(BaseImputer):
         Passes of each chain.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -142,7 +146,7 @@ class MICEImputer(BaseImputer):
     @property
     def draws_(self) -> list[Any]:
         """Every imputation of the training table, decoded when asked for."""
-        check_is_fitted(self)
+        check_fitted(self)
         if not hasattr(self, "_training"):
             raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
         origin, mask = self._training
@@ -204,7 +208,7 @@ class MICEImputer(BaseImputer):
     def _settings(self) -> mice.Settings:
         check_choice("combine", self.combine, COMBINES)
         check_choice("labels", self.labels, LABELS)
-        if self.max_predictors != "auto":
+        if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
             check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
         return mice.Settings(
             n_imputations=check_whole("n_imputations", self.n_imputations),
@@ -216,6 +220,11 @@ class MICEImputer(BaseImputer):
         )
 
     def _known_methods(self) -> dict[str, str]:
+        if not isinstance(self.methods, Mapping | None):
+            raise InvalidParameterError(
+                "methods must be a dict of column name to method, such as {'age': 'norm'}, not "
+                f"{self.methods!r}"
+            )
         methods = dict(self.methods or {})
         names = [column.name for column in self._schema.columns]
         unknown = [name for name in methods if name not in names]
@@ -283,6 +292,9 @@ class MissForestImputer(BaseImputer):
         Passes made, and whether the differences rose before ``max_iter``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------

@@ -5,7 +5,6 @@ from inspect import cleandoc
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames, memory
 from greyfill._neighbors.engine import Settings, run
@@ -13,7 +12,8 @@ from greyfill._neighbors.explaining import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
 from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
-from greyfill.checks import check_choice, check_seed, check_whole, is_whole
+from greyfill.checks import check_choice, check_whole, is_whole, seed_of
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -76,6 +76,9 @@ class NeighborFamily(BaseImputer):
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: how much their donors disagree, as
         weighted standard deviation on the [0, 1] scale, or one minus the winner's share of votes.
@@ -152,10 +155,10 @@ class NeighborFamily(BaseImputer):
             return False
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings = self._settings()
+        recipe, settings = self._heeding_recipe(), self._settings()
         _refuse_too_many_links(table, settings)
         heeded = None if self.labels == "none" else labels
-        values, fitted = run(self._heeding_recipe(), table, heeded, settings)
+        values, fitted = run(recipe, table, heeded, settings)
         self._remember(fitted)
         return values
 
@@ -205,8 +208,8 @@ class NeighborFamily(BaseImputer):
             Equally long ``rows``, ``distances``, ``values`` and ``weights``, nearest donor first.
             Values are those of the column: numbers, levels, dates.
         """
-        check_is_fitted(self)
-        j, place = self._column_places(column)
+        check_fitted(self)
+        j, place = self._asked_cell(row, column)
         found = donors_of(self._fitted, row, place)
         return {
             "rows": found.rows.tolist(),
@@ -246,11 +249,7 @@ class NeighborFamily(BaseImputer):
 
     def _seed(self) -> int | None:
         """An integer, or None for another choice in each call."""
-        given = self.random_state
-        check_seed(given)
-        if isinstance(given, np.random.RandomState):
-            return int(given.randint(2**31 - 1))
-        return None if given is None else int(given)
+        return seed_of(self.random_state)
 
 
 def _with_shared_sections(own: str, shared: str) -> str:

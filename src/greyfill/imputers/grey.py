@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
 from greyfill._neighbors.tuned.choosing import Choice
 from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
+from greyfill.conventions import check_fitted
 from greyfill.imputers.answers import Answers
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -91,6 +91,9 @@ class GreyImputer(Answers):
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -154,6 +157,7 @@ class GreyImputer(Answers):
         """Class codes; a continuous y is kept beside them, as numbers."""
         self._response, self._response_range = None, None
         self._classes = ()
+        check_choice("labels", self.labels, LABELS)
         if y is None or self.labels == "none":
             return None
         codes, classes = frames.encode_labels(y)
@@ -212,7 +216,7 @@ class GreyImputer(Answers):
         Columns without a hole in ``fit`` are tuned at their first hole; those that are left are
         tuned now: a loaded imputer never waits, and the file is the same before and after use.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if self._kept.any():
             self._tuned = self._tuned.complete()
         super().save(path)
@@ -231,7 +235,6 @@ class GreyImputer(Answers):
 
     def _tuning(self) -> Tuning:
         """The parameters, checked."""
-        check_choice("labels", self.labels, LABELS)
         check_tolerance(self.tol)
         return Tuning(
             n_cells=check_whole("n_cells", self.n_cells, least=10),

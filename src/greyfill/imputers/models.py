@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
 from greyfill._neighbors.tuned.engine import Tuned, Tuning, ask, posterior, predict, teach
 from greyfill.checks import check_seed, check_whole, is_number
+from greyfill.conventions import OwnScore, check_fitted, own_errors
 from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.estimator import TableEstimator
+from greyfill.imputers.estimator import SavedEstimator
 from greyfill.table import Floats, Ints, Table
 
 
-class _GreyModel(TableEstimator):
+class _GreyModel(SavedEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
 
     selection_: dict[str, Any]
@@ -71,7 +71,7 @@ class _GreyModel(TableEstimator):
         return self._open_new(X)[0].select(self._kept)
 
 
-class GreyClassifier(ClassifierMixin, _GreyModel):
+class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     """Class probabilities of rows with holes, from grey neighbors, without imputing them first.
 
     The class is a column like any other: donors are rows near in what the new row has observed,
@@ -129,12 +129,13 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
-        if type_of_target(np.asarray(classes)) == "continuous":
-            raise InvalidDataError(
-                "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
-                "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
-            )
-        check_classification_targets(np.asarray(classes))
+        with own_errors():
+            if type_of_target(np.asarray(classes)) == "continuous":
+                raise InvalidDataError(
+                    "Unknown label type: continuous. GreyClassifier needs classes; predict numbers "
+                    "by GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
+                )
+            check_classification_targets(np.asarray(classes))
         with self._all_or_nothing():
             self.classes_ = np.asarray(classes)
             self._learn(X, len(codes), codes, None)
@@ -154,11 +155,11 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
-        check_is_fitted(self)
+        check_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-class GreyRegressor(RegressorMixin, _GreyModel):
+class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
     """A number for rows with holes, from grey neighbors, without imputing them first.
 
     As `GreyClassifier`, with the squared error of left-out rows as the measure.
@@ -199,6 +200,8 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
+        if len(response) == 0:
+            raise InvalidDataError("y is empty; pass one number for each row of X")
         with self._all_or_nothing():
             self._low, self._high = float(response.min()), float(response.max())
             self._learn(X, len(response), None, response)

@@ -7,13 +7,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from greyfill.checks import is_number
+from greyfill.conventions import OwnParameters, OwnScore, check_fitted, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
 
-class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes with normal numbers, counted categories, and missing cells left out.
 
     P(y | x) ∝ P(y) Π_j P(x_j | y) over the observed cells j of the row, with
@@ -61,10 +63,14 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike) -> "MixedNaiveBayes":
         """Learn priors, means, variances and category shares from the observed cells."""
         for name in ("alpha", "var_smoothing"):
-            if not getattr(self, name) > 0:
-                raise InvalidParameterError(f"{name} must be above 0, got {getattr(self, name)!r}")
-        cells, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(target)
+            value = getattr(self, name)
+            if not is_number(value) or not value > 0:
+                raise InvalidParameterError(f"{name} must be a number above 0, got {value!r}")
+        with own_errors():
+            cells, target = validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+            check_classification_targets(target)
         self.classes_, labels = np.unique(target, return_inverse=True)
         self.class_prior_ = np.bincount(labels) / len(labels)
         self.is_categorical_ = _categorical_mask(self.categorical_features, cells.shape[1])
@@ -93,10 +99,11 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_joint_log_proba(self, X: ArrayLike) -> Floats:
         """Return log P(y) + log P(x | y), one column for each of ``classes_``."""
-        check_is_fitted(self)
-        cells: Floats = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
-        )
+        check_fitted(self)
+        with own_errors():
+            cells: Floats = validate_data(
+                self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
+            )
         joint = np.tile(np.log(self.class_prior_), (len(cells), 1))
         for j, column in enumerate(cells.T):
             seen = ~np.isnan(column)

@@ -7,9 +7,11 @@ and arrays. Pickle works too, for joblib's sake, but a pickle can run anything w
 never load one that you did not write yourself.
 """
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from greyfill.exceptions import PersistenceError
 from greyfill.persistence.archive import MAX_BYTES, read_archive, write_archive
 from greyfill.persistence.codec import decode_tree, encode_tree
 
@@ -30,7 +32,7 @@ def save(imputer: Any, path: str | Path) -> None:
     [1.1, 2.0]
     """
     tree, members = encode_tree(imputer)
-    write_archive(Path(path), type(imputer).__name__, tree, members)
+    write_archive(_as_path(path), type(imputer).__name__, tree, members)
 
 
 def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -51,5 +53,13 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     ...     load(path).transform([[4.0, None]]).tolist()
     [[4.0, 6.0]]
     """
-    tree, members = read_archive(Path(path), max_bytes)
-    return decode_tree(tree, members, Path(path))
+    source = _as_path(path)
+    tree, members = read_archive(source, max_bytes)
+    return decode_tree(tree, members, source)
+
+
+def _as_path(path: Any) -> Path:
+    """The path of a file, or what is wrong with its name."""
+    if isinstance(path, str | PathLike) and "\0" not in str(path):
+        return Path(path)
+    raise PersistenceError(f"path must be the name of a file, not {path!r}")

@@ -51,7 +51,7 @@ class _Writer:
     def node(self, item: Any) -> Any:
         """One value as a node of the tree."""
         if item is None or (isinstance(item, bool | str) and not isinstance(item, Enum)):
-            return item
+            return _checked(item)
         if type(item) is int or (type(item) is float and np.isfinite(item)):
             return item
         if isinstance(item, list):
@@ -149,7 +149,7 @@ class _Reader:
     def node(self, node: Any) -> Any:
         """The value of one node."""
         if not isinstance(node, list | dict):
-            return node
+            return _checked(node)
         self.depth += 1
         if self.depth > DEEPEST:
             raise PersistenceError("the content is nested too deeply")
@@ -225,6 +225,16 @@ class _Reader:
 
     def _read_text(self, node: Any, tag: str) -> Any:
         return read_text(tag, node["value"])
+
+
+def _checked(item: Any) -> Any:
+    """Refuse a text that is no Unicode, such as half of a pair: no library takes it."""
+    if isinstance(item, str) and not item.isascii():
+        try:
+            item.encode()
+        except UnicodeEncodeError:
+            raise PersistenceError(f"a text that is no Unicode: {ascii(item)[:40]}") from None
+    return item
 
 
 def _known(types: dict[str, type[Any]], name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from greyfill import checks
 from greyfill._chained import mice
 from greyfill._neighbors.tuned.engine import Tuned
+from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
@@ -18,7 +19,6 @@ from greyfill.persistence.requirements import check_jobs, check_spreads, require
 from greyfill.persistence.table_rules import check_moments
 from greyfill.table import Column, Floats, Kind
 
-FLAGS = ("add_indicator", "keep_empty_features")
 OUTPUTS = ({"transform": "default"}, {"transform": "pandas"}, {"transform": "polars"})
 
 
@@ -51,8 +51,8 @@ def _check_parameters(estimator: Any) -> None:
     checks.check_jobs(estimator.n_jobs)
     check_jobs(estimator.n_jobs)
     checks.check_seed(estimator.random_state)
-    for name in FLAGS:
-        require(isinstance(getattr(estimator, name, True), bool | np.bool_), f"{name} is no flag")
+    if isinstance(estimator, BaseImputer):
+        estimator._check_flags()
     config = vars(estimator).get("_sklearn_output_config", OUTPUTS[0])
     require(config in OUTPUTS, f"an output of {config}")
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames import Family, Field, Schema
 from greyfill.report.text import clean
@@ -61,7 +61,7 @@ class Evidence:
 
 def read(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     """Encode what came in and what came out by the schema that the imputer learned in ``fit``."""
-    check_is_fitted(imputer)
+    check_fitted(imputer)
     schema: Schema = imputer.schema_
     table, _ = frames.encode(X, schema=schema)
     twin, kept = _encode_filled(imputer, schema, filled)

@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from sklearn.utils.validation import check_is_fitted
 
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError
 from greyfill.report import facts
 
@@ -30,7 +30,7 @@ def section(source: Any, name: str) -> dict[str, Any]:
             f"{type(source).__name__} is no report: pass imputer.report_, its summary, a fitted "
             "imputer, or make_report(imputer, X, filled, y) to this plot"
         )
-    check_is_fitted(source)
+    check_fitted(source)
     told: dict[str, Callable[[], dict[str, Any]]] = {
         "k": lambda: facts.k_curve(source),
         "convergence": lambda: facts.convergence(source),
