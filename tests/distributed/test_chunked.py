@@ -61,6 +61,18 @@ def test_dataset_is_filled_like_one_table(dataset, tmp_path) -> None:
     assert filled["id"].tolist() == TABLE["id"].tolist()
 
 
+@pytest.mark.parametrize("out", ["in", ".", "in/filled", "notes"])
+def test_no_folder_is_replaced_that_holds_the_input_or_other_files(dataset, tmp_path, out) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "thesis.tex").touch()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileProblemError, match=r"lie in each other|thesis\.tex does not belong"):
+        impute_dataset(
+            str(dataset), str(tmp_path / out), CGKNNImputer(n_neighbors=5), force=True, **SETTINGS
+        )
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> None:
     out = tmp_path / "out"
     write = chunked.Staging.write

@@ -1,5 +1,6 @@
 """Errors name the file, the line and the column, and say what to do."""
 
+from encodings.aliases import aliases
 from pathlib import Path
 
 import polars as pl
@@ -114,3 +115,47 @@ def test_a_damaged_file_that_makes_polars_panic() -> None:
     """Found by fuzzing: a panic is no Exception, and would end the command with a traceback."""
     with pytest.raises(InvalidDataError, match=r"panic\.arrow cannot be read as"):
         files.read(Path(__file__).parent / "fixtures" / "panic.arrow")
+
+
+ODD_NAMES = ("", "é", "a\0b", "\ud800", "x" * 500, "../x", "__init__", "aliases", "unicode_escape")
+ODD_TABLES = (
+    b"a,b\n1,x\n,y\n3,x\n",
+    "a,b\n1,é\n,日\n3,x\n".encode(),
+    b"a,b\n1,+2AA-\n,x\n",
+    b"a,b\n1,\\ud800\n,\\q\n3,xn--\n",
+    bytes(range(1, 256)),
+)
+
+
+def test_every_encoding_that_python_knows_is_obeyed_or_refused(tmp_path: Path) -> None:
+    """Never an error of a codec; and what is read is written with the same bytes."""
+    path, out, n_read = tmp_path / "t.csv", tmp_path / "out.csv", 0
+    for name in {*aliases.values(), "idna", "punycode", "undefined", "mbcs", "utf-7", *ODD_NAMES}:
+        for content in ODD_TABLES:
+            path.write_bytes(content)
+            try:
+                source = files.read(path, encoding=name)
+            except (InvalidParameterError, InvalidDataError) as error:
+                assert str(error)
+                continue
+            source.write(source.frame, out, force=True)
+            assert out.read_bytes() == content, name
+            n_read += 1
+    assert n_read > len(set(aliases.values())) // 2
+
+
+@pytest.mark.parametrize(
+    "name", ["idna", "punycode", "undefined", "unicode_escape", "base64", "a\0"]
+)
+def test_codecs_that_are_none_of_text_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,x\n,y\n")
+    with pytest.raises(InvalidParameterError, match="is unknown, or not one of text files"):
+        files.read(tmp_path / "t.csv", encoding=name)
+
+
+def test_half_letters(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,+2AA-\n,y\n")
+    with pytest.raises(
+        InvalidDataError, match=r"utf-7 cannot give back.*Convert the file to UTF-8"
+    ):
+        files.read(tmp_path / "t.csv", encoding="utf-7")

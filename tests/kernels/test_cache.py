@@ -23,9 +23,9 @@ LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 204
 """Files of more than 2 KiB cannot be written, as if the disk were full."""
 
 
-def run(code: str, **environment: str) -> str:
+def run(code: str, *arguments: str, **environment: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -42,13 +42,81 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     assert all(path.stat().st_size <= 2048 for path in tmp_path.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), EOFError()])
+@pytest.mark.parametrize("error", [OSError("gone"), EOFError(), AttributeError(), MemoryError()])
 def test_a_cache_that_cannot_be_read_counts_as_empty(error: Exception) -> None:
     def load(*_: object) -> None:
         raise error
 
     assert _Forgiving(load)("signature", "target") is None
     assert _Forgiving(lambda *_: "kernel")("signature", "target") == "kernel"
+
+
+def test_a_kernel_that_cannot_be_cached_is_told_where_warnings_are_errors() -> None:
+    def save(*_: object) -> None:
+        raise UserWarning("dynamic globals")
+
+    with pytest.raises(UserWarning, match="dynamic globals"):
+        _Forgiving(save)("signature", "kernel")
+
+
+REPEATED = """
+import sys
+from pathlib import Path
+import numpy as np
+from greyfill._kernels.compiled import average_rows
+from greyfill._kernels.jit import exact
+
+def hits(dtype=np.float64):
+    kernel = exact(average_rows.py_func)  # as a new process has it: nothing is loaded yet
+    assert kernel(np.array([[1.0, 3.0]], dtype), np.full((1, 2), 0.5))[0] == 2.0
+    return sum(kernel.stats.cache_hits.values())
+
+assert (hits(), hits()) == (0, 1)
+"""
+"""Compile a kernel, and load it from the cache as often as one likes."""
+
+DAMAGED = """
+def damages(raw):
+    for place in [*range(0, len(raw), len(raw) // 6), len(raw) - 1]:
+        yield raw[:place] + bytes([raw[place] ^ 0x10]) + raw[place + 1:]
+    yield from (b"", raw[:-1], raw[:len(raw) // 2], raw + b"x", b"words, not code", raw[:-32])
+
+for path in sorted(Path(sys.argv[1]).rglob("*.nb?")):
+    for damaged in damages(path.read_bytes()):
+        path.write_bytes(damaged)
+        assert (hits(), hits()) == (0, 1), (path.name, damaged[:40])
+"""
+
+
+def test_damaged_files_are_never_executed_and_are_replaced(tmp_path: Path) -> None:
+    run(REPEATED + DAMAGED, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path))
+    assert {path.suffix for path in tmp_path.rglob("*.*")} == {".nbi", ".nbc"}
+    assert run(COMPILE, NUMBA_CACHE_DIR=str(tmp_path)) == "2.0"
+
+
+SWAPPED = """
+assert (hits(np.float32), hits(np.float32)) == (0, 1)
+one, two = sorted(Path(sys.argv[1]).rglob("*.nbc"))
+first = one.read_bytes()
+one.write_bytes(two.read_bytes())
+two.write_bytes(first)
+assert (hits(), hits(np.float32)) == (0, 0)
+assert (hits(), hits(np.float32)) == (1, 1)
+"""
+
+
+def test_code_of_another_signature_is_never_executed(tmp_path: Path) -> None:
+    """Two processes that compile two signatures at once may give them the same file."""
+    run(REPEATED + SWAPPED, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path))
+
+
+def test_a_numba_that_keeps_its_files_in_another_way_keeps_them_so(tmp_path: Path) -> None:
+    other = "from numba.core import caching; del caching.IndexDataCacheFile._load_index\n"
+    kernel = "from greyfill._kernels.compiled import average_rows\n"
+    kind = "print(type(average_rows._cache._cache_file).__name__)"
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(kernel + kind, **place) == "SealedFile"
+    assert run(other + kernel + kind, **place) == "IndexDataCacheFile"
 
 
 def can_unshare() -> bool:

@@ -1,13 +1,11 @@
 """How kernels are compiled."""
 
-import pickle
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-BROKEN = (OSError, EOFError, pickle.UnpicklingError)
-"""What a full disk, a withdrawn permission or a damaged file makes of the cache."""
+from greyfill._kernels.sealing import seal
 
 
 def _compile(**flags: Any) -> Any:
@@ -19,7 +17,9 @@ def _compile(**flags: Any) -> Any:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache
             return njit(**options)(function)
-        _forgive(getattr(kernel, "_cache", None))
+        cache = getattr(kernel, "_cache", None)
+        seal(cache)
+        _forgive(cache)
         return kernel
 
     return decorate
@@ -42,7 +42,9 @@ class _Forgiving:
     def __call__(self, *args: Any) -> Any:
         try:
             return self._function(*args)
-        except BROKEN:
+        except Warning:  # a kernel that cannot be cached, where warnings are errors
+            raise
+        except Exception:  # full disks, damaged files, withdrawn permissions: compile instead
             return None
 
 

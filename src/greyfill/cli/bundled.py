@@ -15,6 +15,7 @@ from greyfill.cli.showing import grid, tell_written
 from greyfill.cli.voice import Voice, page, print_json
 from greyfill.datasets import load, names
 from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.files.outputs import check_name
 
 DEMO = "hepatitis"
 
@@ -22,6 +23,7 @@ DEMO = "hepatitis"
 def run_demo(folder: str, *, force: bool = False, json: bool = False, quiet: bool = False) -> None:
     """Copy the table, fill it, and write the report; a folder of an older demo is renewed."""
     about, raw = load(DEMO), _content(DEMO)
+    check_name(folder)
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -73,7 +75,7 @@ def write_table(name: str, out: str, *, force: bool = False) -> None:
         raise InvalidParameterError(
             f"No bundled table is called {name!r}. {did_you_mean(name, names(), 'There are')}"
         )
-    files.check_output(out, force=force)
+    files.check_outputs([files.Output(out)], force=force)
     about = load(name)
     frame = about.X.with_columns(about.y.alias(about.target))
     source = files.Source(name, files.Format.CSV, frame)

@@ -1,5 +1,6 @@
 """What ``impute`` and ``fit`` do, as lists of named steps."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -49,7 +50,7 @@ class ImputeJob:
         if self.model is not None:
             check_can_save(choice.make(sheet), choice.method)
         if dry_run:
-            numbers = plan(sheet, choice) | {"would_write": self._written()}
+            numbers = plan(sheet, choice) | {"would_write": [out.name for out in self._written()]}
             _tell_plan(voice, numbers)
         elif self._is_copy(sheet):
             numbers = self._copy(sheet, voice)
@@ -115,32 +116,24 @@ class ImputeJob:
         done = {"copied": True, "output": self.out}
         return {"input": self.file, "rows": rows, **zero, **done, **notes}
 
-    def _written(self) -> list[str]:
-        tests = [beside(name, "filled") for name in self.tests]
-        return [self.out, *tests, *(name for name in (self.report, self.model) if name)]
+    def _written(self) -> list[files.Output]:
+        tests = [files.Output(beside(name, "filled"), name) for name in self.tests]
+        others = [files.Output(name) for name in (self.report, self.model) if name is not None]
+        return [files.Output(self.out, self.file), *tests, *others]
 
     def _check(self, json: bool) -> None:
         """Refuse what could not be read or written, before any work is done for it."""
-        if Path(self.file).is_dir():
+        if os.path.isdir(self.file):
             raise FileProblemError(
                 f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
                 "with --chunked."
             )
-        written = self._written()
-        if written.count(STREAM) > 1 or (STREAM in written and json):
-            raise InvalidParameterError(
-                "Only one thing can go to standard output. Name a file for the table (-o OUT)."
-            )
         if STREAM in self.tests or self.model == STREAM:
             raise InvalidParameterError("--test and --save need the name of a file, not -.")
-        for name in written:
-            if written.count(name) > 1:
-                raise InvalidParameterError(f"{name} would be written twice. Give it another name.")
         for name in (self.file, *self.tests, self.out):
             layout_of(name)
-        files.check_output(self.out, source=self.file, force=self.force)
-        for name in written[1:]:
-            files.check_output(name, force=self.force)
+        printed = [files.Output(STREAM)] if json else []
+        files.check_outputs([*printed, *self._written()], force=self.force)
         if self.report is not None:
             report_format(self.report)
 
@@ -159,7 +152,7 @@ def fit_and_save(
     voice = Voice(quiet or json)
     if model == STREAM:
         raise InvalidParameterError("--save needs the name of a file, not -.")
-    files.check_output(model, source=file, force=force)
+    files.check_outputs([files.Output(model)], [file], force=force)
     sheet = read_sheet(file, wishes, voice)
     check_can_save(choice.make(sheet), choice.method)
     filled = learn(sheet, choice, voice)
@@ -194,7 +187,9 @@ def report_format(name: str) -> str:
     """The format that the name of a report tells."""
     suffix = Path(name).suffix.lower()
     if name != STREAM and suffix not in REPORT_FORMATS:
-        raise InvalidParameterError(f"{name}: a report ends in .html, .md or .json.")
+        raise InvalidParameterError(
+            f"{name}: a report ends in .html, .md or .json. To have HTML on standard output, say -."
+        )
     return REPORT_FORMATS.get(suffix, "html")
 
 

@@ -1,5 +1,6 @@
 """What ``compare`` does: read, compare, show."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,9 @@ from greyfill.cli.voice import Voice, page, print_json
 from greyfill.evaluation import METHODS, Comparison, compare
 from greyfill.evaluation.compare import DEFAULT_METHODS
 from greyfill.evaluation.rendering import overview
+from greyfill.evaluation.store import file_of
 from greyfill.exceptions import InvalidParameterError
+from greyfill.files.outputs import Output, check_distinct
 from greyfill.report.text import clean
 
 HEADS = {
@@ -39,6 +42,8 @@ class Match:
         if self.jobs == 0:
             raise InvalidParameterError("--jobs 0 cannot work; give a number, or -1 for all cores.")
         names, rates = self._names(), self._rates()
+        if self.cache is not None:
+            check_distinct([Output(os.fspath(file_of(self.cache)))], [file])
         voice = Voice(quiet or json)
         sheet = read_sheet(file, wishes, voice)
         result = compare(

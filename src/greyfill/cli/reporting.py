@@ -62,7 +62,7 @@ def report(
         if json and page == STREAM:
             raise InvalidParameterError("Only one of the page and --json can go to stdout.")
         work.report_format(page)
-        files.check_output(page, source=file, force=force)
+        files.check_outputs([files.Output(page)], [file], force=force)
     voice = Voice(quiet or json)
     sheet = work.read_sheet(file, wishes, voice)
     filled = learn(sheet, Choice(method, k, labels, jobs, seed), voice)

@@ -67,20 +67,16 @@ class ApplyJob:
             imputer.set_params(n_jobs=1 if few else self.jobs or -1)
 
     def _check(self, json: bool) -> None:
-        outputs = [self._out(name) for name in self.inputs]
-        if len(set(outputs)) < len(outputs):
+        if self.output is not None and len(self.inputs) > 1:
             raise InvalidParameterError(
                 "Several files cannot be written to one. Leave --output away to write each beside "
                 "its input."
             )
-        if json and STREAM in outputs:
-            raise InvalidParameterError(
-                "Only one thing can go to standard output. Name a file for the table (-o OUT)."
-            )
-        for name, out in zip(self.inputs, outputs, strict=True):
+        outputs = [files.Output(self._out(name), name) for name in self.inputs]
+        for name in (*self.inputs, *(output.name for output in outputs)):
             layout_of(name)
-            layout_of(out)
-            files.check_output(out, source=name, force=self.force)
+        printed = [files.Output(STREAM)] if json else []
+        files.check_outputs([*printed, *outputs], [self.model], force=self.force)
 
 
 def load_model(name: str) -> Any:

@@ -93,7 +93,7 @@ class Question:
             raise InvalidParameterError(
                 f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
             )
-        files.check_output(self.plot, source=file, force=self.force)
+        files.check_outputs([files.Output(self.plot)], [file], force=self.force)
 
 
 def numbers_of(found: Sensitivity) -> dict[str, object]:

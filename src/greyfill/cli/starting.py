@@ -49,4 +49,4 @@ def datasets(
             raise typer.BadParameter("name a table to write", param_hint="NAME")
         list_tables(json=json)
     else:
-        write_table(name, output or "-", force=force)
+        write_table(name, "-" if output is None else output, force=force)

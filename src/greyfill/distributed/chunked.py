@@ -27,12 +27,14 @@ from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.learning import check_imputer, learn
 from greyfill.distributed.restoring import put_fills
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.files.outputs import check_dataset
 from greyfill.files.problems import naming
 from greyfill.table import Floats
 
 LOOPBACK = "127.0.0.1:0"
 """The worker's pages are for this machine only."""
 
+ENDINGS = (".parquet", ".pq")
 MODEL, PLAN = "model.greyfill", "plan.json"
 
 Report = Callable[[str], None]
@@ -72,7 +74,7 @@ def list_partitions(source: str) -> list[Partition]:
     """The Parquet files of a folder, in the order of their names, or the row groups of a file."""
     root = Path(source)
     if root.is_dir():
-        found = sorted(p for p in root.rglob("*") if p.suffix in (".parquet", ".pq"))
+        found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS)
         shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
         if not shown:
             raise FileProblemError(f"Cannot read {source}: no .parquet file is in this folder.")
@@ -136,6 +138,7 @@ def impute_dataset(
     0
     """
     check_imputer(imputer)
+    check_dataset(source, out, ENDINGS)
     partitions = list_partitions(source)
     header = partitions[0].read().slice(0, 0)
     features = _features(header.column_names, target, ignored, source)

@@ -10,6 +10,7 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files import put_parquet
+from greyfill.files.outputs import check_name
 
 SCHEMA = {
     "data": pl.String,
@@ -38,7 +39,7 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self._path = None if path is None else _file(Path(path))
+        self._path = None if path is None else file_of(path)
         self._rows: dict[tuple[str, str], dict[str, Any]] = {}
         self._written = monotonic()
         if self._path is not None and self._path.exists():
@@ -78,7 +79,10 @@ class Store:
         self._written = monotonic()
 
 
-def _file(path: Path) -> Path:
+def file_of(path: str | os.PathLike[str]) -> Path:
+    """The file of results that a name stands for: itself, or one in that folder."""
+    check_name(os.fspath(path))
+    path = Path(path)
     return path / "compare.parquet" if path.is_dir() or not path.suffix else path
 
 

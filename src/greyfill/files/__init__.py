@@ -8,7 +8,7 @@ path or "-" ── loading ──> bytes in blocks  decompressed; formats tells 
   ── csv_text ──> frame and holes           the input's bytes and the places of the holes
 filled frame
   ── csv_text ──> the input's bytes, with the imputed cells spliced in
-  ── compressing, atomic ──> written beside and renamed
+  ── compressing, atomic ──> written beside and renamed; outputs tells before whether it can be
 ```
 
 `source` reads and writes a table as a whole, `batches` part by part in bounded memory; both go this
@@ -18,10 +18,11 @@ and `scanning` read them with polars and `writing` writes them; observed cells k
 dtypes.
 """
 
-from greyfill.files.atomic import check_output, put
+from greyfill.files.atomic import put
 from greyfill.files.batches import Batch, Batches, open_batches
 from greyfill.files.formats import Format
 from greyfill.files.learned import Learned
+from greyfill.files.outputs import Output, check_output, check_outputs
 from greyfill.files.source import Source, read
 from greyfill.files.typed import put_parquet
 
@@ -30,8 +31,10 @@ __all__ = [
     "Batches",
     "Format",
     "Learned",
+    "Output",
     "Source",
     "check_output",
+    "check_outputs",
     "open_batches",
     "put",
     "put_parquet",

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from greyfill.exceptions import FileProblemError
 from greyfill.files.drafts import open_draft
 from greyfill.files.loading import STANDARD_STREAM
+from greyfill.files.outputs import check_output, descriptor_of, is_special
 from greyfill.files.problems import naming
 
 
@@ -25,7 +25,8 @@ def writing(out: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
 
     An error in between leaves the old file. An existing file is replaced only with ``force`` and
     keeps its permissions, and its owner where the system allows it. A symbolic link stays: the file
-    it points to is replaced. A device or a pipe is written directly; ``"-"`` is standard output.
+    it points to is replaced. A device, a pipe or an open stream such as ``"/dev/stdout"`` is
+    written directly; ``"-"`` is standard output.
     """
     name = os.fspath(out)
     if name == STANDARD_STREAM:
@@ -35,38 +36,20 @@ def writing(out: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
         return
     check_output(name, force=force)
     with naming(name, "write"):
-        path = os.path.realpath(name)
-        if _is_special(path):
-            with open(path, "wb") as stream:
+        if is_special(name):
+            with _open_special(name) as stream:
                 yield stream
         else:
-            with _replacing(path, force) as stream:
+            with _replacing(os.path.realpath(name), force) as stream:
                 yield stream
 
 
-def check_output(
-    out: str | os.PathLike[str], *, source: str | os.PathLike[str] = "-", force: bool = False
-) -> None:
-    """Refuse an output that could not be written, before any work is done for it."""
-    name = os.fspath(out)
-    if name == STANDARD_STREAM or _is_special(name):
-        return
-    folder = os.path.dirname(os.path.realpath(name))
-    if os.path.isdir(name):
-        raise FileProblemError(f"Cannot write {name}: it is a folder. Name a file in it.")
-    if not os.path.isdir(folder):
-        raise FileProblemError(f"Cannot write {name}: there is no folder {folder}.")
-    if os.path.lexists(name) and not force:
-        if _are_same(name, os.fspath(source)):
-            raise FileProblemError(
-                f"Cannot write {name}: it is the input. To replace it, say so: "
-                "--force (force=True)."
-            )
-        raise FileProblemError(
-            f"Cannot write {name}: it exists already. To replace it, say so: --force (force=True)."
-        )
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileProblemError(f"Cannot write {name}: no permission to write in {folder}.")
+def _open_special(name: str) -> BinaryIO:
+    number = descriptor_of(name)
+    if number is None:
+        return open(name, "wb")
+    sys.stdout.flush()
+    return open(os.dup(number), "wb")
 
 
 @contextmanager
@@ -96,12 +79,3 @@ def _take_over(descriptor: int, old: os.stat_result) -> None:
         with suppress(PermissionError):
             os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def _is_special(name: str) -> bool:
-    """Whether it exists and is neither a file nor a folder: a device, a pipe."""
-    return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
-
-
-def _are_same(name: str, other: str) -> bool:
-    return os.path.exists(name) and os.path.exists(other) and os.path.samefile(name, other)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from greyfill.files.atomic import check_output, writing
+from greyfill.files.atomic import writing
 from greyfill.files.compressing import Sink, compressing
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader
 from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, layout_of, sniff_format
 from greyfill.files.learned import Learned
 from greyfill.files.loading import BLOCK, Input, shown
+from greyfill.files.outputs import check_output
 from greyfill.files.typed import BATCH_ROWS, TypedReader
 from greyfill.files.writing import FrameWriter, writing_frames
 

@@ -17,6 +17,9 @@ _BOMS = {  # the mark of UTF-16-LE begins that of UTF-32-LE, so the longer ones 
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
 _WITHOUT_BOM = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_NO_FILES = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
+"""Codecs of Python for names and literals, not for the text of a file."""
+
 _NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _HEAD = 4096
 
@@ -123,9 +126,14 @@ def _mark(codec: str, head: bytes) -> bytes:
 def _named(encoding: str, head: bytes) -> str:
     try:
         codec = codecs.lookup(encoding).name
+        if codec in _NO_FILES:
+            raise LookupError
         "".encode(codec)
-    except LookupError as error:
-        raise InvalidParameterError(f"The encoding {encoding!r} is unknown.") from error
+    except (LookupError, ValueError) as error:  # also a name that no codec can have
+        raise InvalidParameterError(
+            f"The encoding {encoding!r} is unknown, or not one of text files. "
+            "Name another one, such as utf-8, utf-16 or cp1252."
+        ) from error
     marked = _marked(head)
     if codec in _WITHOUT_BOM:
         same = marked is not None and marked.startswith(codec.removesuffix("-sig"))
@@ -195,13 +203,22 @@ class _Twin:
         self._given += block or b""
         self._made += self._encoder.encode(text, final=block is None)
         size = min(len(self._given), len(self._made))
-        is_same = self._given[:size] == self._made[:size]
+        is_same = _has_utf8(text) and self._given[:size] == self._made[:size]
         self._given, self._made = self._given[size:], self._made[size:]
         if not is_same or (block is None and (self._given or self._made)):
             raise InvalidDataError(
                 f"{self._name}: the encoding {self._codec} cannot give back all bytes as they "
                 "were. Convert the file to UTF-8."
             )
+
+
+def _has_utf8(text: str) -> bool:
+    """Whether a text is free of half letters, which UTF-7 lets pass."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:

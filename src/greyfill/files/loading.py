@@ -26,7 +26,7 @@ BLOCK = 1 << 22
 
 def shown(name: str) -> str:
     """How messages call a file."""
-    return "standard input" if name == STANDARD_STREAM else name
+    return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
 
 
 def load(name: str, promised: Compression | None) -> bytes:

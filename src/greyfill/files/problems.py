@@ -17,6 +17,8 @@ _REASONS = {
     errno.EDQUOT: "the disk quota is used up; free some space and try again",
     errno.ELOOP: "its symbolic links go in a circle",
     errno.EEXIST: "it exists already; --force (force=True) replaces it",
+    errno.EBADF: "no stream with this number is open for it",
+    errno.ENAMETOOLONG: "its name is too long",
     errno.EPIPE: "its reader went away",
 }
 

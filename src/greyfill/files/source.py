@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.files.atomic import check_output, writing
+from greyfill.files.atomic import writing
 from greyfill.files.compressing import compressing
 from greyfill.files.csv_text import CsvOptions, CsvText, read_csv
 from greyfill.files.formats import Format, Layout, layout_of, sniff_format
 from greyfill.files.loading import load, shown
+from greyfill.files.outputs import check_output
 from greyfill.files.styles import Style, Text
 from greyfill.files.typed import read_typed
 from greyfill.files.writing import writing_frames
