@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 RAW, DEEP, AGAIN = "@raw:", "@deep:", "@again:"
-"""Marks in a tree for what Python would not write: a token, deep nesting, a key that comes again."""
+"""Marks in a tree for what Python would not write: a token, deep nesting, a key once more."""
 
 SMALL = 3
 """Places in lists of this length have a meaning of their own: pairs, and tuples of three."""

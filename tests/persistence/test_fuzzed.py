@@ -1,4 +1,4 @@
-"""Saved models with changed contents and fitting checksums: refused in words, or complete answers."""
+"""Saved models with changed contents and fitting checksums: refused, or complete answers."""
 
 import os
 import subprocess
