@@ -113,9 +113,10 @@ def packed(array: Any) -> bytes:
 def unpacked(part: bytes) -> Any:
     """The array of a member, or None where an earlier change left none."""
     try:
-        return np.load(io.BytesIO(part), allow_pickle=False)
+        found = np.load(io.BytesIO(part), allow_pickle=False)
     except Exception:
         return None
+    return found if isinstance(found, np.ndarray) else None
 
 
 def read(path: Path) -> Model:

@@ -46,10 +46,15 @@ FAULTS = ("crash", "hang", "incomplete", "raw", "memory", "outside")
 def cells_of(table: Any) -> list[Any]:
     """All cells of an answer."""
     if isinstance(table, pl.DataFrame):
-        return [cell for column in table.get_columns() for cell in column.to_list()]
+        return [cell for column in table.get_columns() for cell in _plain(column).to_list()]
     if isinstance(table, pd.DataFrame):
         return [cell for j in range(table.shape[1]) for cell in table.iloc[:, j].tolist()]
     return list(np.asarray(table).ravel().tolist())
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """Moments as whole numbers: Python has none after the year 9999, polars has."""
+    return column.to_physical() if column.dtype.is_temporal() else column
 
 
 def is_hole(cell: Any) -> bool:
@@ -107,6 +112,20 @@ def _donors(model: Any, row: int, column: int) -> None:
         raise IncompleteError("donors with a hole")
 
 
+def renamed(table: Any, model: Any) -> Any:
+    """The table with the names that a model says it learned, where a table can have them.
+
+    A file in which a column is called otherwise throughout is a model of another table.
+    """
+    try:
+        names = [str(name) for name in model.feature_names_in_]
+        if isinstance(table, pl.DataFrame):
+            return table.rename(dict(zip(table.columns, names, strict=True)))
+        return table.set_axis(names, axis=1)
+    except Exception:
+        return table
+
+
 def _saved_again(model: Any, path: Path, table: Any) -> None:
     model.save(path)
     again = gf.load(path)
@@ -119,7 +138,7 @@ def _ask_first(model: Any, table: Any) -> None:
 
 def questions(model: Any, ready: Ready, path: Path) -> list[tuple[str, Callable[[], Any]]]:
     """All that is asked of a loaded model."""
-    tables = ready.tables
+    tables = [renamed(table, model) for table in ready.tables]
     asked: list[tuple[str, Callable[[], Any]]] = [("repr", lambda: repr(model))]
     if hasattr(model, "transform"):
         asked += [("names", model.get_feature_names_out), ("schema", lambda: model.schema_)]

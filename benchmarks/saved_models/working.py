@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,11 @@ def work(folder: Path, name: str, patience: float) -> None:
     replies.flush()
     for line in sys.stdin:
         key = Key.parse(line)
-        told = key.file(bases, path)
+        try:
+            told = key.file(bases, path)
+        except Exception:
+            replies.write(json.dumps({"unmade": f"{key}: {traceback.format_exc()}"}) + "\n")
+            return
         (folder / f"{name}.told").write_text("\n".join(told), errors="replace")
         faulthandler.dump_traceback_later(0.9 * patience, file=trace)
         outcome = try_file(path, bases[key.number])
@@ -68,7 +73,7 @@ def work(folder: Path, name: str, patience: float) -> None:
 
 
 class UnfitError(Exception):
-    """A base does not answer before anything is changed, so nothing can be judged."""
+    """The fuzzer itself fails: a base does not answer unchanged, or a change cannot be made."""
 
 
 class Worker:
@@ -103,7 +108,10 @@ class Worker:
         except BrokenPipeError:
             line = ""
         if line:
-            return dict(json.loads(line))
+            reply = dict(json.loads(line))
+            if "unmade" in reply:
+                raise UnfitError(reply["unmade"])
+            return reply
         return self._lost(hung=line is None)
 
     def _start(self) -> "subprocess.Popen[str]":
