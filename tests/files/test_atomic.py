@@ -256,3 +256,22 @@ def test_killed_in_mid_write(kind: str, how: signal.Signals, tmp_path: Path) -> 
         assert all(name.startswith(".greyfill-") for name in left)  # what no program can prevent
     elif drafts._UNNAMED or kind == "named":
         assert not left
+
+
+@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.parametrize("exists", [True, False])
+def test_the_folder_is_brought_to_the_disk_after_the_name(
+    exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that only the memory knows is lost with the power, and the file with it."""
+    path, synced = tmp_path / "t.csv", []
+    if exists:
+        path.write_bytes(b"old")
+
+    def record(descriptor: int) -> None:
+        is_folder = os.path.samestat(os.fstat(descriptor), tmp_path.stat())
+        synced.append((is_folder, path.read_bytes() if path.exists() else None))
+
+    monkeypatch.setattr(os, "fsync", record)
+    files.put(path, [b"new"], force=True)
+    assert synced == [(False, b"old" if exists else None), (True, b"new")]

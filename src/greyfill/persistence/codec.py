@@ -157,7 +157,7 @@ class _Reader:
         return {self.node(key): self.node(value) for key, value in pairs}
 
     def _read_array(self, node: Any, name: str) -> Any:
-        return np.load(io.BytesIO(self._bytes(name)), allow_pickle=False)
+        return np.lib.format.read_array(io.BytesIO(self._bytes(name)), allow_pickle=False)
 
     def _read_scalar(self, node: Any, name: str) -> Any:
         return self._read_array(node, name)[()]
