@@ -51,6 +51,13 @@ def test_replaced_files_keep_permissions(draft: str, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["old.csv"]
 
 
+def test_a_replacement_is_private_until_it_is_complete(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"old")
+    with atomic.writing(path, force=True) as stream:
+        assert stat.S_IMODE(os.fstat(stream.fileno()).st_mode) == 0o600
+
+
 @pytest.mark.skipif(not IS_ROOT, reason="only root can give a file away")
 def test_replaced_files_keep_their_owner(draft: str, tmp_path: Path) -> None:
     path = tmp_path / "old.csv"

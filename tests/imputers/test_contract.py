@@ -138,6 +138,17 @@ def test_one_row_gives_what_a_batch_gives_in_a_wider_table(imputer: Any) -> None
         assert same_bits(model.transform(new[[row]]), batch[[row]])
 
 
+@pytest.mark.parametrize("distance", [greyfill.Grey(holes="filled"), greyfill.Heom(holes="filled")])
+def test_one_row_gives_what_a_batch_gives_where_fills_count_as_values(distance: Any) -> None:
+    """Each row goes on until it is stable itself, and no further."""
+    X, y = numbers(n=40, p=6, rate=0.3)
+    stable = greyfill.UntilStable(tol=1e-2)
+    model = greyfill.NeighborImputer(3, distance=distance, schedule=stable).fit(X, y)
+    batch = model.transform(X)
+    for row in range(len(X)):
+        assert same_bits(model.transform(X[[row]]), batch[[row]])
+
+
 def answers(model: Any, rows: pd.DataFrame) -> list[Any]:
     """What a fitted imputer or model says of each row, to the last bit."""
     if hasattr(model, "transform"):
@@ -198,6 +209,17 @@ def test_refit_and_clone_give_the_same(imputer: Any) -> None:
     for again in (model, clone(model)):
         assert same_frame(again.fit_transform(frame, y), first)
         assert same_frame(again.transform(frame), served)
+
+
+@family
+def test_refit_on_another_table_forgets_the_first(imputer: Any) -> None:
+    frame, y = mixed()
+    X, classes = numbers(p=3)
+    model = make(imputer, add_indicator=True).fit(X, classes)
+    again, fresh = model.fit(frame, y), make(imputer, add_indicator=True).fit(frame, y)
+    assert same_frame(again.transform(frame), fresh.transform(frame))
+    assert again.imputed_counts_ == fresh.imputed_counts_
+    assert vars(again).keys() == vars(fresh).keys()
 
 
 @family

@@ -8,7 +8,7 @@ import numpy as np
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames.arrays import FAMILIES, read_column, read_matrix
-from greyfill.frames.cells import Array, Cells, check_finite
+from greyfill.frames.cells import Array, Cells, check_finite, sorted_levels
 from greyfill.frames.dialects import dialect_of
 from greyfill.frames.doors import Frame, open_table
 from greyfill.frames.learning import learn
@@ -79,7 +79,9 @@ def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
             "missing_values holds for all columns and cannot be a dict. Give a value or a list of "
             "values, or replace those of one column beforehand: X['age'].replace(-999, None)"
         )
-    if isinstance(missing_values, list | tuple | set | frozenset | np.ndarray):
+    if isinstance(missing_values, set | frozenset):
+        given = list(sorted_levels(missing_values))  # its own order is another in each process
+    elif isinstance(missing_values, list | tuple | np.ndarray):
         given = list(missing_values)
     else:
         given = [missing_values]

@@ -57,8 +57,9 @@ class _Writer:
         if IMPUTERS.get(kind.__name__) is kind:
             return {"$imputer": kind.__name__, **self._imputer(item)}
         if isinstance(item, tuple | set | frozenset):
-            tag = "$tuple" if isinstance(item, tuple) else "$set"
-            return {tag: [self.node(part) for part in item]}
+            is_tuple = isinstance(item, tuple)
+            parts = item if is_tuple else sorted(item, key=repr)  # sets of equal files are equal
+            return {"$tuple" if is_tuple else "$set": [self.node(part) for part in parts]}
         if isinstance(item, dict):
             return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
         return self._leaf(item)
@@ -89,7 +90,8 @@ class _Writer:
     def _imputer(self, item: Any) -> dict[str, Any]:
         parameters = item.get_params(deep=False)
         left_out = {*parameters, *item._unsaved}
-        state = {key: value for key, value in vars(item).items() if key not in left_out}
+        # A second fit sets attributes in another order than the first.
+        state = {key: value for key, value in sorted(vars(item).items()) if key not in left_out}
         return {
             "parameters": {key: self.node(value) for key, value in parameters.items()},
             "state": {key: self.node(value) for key, value in state.items()},
