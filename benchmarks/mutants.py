@@ -1,13 +1,18 @@
-"""Small mistakes planted in the mathematics, one at a time: how many do the tests notice?
+"""Small mistakes planted in the code, one at a time: how many do the tests notice?
 
+    python benchmarks/mutants.py --promises      the faults of promises.py, some for each promise
+    python benchmarks/mutants.py --promises CSV  those that have this word in their promise
     pip install cosmic-ray
     python benchmarks/mutants.py                 20 mutants of each room, at most an hour of CPU
     python benchmarks/mutants.py --sample 100 --only reference
 
-cosmic-ray makes the mutants; a random sample of them is tested in a copy of the project, with the
-tests of their room. Prints the change of each that was not noticed, then how many were; after
-Ctrl-C, of those that were tested so far. Mutants of type hints and of ``|`` in signatures are left
-out: nothing runs there.
+With --promises, each fault is tested by the tests that are named beside it. Prints whether it was
+noticed; the exit code is 1 if one was not, or cannot be planted any more.
+
+In the mathematics, cosmic-ray makes the mutants; a random sample of them is tested in a copy of the
+project, with the tests of their room. Prints the change of each that was not noticed, then how many
+were; after Ctrl-C, of those that were tested so far. Mutants of type hints and of ``|`` in
+signatures are left out: nothing runs there.
 
 Each mutant is tested in a fork of this process, which has the libraries loaded and nothing of
 greyfill, so a mutant costs its tests and not the start of Python. It runs where processes can fork.
@@ -25,15 +30,17 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from cosmic_ray.commands import init
-from cosmic_ray.mutating import use_mutation
-from cosmic_ray.plugins import get_operator
-from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import MutationSpec
+from promises import FAULTS_OF, Fault
+
+if TYPE_CHECKING:
+    from cosmic_ray.work_item import MutationSpec
 
 PROJECT = Path(__file__).resolve().parent.parent
 SLOWER = 10
@@ -66,8 +73,11 @@ ROOMS = {
 }
 
 
-def mutants_of(room: Room, copy: Path) -> list[MutationSpec]:
+def mutants_of(room: Room, copy: Path) -> list["MutationSpec"]:
     """Every mutant of a room that changes what runs."""
+    from cosmic_ray.commands import init
+    from cosmic_ray.work_db import WorkDB, use_db
+
     modules = sorted((copy / "src/greyfill").glob(room.modules))
     with use_db(str(copy / "mutants.sqlite"), WorkDB.Mode.create) as db:
         init(modules, db, {})
@@ -81,19 +91,25 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=list(ROOMS), choices=list(ROOMS))
+    parser.add_argument("--promises", nargs="?", const="", metavar="WORD")
     given = parser.parse_args()
     copy = Path(tempfile.mkdtemp(prefix="greyfill-mutants-")) / "project"
-    shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+    shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(".git", "*.pyc"))
     prepare(copy)
-    for name in given.only:
-        test_room(name, copy, given.sample, given.seed, 60 * given.minutes / len(given.only))
-    shutil.rmtree(copy.parent)
-    return 0
+    try:
+        if given.promises is not None:
+            return test_promises(copy, given.promises)
+        for name in given.only:
+            test_room(name, copy, given.sample, given.seed, 60 * given.minutes / len(given.only))
+        return 0
+    finally:
+        shutil.rmtree(copy.parent)
 
 
 def prepare(copy: Path) -> None:
     """Make this process one whose forks can test the copy at once."""
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "CI": "1"}
+    settings = {"PYTHONPATH": str(copy / "src"), "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    os.environ |= settings
     sys.path.insert(0, str(copy / "src"))
     os.chdir(copy)
     for library in LIBRARIES:
@@ -108,7 +124,12 @@ class Limits(NamedTuple):
 
 
 def is_noticed(tests: str, limits: Limits) -> bool:
-    """Whether some test fails, crashes or never ends, in a fork of this process."""
+    """Whether some test fails, crashes or never ends."""
+    return exit_code(tests, limits) != 0
+
+
+def exit_code(tests: str, limits: Limits) -> int:
+    """That of tests in a fork of this process; below 0 if they crash or never end."""
     fork = multiprocessing.get_context("fork")
     process = fork.Process(target=run_tests, args=(tests, limits.cpu))
     process.start()
@@ -117,7 +138,8 @@ def is_noticed(tests: str, limits: Limits) -> bool:
     finally:
         process.kill()
         process.join()
-    return process.exitcode != 0
+    assert process.exitcode is not None
+    return process.exitcode
 
 
 def run_tests(tests: str, cpu: float) -> None:
@@ -134,19 +156,24 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def limits_of(name: str) -> Limits:
-    """Run the tests of a room on the files as they are, to know how long that takes."""
+@cache
+def limits_of(tests: str) -> Limits:
+    """Run tests on the files as they are, to know how long that takes."""
     sys.dont_write_bytecode = False  # of these files; that of a mutant could be taken for them
     wall, cpu = time.monotonic(), cpu_seconds()
-    if is_noticed(ROOMS[name].tests, Limits()):
-        raise SystemExit(f"the tests of {name} fail before anything is changed")
+    if is_noticed(tests, Limits()):
+        raise SystemExit(f"{tests}: fails, or has no such test, before anything is changed")
     sys.dont_write_bytecode = True
     return Limits(SLOWER * (time.monotonic() - wall), SLOWER * (cpu_seconds() - cpu))
 
 
 def test_room(name: str, copy: Path, sample: int, seed: int, seconds: float) -> None:
     """Test a sample of the mutants of one room until time is up, and tell."""
-    started, limits, every = cpu_seconds(), limits_of(name), mutants_of(ROOMS[name], copy)
+    from cosmic_ray.mutating import use_mutation
+    from cosmic_ray.plugins import get_operator
+
+    started, every = cpu_seconds(), mutants_of(ROOMS[name], copy)
+    limits = limits_of(ROOMS[name].tests)
     noticed = tested = 0
     try:
         for mutant in random.Random(seed).sample(every, min(sample, len(every))):
@@ -161,6 +188,45 @@ def test_room(name: str, copy: Path, sample: int, seed: int, seconds: float) -> 
     except KeyboardInterrupt:
         print("stopped")
     print(f"{name}: {noticed} of {tested} noticed; {len(every)} mutants exist", flush=True)
+
+
+def test_promises(copy: Path, word: str) -> int:
+    """Test every fault of the promises that have a word, tell, and return the exit code."""
+    chosen = [
+        (name, fault) for name, faults in FAULTS_OF.items() for fault in faults if word in name
+    ]
+    noticed = 0
+    for name, fault in chosen:
+        verdict = verdict_on(fault, copy)
+        noticed += verdict == "noticed"
+        print(f"{verdict:9} {name}: {fault.what}", flush=True)
+    print(f"{noticed} of {len(chosen)} noticed")
+    return int(noticed < len(chosen))
+
+
+def verdict_on(fault: Fault, copy: Path) -> str:
+    """What becomes of a fault: only a test that fails, crashes or never ends has noticed it."""
+    path = copy / "src/greyfill" / fault.file
+    if path.read_text(encoding="utf-8").count(fault.old) != 1:
+        return "MISPLACED"
+    limits = limits_of(fault.tests)
+    with planted(fault, path):
+        code = exit_code(fault.tests, limits)
+    if code == pytest.ExitCode.OK:
+        return "SURVIVED"
+    return "noticed" if code < 0 or code == pytest.ExitCode.TESTS_FAILED else "BROKEN"
+
+
+@contextmanager
+def planted(fault: Fault, path: Path) -> Iterator[None]:
+    """A fault in a file, which afterwards is what it was, to the nanosecond of its time."""
+    text, times = path.read_text(encoding="utf-8"), path.stat()
+    path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def change_of(path: Path, old: str, new: str) -> str:

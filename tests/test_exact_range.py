@@ -39,10 +39,19 @@ def test_integers_beyond_53_bits(make) -> None:
         assert [c for i, c in enumerate(cells) if i != 2] == [c for c in NEAR if c is not None]
 
 
-def test_integers_beyond_64_bits() -> None:
-    cells = [2**70, None, 2**70 + 5]
-    frame = pd.DataFrame({"n": pd.Series(cells, dtype=object)})
-    assert 2**70 <= KNNIImputer(n_neighbors=1).fit_transform(frame)["n"][1] <= 2**70 + 5
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+def test_integers_that_float64_rounds_up(make) -> None:
+    """The nearest float64 to 2**53 + 3 is 2**53 + 4."""
+    cells = [2**53 + 3, None]
+    filled = KNNIImputer(n_neighbors=1, missing_values=-1).fit_transform(make(cells, -1))
+    assert numbers(filled) == [2**53 + 3] * 2
+
+
+@pytest.mark.parametrize("low", [2**70, 2**70 + 5, 2**70 - 9])
+def test_integers_beyond_64_bits(low: int) -> None:
+    """The nearest float64 to all of them is 2**70."""
+    frame = pd.DataFrame({"n": pd.Series([low, None, low + 4], dtype=object)})
+    assert low <= KNNIImputer(n_neighbors=1).fit_transform(frame)["n"][1] <= low + 4
 
 
 def test_a_narrow_column_of_new_rows_takes_what_it_can_hold() -> None:
@@ -124,6 +133,12 @@ def test_largest_floats_have_a_mean() -> None:
 def test_columns_that_vary_less_than_their_squares_can_tell() -> None:
     X = np.array([[0.0, 1.0], [5e-324, np.nan], [0.0, 3.0], [5e-324, 2.0]])
     assert MICEImputer(2, n_iter=1).fit_transform(X)[1, 1] in (1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+def test_neighbors_do_not_round_out_of_the_range() -> None:
+    """0.82 on the scale from −9.55 to 0.82 is 1, and 1 is 0.8200000000000003."""
+    X = np.array([[-9.55, 0.0], [0.82, 1.0], [np.nan, 1.0]])
+    assert KNNIImputer(n_neighbors=1).fit_transform(X)[2, 0] == 0.82
 
 
 def test_forests_do_not_round_out_of_the_range() -> None:

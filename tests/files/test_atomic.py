@@ -51,6 +51,13 @@ def test_replaced_files_keep_permissions(draft: str, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["old.csv"]
 
 
+def test_a_replacement_is_private_until_it_is_complete(draft: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"old")
+    with atomic.writing(path, force=True) as stream:
+        assert stat.S_IMODE(os.fstat(stream.fileno()).st_mode) == 0o600
+
+
 @pytest.mark.skipif(not IS_ROOT, reason="only root can give a file away")
 def test_replaced_files_keep_their_owner(draft: str, tmp_path: Path) -> None:
     path = tmp_path / "old.csv"
@@ -256,3 +263,22 @@ def test_killed_in_mid_write(kind: str, how: signal.Signals, tmp_path: Path) -> 
         assert all(name.startswith(".greyfill-") for name in left)  # what no program can prevent
     elif drafts._UNNAMED or kind == "named":
         assert not left
+
+
+@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.parametrize("exists", [True, False])
+def test_the_folder_is_brought_to_the_disk_after_the_name(
+    exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that only the memory knows is lost with the power, and the file with it."""
+    path, synced = tmp_path / "t.csv", []
+    if exists:
+        path.write_bytes(b"old")
+
+    def record(descriptor: int) -> None:
+        is_folder = os.path.samestat(os.fstat(descriptor), tmp_path.stat())
+        synced.append((is_folder, path.read_bytes() if path.exists() else None))
+
+    monkeypatch.setattr(os, "fsync", record)
+    files.put(path, [b"new"], force=True)
+    assert synced == [(False, b"old" if exists else None), (True, b"new")]

@@ -44,6 +44,7 @@ def test_generated_files(example: Example) -> None:
             b"id,ticker,price,change,day\n031162100,NA,1.50,+3,2024-02-29\n7,T,1.50,3,2024-02-29\n",
             id="identifiers, tickers, decimals, signs, dates",
         ),
+        pytest.param(b"a,b\n1,x\n,\n,\n", b"a,b\n1,x\n1,x\n1,x\n", id="holes side by side"),
         pytest.param(b"a,b\r\n1,x\r\n,\r\n", b"a,b\r\n1,x\r\n1,x\r\n", id="CRLF"),
         pytest.param(b"a,b\r1,x\r,\r", b"a,b\r1,x\r1,x\r", id="CR"),
         pytest.param(b"a,b\n1,x\r\n,\n", b"a,b\n1,x\r\n1,x\n", id="mixed line ends"),

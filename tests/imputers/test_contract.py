@@ -138,6 +138,50 @@ def test_one_row_gives_what_a_batch_gives_in_a_wider_table(imputer: Any) -> None
         assert same_bits(model.transform(new[[row]]), batch[[row]])
 
 
+@pytest.mark.parametrize("distance", [greyfill.Grey(holes="filled"), greyfill.Heom(holes="filled")])
+def test_one_row_gives_what_a_batch_gives_where_fills_count_as_values(distance: Any) -> None:
+    """Each row goes on until it is stable itself, and no further."""
+    X, y = numbers(n=40, p=6, rate=0.3)
+    stable = greyfill.UntilStable(tol=1e-2)
+    model = greyfill.NeighborImputer(3, distance=distance, schedule=stable).fit(X, y)
+    batch = model.transform(X)
+    for row in range(len(X)):
+        assert same_bits(model.transform(X[[row]]), batch[[row]])
+
+
+def answers(model: Any, rows: pd.DataFrame) -> list[Any]:
+    """What a fitted imputer or model says of each row, to the last bit."""
+    if hasattr(model, "transform"):
+        return CONTAINERS["pandas"].texts(model.transform(rows))
+    said = [model.predict(rows)]
+    said += [model.predict_proba(rows)] if hasattr(model, "predict_proba") else []
+    return [tuple(part[i].tobytes() for part in said) for i in range(len(rows))]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [*IMPUTERS, greyfill.GreyClassifier, greyfill.GreyRegressor],
+    ids=lambda estimator: estimator.__name__,
+)
+@pytest.mark.parametrize("is_blank_known", [True, False])
+def test_a_row_without_an_observed_cell_gives_what_a_batch_gives(
+    estimator: Any, is_blank_known: bool
+) -> None:
+    """Nothing is known of it, so nothing but what ``fit`` saw may count: no other new row."""
+    frame, y = mixed()
+    if is_blank_known:
+        frame.iloc[[4, 11]] = None
+    settings = {} if estimator in IMPUTERS else {"n_cells": 20}
+    model = make(estimator, **settings).fit(frame, y)
+    blank = frame.iloc[[0]].copy()
+    blank.iloc[0] = None
+    alone = answers(model, blank)
+    far = frame.assign(u=frame["u"] + 1e3, color=frame["color"].fillna("red").iloc[0])
+    for others in (blank, frame, far, far.iloc[:1], mixed(n=50, seed=4, rate=0.5)[0]):
+        for batch, place in ((pd.concat([blank, others]), 0), (pd.concat([others, blank]), -1)):
+            assert answers(model, batch)[place] == alone[0]
+
+
 @family
 def test_layout_in_memory_does_not_matter(imputer: Any) -> None:
     X, y = numbers()
@@ -165,6 +209,17 @@ def test_refit_and_clone_give_the_same(imputer: Any) -> None:
     for again in (model, clone(model)):
         assert same_frame(again.fit_transform(frame, y), first)
         assert same_frame(again.transform(frame), served)
+
+
+@family
+def test_refit_on_another_table_forgets_the_first(imputer: Any) -> None:
+    frame, y = mixed()
+    X, classes = numbers(p=3)
+    model = make(imputer, add_indicator=True).fit(X, classes)
+    again, fresh = model.fit(frame, y), make(imputer, add_indicator=True).fit(frame, y)
+    assert same_frame(again.transform(frame), fresh.transform(frame))
+    assert again.imputed_counts_ == fresh.imputed_counts_
+    assert vars(again).keys() == vars(fresh).keys()
 
 
 @family

@@ -2,6 +2,7 @@
 
 import inspect
 import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,17 @@ def test_one_fitted_imputer_serves_many_threads(imputer: Any) -> None:
     expected = quick(imputer).fit(X, y).transform(X).tobytes()
     fresh = quick(imputer, **jobs_of(imputer, 2)).fit(X, y)  # the first calls race to lay it out
     assert {filled.tobytes() for filled in transformed_by_threads(fresh, X)} == {expected}
+
+
+@pytest.mark.parametrize("imputer", IMPUTERS, ids=lambda imputer: imputer.__name__)
+def test_one_fitted_imputer_serves_threads_with_rows_of_their_own(imputer: Any) -> None:
+    """No thread gets to see the rows of another."""
+    X, y = holed(160)
+    model = quick(imputer).fit(X, y)
+    parts = [X[place::8] for place in range(8)] * 4
+    expected = [model.transform(part).tobytes() for part in parts]
+    with ThreadPoolExecutor(8) as pool:
+        assert [filled.tobytes() for filled in pool.map(model.transform, parts)] == expected
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])

@@ -103,7 +103,8 @@ class _Writer:
         check_estimator(item)
         parameters = item.get_params(deep=False)
         left_out = {*parameters, *item._unsaved}
-        state = {key: value for key, value in vars(item).items() if key not in left_out}
+        # A second fit sets attributes in another order than the first.
+        state = {key: value for key, value in sorted(vars(item).items()) if key not in left_out}
         return {
             "parameters": {key: self.node(value) for key, value in parameters.items()},
             "state": {key: self.node(value) for key, value in state.items()},

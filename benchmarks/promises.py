@@ -1,0 +1,817 @@
+"""Faults that would break a promise of ``docs/trust.md``, for ``mutants.py --promises``.
+
+Each promise is named by the first words of its row, or of its paragraph. ``tests/test_trust.py``
+holds that every row has a fault here, and that every fault can still be planted.
+"""
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """A small mistake: one text of a file below ``src/greyfill`` takes the place of another."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    """Those that should fail, quick ones first."""
+
+
+CONTRACT, PROMISE = "tests/imputers/test_contract.py", "tests/imputers/test_promise.py"
+RANGE, DETERMINISM = "tests/test_exact_range.py", "tests/imputers/test_determinism.py"
+ATOMIC, FAULTS = "tests/files/test_atomic.py", "tests/cli/test_faults.py"
+MEMORY, NETWORK = "tests/test_memory.py", "tests/test_network.py"
+CACHE, THREADS = "tests/kernels/test_cache.py", "tests/imputers/test_threads.py"
+FIDELITY, SECURITY = "tests/files/test_fidelity.py", "tests/cli/test_security.py"
+LOADING, NO_CODE = "tests/persistence/test_persistence.py", "tests/persistence/test_no_code.py"
+RENDER = "tests/report/test_render.py"
+
+FAULTS_OF: dict[str, list[Fault]] = {
+    "Any table is filled completely or refused in words": [
+        Fault(
+            "observed numbers come back from a rounded copy",
+            "frames/decoding.py",
+            "result[missing] = real_numbers(filled[missing], matrix.dtype)",
+            "result[...] = real_numbers(np.round(filled, 9), matrix.dtype)",
+            f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
+        ),
+        Fault(
+            "one hole of a frame of polars is left",
+            "frames/polars_dialect.py",
+            "return series.zip_with(pl.Series(~missing), fills.gather(places))",
+            "return series.zip_with(pl.Series(~missing), fills.gather(places).shift(1))",
+            f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
+        ),
+        Fault(
+            "numbers of a forest leave the observed range",
+            "_chained/scaling.py",
+            "return np.asarray(np.clip(values, self.low, self.high))",
+            "return values",
+            f"{RANGE}::test_forests_do_not_round_out_of_the_range",
+        ),
+        Fault(
+            "numbers of neighbors leave the observed range",
+            "_neighbors/scaling.py",
+            "np.clip(values, self.low, self.high, out=values)",
+            "",
+            f"{RANGE}::test_neighbors_do_not_round_out_of_the_range",
+        ),
+        Fault(
+            "the next level is taken for the likeliest",
+            "frames/storing.py",
+            "return boxed_array(field.levels)[codes]",
+            "return boxed_array((*field.levels[1:], 'other'))[codes]",
+            f"{CONTRACT}::test_model_of_a_complete_table_fills_new_rows",
+        ),
+        Fault(
+            "the index of a frame is numbered anew",
+            "frames/pandas_dialect.py",
+            "column.set_axis(frame.index))\n    return result",
+            "column.set_axis(frame.index))\n    return result.reset_index(drop=True)",
+            f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
+        ),
+        Fault(
+            "single precision becomes double",
+            "frames/pandas_dialect.py",
+            "return pd.Series(cells, index=series.index, dtype=series.dtype, copy=False)",
+            "return pd.Series(cells.tolist(), index=series.index)",
+            f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
+        ),
+        Fault(
+            "the names of columns are stripped",
+            "frames/polars_dialect.py",
+            "c.alias(names[position])",
+            "c.alias(names[position].strip())",
+            f"{PROMISE}::test_any_table_is_filled_or_refused",
+        ),
+        Fault(
+            "an infinite number is let in",
+            "frames/encoding.py",
+            "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    check_finite(",
+            "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    len(",
+            f"{CONTRACT}::test_wrong_tables_are_refused",
+        ),
+        Fault(
+            "the table of the caller is filled in place",
+            "frames/decoding.py",
+            'result, missing = matrix.copy(order="K"), origin.missing',
+            "result, missing = matrix, origin.missing",
+            f"{CONTRACT}::test_the_result_is_a_copy",
+        ),
+        Fault(
+            "a second fit keeps the columns of the first",
+            "imputers/base.py",
+            "        self._schema = schema\n",
+            "        self._schema = self.__dict__.get('_schema', schema)\n",
+            f"{CONTRACT}::test_refit_on_another_table_forgets_the_first",
+        ),
+    ],
+    "Fills stay in the exact range where float64 rounds": [
+        Fault(
+            "whole numbers are what float64 makes of them",
+            "frames/storing.py",
+            "is_above = (whole > high)",
+            "is_above = (whole > high + 2**11)",
+            RANGE,
+        ),
+        Fault(
+            "nanoseconds are what float64 makes of them",
+            "frames/storing.py",
+            'return within(ticks, extent, tick, NANOSECONDS["us"]).view(dtype)',
+            "return ticks.view(dtype)",
+            RANGE,
+        ),
+        Fault(
+            "moments of a zone are taken for moments of UTC",
+            "frames/pandas_dialect.py",
+            'tz_localize("UTC").tz_convert(series.dtype.tz)',
+            "tz_localize(series.dtype.tz)",
+            f"{RANGE}::test_moments_of_pandas_in_every_unit_and_zone",
+        ),
+        Fault(
+            "the range is not learned beyond 64 bits",
+            "frames/storing.py",
+            "whole = (min(max(round(value), extent[0]), extent[1]) for",
+            "whole = (round(value) for",
+            f"{RANGE}::test_integers_beyond_64_bits",
+        ),
+        Fault(
+            "a quotient of huge and tiny numbers overflows",
+            "_neighbors/scaling.py",
+            "scaled = np.clip(table.values, self.low, self.high)",
+            "scaled = table.values.copy()",
+            f"{RANGE}::test_new_numbers_far_outside_a_tiny_range",
+        ),
+    ],
+    "A CSV file keeps every byte but those of its holes": [
+        Fault(
+            "the byte order mark is lost",
+            "files/encodings.py",
+            "self._mark = encoding.mark",
+            'self._mark = b""',
+            f"{FIDELITY}::test_golden",
+        ),
+        Fault(
+            "quotes around a hole are lost",
+            "files/csv_text.py",
+            "always=quoted",
+            "always=False",
+            f"{FIDELITY}::test_golden",
+        ),
+        Fault(
+            "blanks after the last cell are lost",
+            "files/csv_text.py",
+            "yield self.body[position:]",
+            "yield self.body[position:].rstrip() + b'\\n'",
+            f"{FIDELITY}::test_golden",
+        ),
+        Fault(
+            "holes are filled column by column",
+            "files/csv_text.py",
+            "return sorted(fills)",
+            "return fills",
+            f"{FIDELITY}::test_golden",
+        ),
+    ],
+    "One row gives what a batch gives": [
+        Fault(
+            "a row without an observed cell takes the means of its batch",
+            "_neighbors/serving.py",
+            "rows = np.flatnonzero(table.missing.any(axis=1))\n",
+            "values[table.missing.all(axis=1)] = values.mean(axis=0)\n"
+            "    rows = np.flatnonzero(table.missing.any(axis=1) & ~table.missing.all(axis=1))\n",
+            f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
+        ),
+        Fault(
+            "a row of GreyImputer without an observed cell takes the means of its batch",
+            "_neighbors/tuned/engine.py",
+            "values[rows, j] = settle(tuned.ground, int(j), found)",
+            "values[rows, j] = settle(tuned.ground, int(j), found)\n"
+            "        values[table.missing.all(axis=1), j] = values[:, j].mean()",
+            f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
+        ),
+        Fault(
+            "a model adds to a row without an observed cell what the batch predicts",
+            "_neighbors/tuned/engine.py",
+            "labels = np.zeros(table.n_rows, dtype=np.intp)\n",
+            "labels = np.zeros(table.n_rows, dtype=np.intp)\n"
+            "    blank = table.missing.all(axis=1)\n"
+            "    values[blank], missing[blank, 0] = values.mean(axis=0), len(values) == 1\n",
+            f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
+        ),
+        Fault(
+            "a forest starts from the typical values of the batch",
+            "_chained/missforest.py",
+            "typical_values(fitted.table), table.values)",
+            "typical_values(table), table.values)",
+            f"{CONTRACT}::test_one_row_gives_what_a_batch_gives_in_a_wider_table",
+        ),
+        Fault(
+            "the noise of a chain depends on the place of the row",
+            "_chained/mice.py",
+            "uniform(keys[rows], (first + step) * table.n_columns + j)",
+            "uniform(keys[rows], (first + step) * table.n_columns + j + rows)",
+            f"{CONTRACT}::test_one_row_gives_what_a_batch_gives",
+        ),
+        Fault(
+            "a row is filled again until all rows are stable",
+            "_neighbors/serving.py",
+            "active = active[change >= max(schedule.tol, 1e-15)]",
+            "active = active if change.max() >= max(schedule.tol, 1e-15) else active[:0]",
+            f"{CONTRACT}::test_one_row_gives_what_a_batch_gives_where_fills_count_as_values",
+        ),
+        Fault(
+            "a chain takes the rows as they come",
+            "_chained/mice.py",
+            "order = row_order(table)",
+            "order = np.arange(table.n_rows)",
+            f"{CONTRACT}::test_order_of_rows_does_not_matter",
+        ),
+        Fault(
+            "GreyImputer takes the rows as they come",
+            "_neighbors/tuned/engine.py",
+            "return np.lexsort(keys)",
+            "return np.arange(table.n_rows)",
+            f"{CONTRACT}::test_order_of_rows_does_not_matter",
+        ),
+    ],
+    "Same table and seed, same bytes": [
+        Fault(
+            "a chain draws without its seed",
+            "_chained/chain.py",
+            "rng = np.random.default_rng(seed)",
+            "rng = np.random.default_rng()",
+            f"{DETERMINISM}::test_saved_files_are_equal",
+        ),
+        Fault(
+            "a model that is made late draws without its seed",
+            "_chained/mice.py",
+            "np.random.default_rng([self.seed, c, j])",
+            "np.random.default_rng()",
+            f"{DETERMINISM}::test_late_models",
+        ),
+        Fault(
+            "the late models of a chain share one stream of random numbers",
+            "_chained/mice.py",
+            "np.random.default_rng([self.seed, c, j])",
+            "np.random.default_rng([self.seed, c, len(self._late)])",
+            f"{DETERMINISM}::test_late_models",
+        ),
+        Fault(
+            "the trees of a late forest depend on those before",
+            "_chained/missforest.py",
+            "self.state.values, x, 0).forest",
+            "self.state.values, x, len(self._late)).forest",
+            f"{DETERMINISM}::test_late_models",
+        ),
+        Fault(
+            "the results of threads are taken as they get ready",
+            "_neighbors/linking.py",
+            "place, part = parts[number]",
+            "place, part = parts[told._done % len(parts)]",
+            f"{DETERMINISM}::test_number_of_threads {DETERMINISM}::test_size_of_blocks",
+        ),
+        Fault(
+            "the last block lacks a row",
+            "_neighbors/linking.py",
+            "for start in range(0, n_rows, BLOCK_ROWS):",
+            "for start in range(0, max(n_rows - 1, 1), BLOCK_ROWS):",
+            f"{DETERMINISM}::test_size_of_blocks",
+        ),
+        Fault(
+            "numbers of pandas are read in single precision",
+            "frames/series.py",
+            "return series.fill_null(0).cast(nw.Float64).to_numpy()",
+            "kind = nw.Float32 if series.implementation.is_pandas() else nw.Float64\n"
+            "    return series.fill_null(0).cast(kind).to_numpy()",
+            f"{DETERMINISM}::test_library_of_the_table",
+        ),
+        Fault(
+            "a saved file tells when it was written",
+            "persistence/archive.py",
+            "zipfile.ZipInfo(name)",
+            "zipfile.ZipInfo(name, __import__('time').localtime()[:6])",
+            f"{DETERMINISM}::test_saved_files_are_equal {LOADING}",
+        ),
+        Fault(
+            "a saved file tells in which order attributes were set",
+            "persistence/codec.py",
+            "sorted(vars(item).items())",
+            "vars(item).items()",
+            f"{DETERMINISM}::test_saved_files_are_equal",
+        ),
+        Fault(
+            "a saved set is in the order of its hashes",
+            "persistence/codec.py",
+            "sorted(item, key=repr)",
+            "item",
+            f"{DETERMINISM}::test_saved_files_of_other_processes_are_equal",
+        ),
+    ],
+    "Ctrl-C, SIGTERM or a full disk at any write": [
+        Fault(
+            "a file is not brought to the disk",
+            "files/atomic.py",
+            "            os.fsync(stream.fileno())\n",
+            "",
+            ATOMIC,
+        ),
+        Fault(
+            "the folder is not brought to the disk",
+            "files/drafts.py",
+            "            os.fsync(folder)\n",
+            "",
+            ATOMIC,
+        ),
+        Fault(
+            "the folder is brought to the disk before the name",
+            "files/drafts.py",
+            "            self._name(path, folder, replace)\n            os.fsync(folder)\n",
+            "            os.fsync(folder)\n            self._name(path, folder, replace)\n",
+            ATOMIC,
+        ),
+        Fault(
+            "a draft is left after an error",
+            "files/atomic.py",
+            "        draft.discard()\n        raise",
+            "        raise",
+            ATOMIC,
+        ),
+        Fault(
+            "only errors remove a draft, and Ctrl-C is none",
+            "files/atomic.py",
+            "except BaseException:",
+            "except Exception:",
+            ATOMIC,
+        ),
+        Fault(
+            "an old file is removed before the new one is there",
+            "files/atomic.py",
+            "            os.fsync(stream.fileno())\n",
+            "            os.fsync(stream.fileno())\n            old is None or os.unlink(path)\n",
+            ATOMIC,
+        ),
+        Fault(
+            "a report is written on the spot",
+            "report/document.py",
+            "put(os.path.abspath(target), [text.encode()], force=True)",
+            "target.write_bytes(text.encode())",
+            RENDER,
+        ),
+        Fault(
+            "results of a comparison are written on the spot",
+            "evaluation/store.py",
+            "put_parquet(self._path, self.frame(self._rows))",
+            "self.frame(self._rows).write_parquet(self._path)",
+            f"{FAULTS}::test_results_of_a_comparison_and_reports_are_replaced_whole",
+        ),
+        Fault(
+            "an imputer is saved on the spot",
+            "persistence/archive.py",
+            "put(path, [buffer.getvalue()], force=True)",
+            "path.write_bytes(buffer.getvalue())",
+            f"{LOADING} {FAULTS}::test_stopped_at_every_write",
+        ),
+        Fault(
+            "SIGTERM has the exit code of Ctrl-C",
+            "cli/errors.py",
+            "raise typer.Exit(TERMINATED) from stop",
+            "raise typer.Exit(INTERRUPTED) from stop",
+            f"{FAULTS}::test_terminated_in_the_middle_of_the_work",
+        ),
+        Fault(
+            "SIGTERM ends the program on the spot",
+            "cli/errors.py",
+            "before = signal.signal(signal.SIGTERM, stop)",
+            "before = signal.getsignal(signal.SIGTERM)",
+            f"{FAULTS}::test_terminated_in_the_middle_of_the_work",
+        ),
+        Fault(
+            "Ctrl-C has the exit code of a wrong input",
+            "cli/errors.py",
+            "raise typer.Exit(INTERRUPTED) from stop",
+            "raise typer.Exit(WRONG_INPUT) from stop",
+            "tests/cli/test_program.py::test_interrupted_in_the_middle_of_writing",
+        ),
+    ],
+    "The same for kill -9": [
+        Fault(
+            "a draft has a name where it needs none",
+            "files/drafts.py",
+            "    if _UNNAMED:\n",
+            "    if not _UNNAMED:\n",
+            f"{ATOMIC}::test_killed_in_mid_write",
+        ),
+    ],
+    "A read-only installation and home, or a full disk": [
+        Fault(
+            "no place for a cache is an error",
+            "_kernels/jit.py",
+            "except RuntimeError:",
+            "except NotImplementedError:",
+            f"{CACHE}::test_no_place_for_a_cache",
+        ),
+        Fault(
+            "a cache that cannot be written is an error",
+            "_kernels/jit.py",
+            "BROKEN = (OSError, EOFError, pickle.UnpicklingError)",
+            "BROKEN = (EOFError, pickle.UnpicklingError)",
+            f"{CACHE}::test_a_disk_that_is_full",
+        ),
+        Fault(
+            "a damaged cache is an error",
+            "_kernels/jit.py",
+            "BROKEN = (OSError, EOFError, pickle.UnpicklingError)",
+            "BROKEN = (OSError,)",
+            CACHE,
+        ),
+    ],
+    "No network is needed or used": [
+        Fault(
+            "loading opens a socket",
+            "persistence/__init__.py",
+            "    tree, members = read_archive(",
+            "    __import__('socket').socket().close()\n    tree, members = read_archive(",
+            f"{NETWORK}::test_work_asks_for_no_address_and_needs_no_network",
+        ),
+        Fault(
+            "a fit asks for an address",
+            "imputers/estimator.py",
+            "        before = dict(vars(self))\n",
+            "        before = dict(vars(self))\n"
+            "        __import__('socket').getaddrinfo('localhost', 80)\n",
+            f"{NETWORK}::test_work_asks_for_no_address_and_needs_no_network",
+        ),
+        Fault(
+            "a report sends a word",
+            "report/document.py",
+            "        target = Path(path)\n",
+            "        target = Path(path)\n        socket = __import__('socket')\n"
+            "        socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))\n",
+            f"{NETWORK}::test_work_asks_for_no_address_and_needs_no_network",
+        ),
+        Fault(
+            "the command opens a socket to apply an imputer",
+            "cli/serving.py",
+            "        imputer = load_model(self.model)\n",
+            "        imputer = load_model(self.model)\n"
+            "        __import__('socket').socket().close()\n",
+            f"{NETWORK}::test_work_asks_for_no_address_and_needs_no_network",
+        ),
+    ],
+    "Work that cannot fit in memory is refused": [
+        Fault(
+            "the largest limit counts",
+            "memory.py",
+            "return min(_limits(), default=None)",
+            "return max(_limits(), default=None)",
+            f"{MEMORY}::test_the_least_limit_counts",
+        ),
+        Fault(
+            "``ulimit -v`` does not count",
+            "memory.py",
+            "for limit in (_machine, _container, _address_space):",
+            "for limit in (_machine, _container):",
+            f"{MEMORY}::test_a_limit_leaves_what_is_not_taken_yet",
+        ),
+        Fault(
+            "pages of files do not count as free",
+            "memory.py",
+            "return most - used + cached",
+            "return most - used",
+            f"{MEMORY}::test_the_least_limit_counts",
+        ),
+        Fault(
+            "new rows are not measured",
+            "imputers/estimator.py",
+            "self._refuse_too_large(frames.open_table(X).shape, FOR_NEW_ROWS, LESS_AT_ONCE)",
+            "frames.open_table(X)",
+            f"{MEMORY}::test_tables_beyond_the_free_memory_are_refused",
+        ),
+        Fault(
+            "small tables are refused for nothing",
+            "imputers/estimator.py",
+            "FOR_NEW_ROWS = 32",
+            "FOR_NEW_ROWS = 3200",
+            f"{MEMORY}::test_estimates_are_below_what_is_needed_and_not_far_below",
+        ),
+        Fault(
+            "the estimate is too low to refuse anything",
+            "imputers/estimator.py",
+            "_bytes_per_cell: ClassVar[int] = 60",
+            "_bytes_per_cell: ClassVar[int] = 6",
+            f"{MEMORY}::test_estimates_are_below_what_is_needed_and_not_far_below",
+        ),
+    ],
+    "Eight threads on one fitted imputer": [
+        Fault(
+            "new rows are kept in the imputer while they are filled",
+            "imputers/base.py",
+            "filled = self._put_back(table, self._fill_table(table.select(self._kept)))",
+            "self._new = origin\n"
+            "            kept = self._fill_table(table.select(self._kept))\n"
+            "            filled, origin = self._put_back(table, kept), self._new",
+            f"{THREADS}::test_one_fitted_imputer_serves_threads_with_rows_of_their_own",
+        ),
+    ],
+    "A saved imputer runs no code when loaded": [
+        Fault(
+            "arrays may hold pickles",
+            "persistence/codec.py",
+            "self._bytes(name)), allow_pickle=False)",
+            "self._bytes(name)), allow_pickle=True)",
+            NO_CODE,
+        ),
+        Fault(
+            "a text is evaluated",
+            "persistence/codec.py",
+            '"float": (float, repr, float),',
+            '"float": (float, repr, eval),',
+            NO_CODE,
+        ),
+        Fault(
+            "a file names types of any module",
+            "persistence/codec.py",
+            "    if name not in types:\n",
+            "    if name not in types and '.' in name:\n"
+            "        module, _, name = name.rpartition('.')\n"
+            "        return getattr(__import__(module), name)\n"
+            "    if name not in types:\n",
+            f"{LOADING}::test_a_file_cannot_name_types_of_its_own",
+        ),
+        Fault(
+            "a file replaces methods",
+            "persistence/codec.py",
+            'if key.startswith("__") or hasattr(type(imputer), key):',
+            'if key.startswith("__"):',
+            f"{LOADING}::test_a_file_cannot_replace_methods",
+        ),
+        Fault(
+            "checksums are not looked at",
+            "persistence/archive.py",
+            'if hashlib.sha256(part).hexdigest() != manifest["sha256"][name]:',
+            'if not manifest["sha256"][name]:',
+            f"{LOADING}::test_parts_that_are_not_what_the_manifest_says_are_refused",
+        ),
+        Fault(
+            "a swollen file is unpacked",
+            "persistence/archive.py",
+            "    if size > max_bytes:\n",
+            "    if size < 0:\n",
+            f"{LOADING}::test_a_zip_bomb_is_refused_before_it_unpacks",
+        ),
+        Fault(
+            "a damaged stream is no error of ours",
+            "persistence/archive.py",
+            "zipfile.BadZipFile, zlib.error,",
+            "zlib.error,",
+            f"{LOADING}::test_foreign_files_are_refused",
+        ),
+        Fault(
+            "a made-up tree is no error of ours",
+            "persistence/codec.py",
+            "except (Exception, MemoryError) as error:",
+            "except KeyError as error:",
+            f"{LOADING}::test_a_tree_that_makes_no_sense_is_refused",
+        ),
+        Fault(
+            "the name of a file must end in .greyfill",
+            "persistence/__init__.py",
+            "    tree, members = read_archive(",
+            "    if Path(path).suffix not in ('', '.greyfill'):\n"
+            "        raise ValueError(path)\n    tree, members = read_archive(",
+            f"{LOADING}::test_the_name_of_a_file_does_not_matter",
+        ),
+        Fault(
+            "only a second format loads",
+            "persistence/archive.py",
+            "FORMAT = 1\n",
+            "FORMAT = 2\n",
+            f"{LOADING}::test_the_first_format_still_loads",
+        ),
+    ],
+    "Any bytes as a table are read and written back": [
+        Fault(
+            "bytes that are no text become question marks",
+            "files/encodings.py",
+            'text = decoder.decode(block or b"", final=block is None)',
+            'text = (block or b"").decode(codec, errors="replace")',
+            "tests/files/test_errors.py",
+        ),
+        Fault(
+            "a quote that nothing closes ends with the file",
+            "files/grid.py",
+            "if self.tokens.unclosed >= 0:",
+            "if self.tokens.unclosed > 9**9:",
+            "tests/files/test_errors.py",
+        ),
+        Fault(
+            "rows may have any number of cells",
+            "files/grid.py",
+            "        if not len(ragged):\n",
+            "        if len(ragged) < 99:\n",
+            "tests/files/test_errors.py",
+        ),
+        Fault(
+            "a file that was cut off ends with a traceback",
+            "files/loading.py",
+            "except (EOFError, gzip.BadGzipFile, zlib.error) as error:",
+            "except gzip.BadGzipFile as error:",
+            "tests/files/test_formats.py::test_damaged_gzip",
+        ),
+        Fault(
+            "two columns have one name",
+            "files/grid.py",
+            "    if count > 1:\n",
+            "    if count > 2:\n",
+            "tests/files/test_errors.py",
+        ),
+    ],
+    "Any arguments of the command end without a traceback": [
+        Fault(
+            "errors of the system end with a traceback",
+            "cli/errors.py",
+            "except (GreyfillError, OSError, MemoryError) as error:",
+            "except (GreyfillError, MemoryError) as error:",
+            "tests/cli/test_voice.py::test_errors_of_the_system_end_with_one_line",
+        ),
+        Fault(
+            "a lack of memory ends with a traceback",
+            "cli/errors.py",
+            "except (GreyfillError, OSError, MemoryError) as error:",
+            "except (GreyfillError, OSError) as error:",
+            "tests/cli/test_voice.py::test_errors_of_the_system_end_with_one_line",
+        ),
+        Fault(
+            "rates that are no numbers end with a traceback",
+            "cli/matching.py",
+            "        except ValueError:\n",
+            "        except TypeError:\n",
+            "tests/cli/test_inspect.py",
+        ),
+        Fault(
+            "a terminal without ° ends the work",
+            "cli/errors.py",
+            'stream.reconfigure(errors="backslashreplace")',
+            "stream.reconfigure()",
+            "tests/cli/test_program.py::test_a_terminal_that_lacks_letters",
+        ),
+    ],
+    "Nothing is written outside the named outputs": [
+        Fault(
+            "a history is kept in the folder of the user",
+            "persistence/archive.py",
+            "    put(path, [buffer.getvalue()], force=True)",
+            "    put(path, [buffer.getvalue()], force=True)\n"
+            '    (Path.home() / ".greyfill-history").touch()',
+            f"{SECURITY}::test_nothing_is_written_outside_the_named_outputs",
+        ),
+        Fault(
+            "a draft is written through a link",
+            "files/drafts.py",
+            'os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)',
+            "os.O_WRONLY | os.O_CREAT",
+            f"{SECURITY}::test_a_link_in_the_place_of_a_draft_is_not_followed",
+        ),
+        Fault(
+            "drafts are numbered",
+            "files/drafts.py",
+            "secrets.token_hex(8)",
+            "os.getpid()",
+            f"{SECURITY}::test_names_of_drafts_cannot_be_guessed",
+        ),
+        Fault(
+            "an existing file is replaced unasked",
+            "files/atomic.py",
+            "if os.path.lexists(name) and not force:",
+            "if os.path.islink(name) and not force:",
+            ATOMIC,
+        ),
+        Fault(
+            "a file that appears meanwhile is replaced",
+            "files/drafts.py",
+            "            if not replace:\n                raise\n",
+            "",
+            ATOMIC,
+        ),
+        Fault(
+            "everybody may read what replaces a private file",
+            "files/atomic.py",
+            "os.fchmod(descriptor, stat.S_IMODE(old.st_mode))",
+            "os.fchmod(descriptor, stat.S_IMODE(old.st_mode) | 0o044)",
+            f"{SECURITY}::test_outputs_keep_their_permissions",
+        ),
+        Fault(
+            "everybody may read what will replace a private file",
+            "files/atomic.py",
+            "0o666 if old is None else 0o600",
+            "0o666",
+            ATOMIC,
+        ),
+        Fault(
+            "a new file ignores the umask",
+            "files/atomic.py",
+            "            if old is not None:\n",
+            "            if old is None:\n                os.fchmod(stream.fileno(), 0o666)\n"
+            "            else:\n",
+            f"{ATOMIC}::test_new_files_have_usual_permissions",
+        ),
+        Fault(
+            "text becomes a formula in a workbook",
+            "files/writing.py",
+            '"strings_to_formulas": False',
+            '"strings_to_formulas": True',
+            f"{SECURITY}::test_formulas_are_text_in_a_workbook",
+        ),
+        Fault(
+            "a note steers the terminal",
+            "cli/showing.py",
+            "voice.note(clean(note, most=500))",
+            "voice.note(note)",
+            SECURITY,
+        ),
+        Fault(
+            "an error steers the terminal",
+            "cli/errors.py",
+            "line = clean(message, most=MOST_CHARACTERS)",
+            "line = message",
+            f"{SECURITY}::test_names_cannot_steer_a_terminal",
+        ),
+        Fault(
+            "a name of a column steers the terminal",
+            "cli/showing.py",
+            'return Text(clean(column, most=60), "cyan")',
+            'return Text(column, "cyan")',
+            f"{SECURITY}::test_names_cannot_steer_a_terminal",
+        ),
+        Fault(
+            "a name of a file steers the terminal",
+            "cli/showing.py",
+            '("wrote ", "green"), clean(name, most=4000), about)',
+            '("wrote ", "green"), name, about)',
+            f"{SECURITY}::test_names_cannot_steer_a_terminal",
+        ),
+        Fault(
+            "a level of the target steers the terminal",
+            "cli/examining.py",
+            "clean(c['name'], 30)",
+            "c['name']",
+            SECURITY,
+        ),
+    ],
+    "The report escapes what it shows and loads nothing": [
+        Fault(
+            "names are not escaped", "report/page.py", "autoescape=True", "autoescape=False", RENDER
+        ),
+        Fault(
+            "the embedded numbers end their element",
+            "report/page.py",
+            'for character in "<>&":',
+            'for character in "&":',
+            RENDER,
+        ),
+        Fault(
+            "a plot does not escape its title",
+            "report/drawing/svg.py",
+            'return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)',
+            'return __import__("html").unescape(ElementTree.tostring(root, encoding="unicode"))',
+            RENDER,
+        ),
+        Fault(
+            "a page loads its letters",
+            "report/templates/page.html.jinja",
+            "<style>\n",
+            '<link rel="stylesheet" href="https://fonts.example/a.css">\n<style>\n',
+            RENDER,
+        ),
+        Fault(
+            "a page may run any script",
+            "report/templates/page.html.jinja",
+            "script-src '{{ script_hash }}'",
+            "script-src 'unsafe-inline'",
+            RENDER,
+        ),
+        Fault(
+            "a page in a notebook is not fenced in",
+            "report/document.py",
+            'sandbox="allow-scripts" ',
+            "",
+            f"{RENDER}::test_notebook_shows_the_page_in_a_frame",
+        ),
+        Fault(
+            "a page in a notebook ends its frame",
+            "report/document.py",
+            'html.escape(self.render("html"), quote=True)',
+            'html.escape(self.render("html"), quote=False)',
+            f"{RENDER}::test_notebook_shows_the_page_in_a_frame",
+        ),
+        Fault(
+            "a name breaks a table of Markdown",
+            "report/markdown.py",
+            "escape(cell) for cell in row",
+            "str(cell) for cell in row",
+            f"{RENDER}::test_markdown_tables_keep_their_shape",
+        ),
+    ],
+}
