@@ -26,6 +26,7 @@ from greyfill.distributed import DaskImputer  # noqa: E402
 from greyfill.exceptions import (  # noqa: E402
     ClusterError,
     EmptyColumnWarning,
+    GreyfillError,
     InvalidDataError,
     InvalidParameterError,
 )
@@ -175,7 +176,9 @@ WRONG = [
     (lambda: DaskImputer(SKNNImputer()), "one group after another"),
     (lambda: DaskImputer(NeighborImputer(schedule="direct")), "as one system"),
     (lambda: DaskImputer(NeighborImputer(distance=Grey(holes="filled"))), "filled"),
+    (lambda: DaskImputer(3, max_donors=5), "not 3"),
     (lambda: DaskImputer(CGKNNImputer(), pool_rows=0), "pool_rows"),
+    (lambda: DaskImputer(CGKNNImputer(), pool_rows="all"), "'all'"),
     (lambda: DaskImputer(CGKNNImputer(), max_donors=0), "max_donors"),
 ]
 
@@ -198,8 +201,10 @@ def test_wrong_frames_and_labels_are_refused() -> None:
         imputer.fit(parted(X), parted(Y).partitions[[1, 1, 1]].loc[:400])
     with pytest.raises(InvalidDataError, match="requires y"):
         imputer.fit(parted(X))
-    with pytest.raises(NotFittedError):
-        imputer.transform(parted(X))
+    for unfitted in (lambda: imputer.transform(parted(X)), lambda: imputer.imputer_):
+        with pytest.raises(NotFittedError) as caught:
+            unfitted()
+        assert isinstance(caught.value, GreyfillError)
 
 
 def test_bad_cells_are_named_by_partition() -> None:

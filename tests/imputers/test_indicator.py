@@ -90,6 +90,8 @@ def test_output_is_chosen_as_in_scikit_learn() -> None:
     for library, frame in [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]:
         with config_context(transform_output=library):
             told = mixed().indicator_.transform(MIXED)
+            plain = mixed().indicator_.set_output(transform="default").transform(MIXED)
+        assert type(plain) is np.ndarray
         assert type(told) is frame
         assert list(told.columns) == names
     flags = indicator.set_output(transform="pandas").transform(MIXED.to_pandas()[::2])

@@ -5,6 +5,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
+from greyfill.checks import check_whole
 from greyfill.conventions import OwnParameters, check_fitted, own_errors
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.learning import Learned, check_imputer, learn
@@ -14,7 +15,7 @@ from greyfill.distributed.restoring import (
     restore_partition,
     with_donors,
 )
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError
 
 
 class DaskImputer(OwnParameters, BaseEstimator):
@@ -126,6 +127,8 @@ class DaskImputer(OwnParameters, BaseEstimator):
         """What the imputer learned, without its donors."""
         if name.endswith("_") and not name.startswith("_") and "_light" in self.__dict__:
             return getattr(self._light, name)
+        if name == "imputer_":  # Python asks here once more when the property has failed
+            check_fitted(self, "_light")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _learn(self, X: Any, y: Any) -> Learned:
@@ -140,10 +143,10 @@ class DaskImputer(OwnParameters, BaseEstimator):
 
     def _checked_imputer(self, y: Any) -> Any:
         """A clone of the imputer, after all that can be wrong without a look at the data."""
-        if self.pool_rows is not None and self.pool_rows < 1:
-            raise InvalidParameterError(f"pool_rows must be at least 1: {self.pool_rows!r}")
-        imputer = clone(self.imputer)
-        if self.max_donors is not None:
+        if self.pool_rows is not None:
+            check_whole("pool_rows", self.pool_rows, otherwise=", or None")
+        imputer = clone(self.imputer, safe=False)  # what is no imputer is refused below
+        if self.max_donors is not None and hasattr(imputer, "set_params"):
             imputer.set_params(max_donors=self.max_donors)
         check_imputer(imputer)
         if y is None:
