@@ -14,6 +14,7 @@ from greyfill._neighbors.tuned.engine import Tuning, serve, tune
 from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
 from greyfill.imputers.answers import Answers
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.estimator import told_error
 from greyfill.table import Floats, Ints, Table
 
 LABELS = ("donors", "none")
@@ -189,10 +190,10 @@ class GreyImputer(Answers):
         size, unit = self._size_of_unit(inner)
         return {
             "panel": [str(candidate) for candidate in choice.panel],
-            "error": float(np.sqrt(choice.error) * size),
+            "error": told_error(choice.error, size),
             "unit": unit,
             "tried": {
-                str(candidate): float(np.sqrt(error) * size) for candidate, error in choice.errors
+                str(candidate): told_error(error, size) for candidate, error in choice.errors
             },
         }
 

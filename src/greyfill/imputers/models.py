@@ -10,10 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
+from greyfill._neighbors.scaling import from_share
 from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
 from greyfill.checks import check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.estimator import TableEstimator
+from greyfill.imputers.estimator import TableEstimator, told_error
 from greyfill.table import Floats, Ints, Table
 
 
@@ -197,14 +198,14 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         return self
 
     def _told_error(self, error: float) -> float:
-        return float(np.sqrt(error)) * (self._high - self._low or 1.0)
+        return told_error(error, self._high - self._low or 1.0)
 
     def predict(self, X: Any) -> Floats:
         """A number for each row."""
         table = self._new_rows(X)
         queries = ask(self._tuned, table)
         found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
-        return np.asarray(self._low + np.clip(found, 0.0, 1.0) * (self._high - self._low))
+        return from_share(np.clip(found, 0.0, 1.0), self._low, self._high)
 
 
 def _as_numbers(labels: NDArray[Any]) -> Floats:
