@@ -9,6 +9,7 @@ import numpy as np
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.cells import Array
+from greyfill.frames.refusing import TABLES, refusing
 
 Frame = nw.DataFrame[Any]
 
@@ -19,6 +20,7 @@ ONE_DIMENSION = (
 )
 
 
+@refusing("X cannot be read as a table", TABLES)
 def open_table(X: Any) -> Array | Frame:
     """Return X as a numpy array or a narwhals frame of two dimensions, or say what is wrong."""
     if type(X) is np.ndarray:
@@ -105,7 +107,7 @@ def _refuse_no_cells(shape: tuple[int, ...]) -> None:
 
 def _refuse_sparse(X: Any) -> None:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError(
+        raise InvalidDataError(
             f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
             "apart, so dense data is required. Use X.toarray()."
         )

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
@@ -203,7 +202,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _are_classes(self, classes: tuple[Any, ...]) -> bool:
         """Whether y has classes and not measurements, which some methods cannot do without."""
-        if len(classes) == 0 or type_of_target(np.asarray(classes)) != "continuous":
+        if len(classes) == 0 or not frames.are_continuous(classes):
             return True
         if self._needs_labels:
             raise InvalidDataError(

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
@@ -245,7 +244,7 @@ def _are_measured(classes: tuple[Any, ...], n_rows: int) -> bool:
 
     Fractions are; so are more than 20 whole numbers with fewer than 10 rows each on average.
     """
-    if len(classes) == 0 or np.asarray(classes).dtype.kind not in "fiu":
+    if len(classes) == 0 or frames.class_array(classes).dtype.kind not in "fiu":
         return False
     is_scattered = len(classes) > MOST_CLASSES and n_rows < FEW_ROWS * len(classes)
-    return is_scattered or type_of_target(np.asarray(classes)) == "continuous"
+    return is_scattered or frames.are_continuous(classes)

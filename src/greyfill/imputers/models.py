@@ -1,12 +1,12 @@
 """Impute and predict in one step: a class or a number straight from the grey neighborhood."""
 
 from abc import abstractmethod
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
@@ -124,14 +124,13 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
-        if type_of_target(np.asarray(classes)) == "continuous":
+        if frames.are_continuous(classes):
             raise InvalidDataError(
                 "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
                 "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
             )
-        check_classification_targets(np.asarray(classes))
         with self._all_or_nothing():
-            self.classes_ = np.asarray(classes)
+            self.classes_ = frames.class_array(classes)
             self._learn(X, len(codes), codes, None)
             frames.warn_of_target(y, self._schema.names)
             self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
@@ -188,6 +187,7 @@ class GreyRegressor(RegressorMixin, _GreyModel):
                 "This GreyRegressor estimator requires y to be passed, but the target y is None"
             )
         numbers, missing = frames.labels_to_array(y)
+        self._refuse_other_rows(frames.open_table(X).shape[0], len(numbers))
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
@@ -210,11 +210,10 @@ class GreyRegressor(RegressorMixin, _GreyModel):
 
 def _as_numbers(labels: NDArray[Any]) -> Floats:
     """A response as numbers, or what stands in their place."""
-    try:
-        return np.asarray(labels, dtype=np.float64)
-    except (TypeError, ValueError):
-        strange = next(label for label in labels.tolist() if not is_number(label))
-        raise InvalidDataError(
-            f"y holds {strange!r}, but GreyRegressor needs numbers; predict classes by "
-            "GreyClassifier"
-        ) from None
+    if labels.dtype.kind not in "Mm":
+        with suppress(TypeError, ValueError):
+            return np.asarray(labels, dtype=np.float64)
+    strange = next((label for label in labels if not is_number(label)), labels[0])
+    raise InvalidDataError(
+        f"y holds {strange!r}, but GreyRegressor needs numbers; predict classes by GreyClassifier"
+    )
