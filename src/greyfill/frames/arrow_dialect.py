@@ -88,10 +88,15 @@ def _without_nulls(chunk: Any) -> Any:
     nulls = chunk.dictionary.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     if not nulls.any():
         return chunk
+    kept = [
+        level for level, null in zip(chunk.dictionary.to_pylist(), nulls, strict=True) if not null
+    ]
     places = pa.array(np.cumsum(~nulls) - 1, mask=nulls).cast(chunk.type.index_type)
-    levels = chunk.dictionary.filter(pa.array(~nulls))
-    indices = places.take(chunk.indices)
-    return pa.DictionaryArray.from_arrays(indices, levels, ordered=chunk.type.ordered)
+    return pa.DictionaryArray.from_arrays(
+        places.take(chunk.indices),
+        pa.array(kept, type=chunk.type.value_type),
+        ordered=chunk.type.ordered,
+    )
 
 
 def _is_view(arrow_type: Any) -> bool:

@@ -151,7 +151,8 @@ def _encode_columns(
     values = np.empty((len(columns[0].values), len(columns)))
     missing = np.empty(values.shape, dtype=bool)
     for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
-        values[:, j] = _numbers(cells, field)
+        with refusing(f"Column {field.name!r} cannot be used"):
+            values[:, j] = _numbers(cells, field)
         missing[:, j] = cells.missing
     values[missing] = 0.0
     check_finite(values, schema.columns)

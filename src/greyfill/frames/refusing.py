@@ -10,6 +10,9 @@ import narwhals as nw
 from greyfill.exceptions import GreyfillError, InvalidDataError
 
 CONVERT = "Convert the column to numbers, text, categories or dates, or drop it."
+REPLACE = (
+    "Replace that value, convert the column to numbers, text, categories or dates, or drop it."
+)
 TABLES = "Pass a frame of pandas, polars or pyarrow, an array of two dimensions, or a list of rows."
 LONGEST = 60
 
@@ -42,7 +45,7 @@ def _is_refusal(error: BaseException) -> bool:
 
 def read_or_refuse(read: Callable[[Any], Any], column: Any, name: str) -> Any:
     """Read a column, or name it and the first row that stands in the way."""
-    with refusing(partial(_unreadable, read, column, name)):
+    with refusing(partial(_unreadable, read, column, name), REPLACE):
         return read(column)
 
 
