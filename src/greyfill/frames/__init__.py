@@ -26,6 +26,7 @@ from greyfill.frames.labels import (
     warn_of_target,
 )
 from greyfill.frames.merging import merge_schemas
+from greyfill.frames.refusing import shown
 from greyfill.frames.schema import Family, Field, Origin, Schema
 from greyfill.frames.storing import cell_values
 
@@ -43,6 +44,7 @@ __all__ = [
     "labels_to_array",
     "merge_schemas",
     "open_table",
+    "shown",
     "sorted_levels",
     "warn_of_target",
 ]

@@ -39,7 +39,7 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
     if pa.types.is_dictionary(series.type):
         return _patch_dictionary(_one_chunk(series), missing, values)
     if _is_view(series.type):
-        return patch(_takeable(series), missing, values).cast(series.type)
+        return _texts(patch(_takeable(series), missing, values), series.type)
     fills = _column(values, series.type)
     return pa.chunked_array([_taken(_one_chunk(series), fills, missing)])
 
@@ -105,7 +105,12 @@ def _is_view(arrow_type: Any) -> bool:
 
 def _takeable(series: Any) -> Any:
     """The same texts in a type whose cells can be taken and encoded: views cannot yet."""
-    return series.cast(pa.string()) if _is_view(series.type) else series
+    return _texts(series, pa.string()) if _is_view(series.type) else series
+
+
+def _texts(series: Any, arrow_type: Any) -> Any:
+    """The same texts in another type, by way of Python: old versions cannot cast views."""
+    return pa.chunked_array([pa.array(series.to_pylist(), type=arrow_type)])
 
 
 def _column(values: Array, arrow_type: Any) -> Any:

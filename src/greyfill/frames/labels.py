@@ -13,7 +13,6 @@ from greyfill.exceptions import InvalidDataError, TargetColumnWarning
 from greyfill.frames.arrays import read_column
 from greyfill.frames.cells import Array, sorted_levels
 from greyfill.frames.refusing import read_or_refuse, refusing
-from greyfill.frames.schema import Family
 from greyfill.frames.series import read_series
 from greyfill.frames.storing import MOMENTS, boxed_array
 from greyfill.table import Bools, Ints
@@ -21,8 +20,10 @@ from greyfill.table import Bools, Ints
 COUNTED = 2.0**63
 """Whole floats from here on are no counts, and so no names of classes."""
 
+UNREADABLE = "y cannot be read", "Pass one label for each row: a series, an array or a list."
 
-@refusing("y cannot be read", "Pass one label for each row: a series, an array or a list.")
+
+@refusing(*UNREADABLE)
 def labels_to_array(y: Any) -> tuple[Array, Bools]:
     """Labels from any library as a 1-D array, and the mask of those that are missing.
 
@@ -32,7 +33,7 @@ def labels_to_array(y: Any) -> tuple[Array, Bools]:
     """
     column = _one_column(y)
     cells = _cells(column)
-    if cells.family is Family.FLOAT:
+    if cells.values.dtype.kind == "f":
         _refuse_infinity(cells.values)
     if cells.declared is not None:
         levels = np.fromiter(cells.declared, dtype=object, count=len(cells.declared))
@@ -41,6 +42,7 @@ def labels_to_array(y: Any) -> tuple[Array, Bools]:
     return np.asarray(column) if cells.family in MOMENTS else cells.values, cells.missing
 
 
+@refusing(*UNREADABLE)
 def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     """The class of each row as a code, −1 where the label is missing, and the sorted classes.
 

@@ -1,7 +1,7 @@
 """Whatever a library raises while it converts a column, in words that name the column."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -60,15 +60,23 @@ def _unreadable(read: Callable[[Any], Any], column: Any, name: str) -> str:
             readable = middle
         except InvalidDataError:
             unreadable = middle
-    return f"Column {name!r} cannot be read: row {readable} holds {_shown(column, readable)}"
+    return f"Column {name!r} cannot be read: row {readable} holds {_cell(column, readable)}"
 
 
-def _shown(column: Any, row: int) -> str:
-    """A cell in a few characters, or its type: some texts are long, and some cells have none."""
-    cell: Any = None
-    try:
-        cell = column.to_list()[row] if isinstance(column, nw.Series) else column[row]
-        shown = repr(cell)
-    except Exception:
-        shown = ""
-    return shown if 0 < len(shown) <= LONGEST else f"a value of type {type(cell).__name__}"
+def _cell(column: Any, row: int) -> str:
+    with suppress(Exception):
+        return shown(column.to_list()[row] if isinstance(column, nw.Series) else column[row])
+    return "a value that cannot be shown"
+
+
+def shown(cell: Any) -> str:
+    """A cell in a few characters, or its type: some texts are long, and some cells have none.
+
+    >>> shown(2.5), shown("x" * 1000)
+    ('2.5', 'a value of type str')
+    """
+    with suppress(Exception):
+        text = repr(cell)
+        if len(text) <= LONGEST:
+            return text
+    return f"a value of type {type(cell).__name__}"

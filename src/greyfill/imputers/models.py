@@ -215,5 +215,6 @@ def _as_numbers(labels: NDArray[Any]) -> Floats:
             return np.asarray(labels, dtype=np.float64)
     strange = next((label for label in labels if not is_number(label)), labels[0])
     raise InvalidDataError(
-        f"y holds {strange!r}, but GreyRegressor needs numbers; predict classes by GreyClassifier"
+        f"y holds {frames.shown(strange)}, but GreyRegressor needs numbers; predict classes by "
+        "GreyClassifier"
     )
