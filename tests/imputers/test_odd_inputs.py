@@ -294,7 +294,7 @@ def test_labels_are_classes_or_refused(cells):
         pd.Series([(1, 2), (3, 4)] * 3),
         [1, "a"] * 3,
     ],
-    ids=str,
+    ids=["bytes", "dates", "times", "spans", "nanoseconds", "days", "tuples", "mixed"],
 )
 def test_classes_of_any_type_come_back_as_they_are(y):
     X = np.array([[0.0], [1.0]] * 3)
@@ -311,6 +311,7 @@ def test_classes_of_any_type_come_back_as_they_are(y):
         (10**400, "row 4 holds a value of type int"),
         (Decimal("sNaN"), r"row 4 holds Decimal\('sNaN'\)"),
     ],
+    ids=["large integer", "signaling NaN"],
 )
 def test_refused_cells_are_named(cell, words):
     table = pd.DataFrame({"b": NUMBERS, "a": pd.Series([1, 2, None, 3, cell, cell], dtype=object)})
