@@ -923,7 +923,7 @@ def test_missing_values_of_single_columns_are_refused_with_a_remedy():
 def test_sparse_data_is_refused_with_a_remedy():
     from scipy import sparse
 
-    with pytest.raises(TypeError, match=r"(?i)sparse.*X\.toarray\(\)"):
+    with pytest.raises(InvalidDataError, match=r"(?i)sparse.*X\.toarray\(\)"):
         encode(sparse.csr_matrix(np.eye(2)))
 
 

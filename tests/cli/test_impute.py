@@ -372,3 +372,9 @@ def test_a_name_without_extension_is_filled_beside(greyfill, folder, listing):
     (folder / "votes").write_bytes((folder / "table.csv").read_bytes())
     greyfill("impute", "votes", "-t", "outcome", "--na-values", "?", "-q")
     assert "votes-filled" in listing()
+
+
+def test_column_with_one_observed_value_has_a_report(greyfill, folder):
+    (folder / "t.csv").write_text("a,b\n1,1\n,2\n,3\n")
+    greyfill("impute", "t.csv", "--method", "grey", "--report", "r.html")
+    assert "Usual error" in (folder / "r.html").read_text("utf-8")

@@ -53,3 +53,24 @@ class Scaler:
         np.clip(values, self.low, self.high, out=values)
         values[:, self.is_categorical] = scaled[:, self.is_categorical]
         return values
+
+
+def to_share(values: Floats, low: float, high: float) -> Floats:
+    """Where numbers lie in a range, from 0 to 1, however long it is; 0 in a range of one number.
+
+    >>> to_share(np.array([-1.5e308, 0.0, 1.5e308]), -1.5e308, 1.5e308)
+    array([0. , 0.5, 1. ])
+    """
+    half = high / 2 - low / 2
+    return np.asarray((values / 2 - low / 2) / (half if half > 0.0 else 1.0))
+
+
+def from_share(shares: Floats, low: float, high: float) -> Floats:
+    """The numbers at these places of a range, never outside it.
+
+    >>> from_share(np.array([0.0, 0.5, 1.0]), -1.5e308, 1.5e308)
+    array([-1.5e+308,  0.0e+000,  1.5e+308])
+    """
+    with np.errstate(over="ignore"):  # by rounding, at the largest floats
+        values = 2 * (low / 2 + shares * (high / 2 - low / 2))
+    return np.clip(values, low, high)

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
-from sklearn.utils.multiclass import type_of_target
 
 from greyfill import frames
 from greyfill.datasets import Dataset
@@ -146,7 +144,7 @@ def _class_codes(y: Any, n_rows: int) -> Ints | None:
     codes, classes = frames.encode_labels(y)
     if len(codes) != n_rows:
         raise InvalidDataError(f"X has {n_rows} rows, y has {len(codes)}")
-    if len(classes) == 0 or type_of_target(np.asarray(classes)) == "continuous":
+    if len(classes) == 0 or frames.are_continuous(classes):
         raise InvalidDataError("y has no classes. Bin it, or compare without y.")
     return codes
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sklearn.utils.multiclass import type_of_target
 
 from greyfill import frames
 from greyfill.evaluation.classifiers import check_classifiers
@@ -259,7 +258,7 @@ def _labels(y: Any, n_rows: int) -> tuple[Ints, tuple[Any, ...]]:
     labels, classes = frames.encode_labels(y)
     if len(labels) != n_rows:
         raise InvalidDataError(f"X has {n_rows} rows, y has {len(labels)}")
-    if len(classes) and type_of_target(np.asarray(classes)) == "continuous":
+    if len(classes) and frames.are_continuous(classes):
         raise InvalidDataError(
             "y is continuous, but sensitivity follows classes. Bin y, or leave it out."
         )

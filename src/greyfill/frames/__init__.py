@@ -18,8 +18,15 @@ from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoding import decode
 from greyfill.frames.doors import open_table
 from greyfill.frames.encoding import encode
-from greyfill.frames.labels import encode_labels, labels_to_array, warn_of_target
+from greyfill.frames.labels import (
+    are_continuous,
+    class_array,
+    encode_labels,
+    labels_to_array,
+    warn_of_target,
+)
 from greyfill.frames.merging import merge_schemas
+from greyfill.frames.refusing import shown
 from greyfill.frames.schema import Family, Field, Origin, Schema
 from greyfill.frames.storing import cell_values
 
@@ -28,13 +35,16 @@ __all__ = [
     "Field",
     "Origin",
     "Schema",
+    "are_continuous",
     "cell_values",
+    "class_array",
     "decode",
     "encode",
     "encode_labels",
     "labels_to_array",
     "merge_schemas",
     "open_table",
+    "shown",
     "sorted_levels",
     "warn_of_target",
 ]

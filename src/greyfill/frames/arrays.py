@@ -30,7 +30,8 @@ FAMILIES = {
 
 def read_matrix(array: Array, sentinels: tuple[Any, ...]) -> tuple[Floats, Bools]:
     """Read an array of numbers as a whole: float64 values with 0 in the holes, and the holes."""
-    values = array.astype(np.float64, order="C")
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+        values = array.astype(np.float64, order="C")
     missing = np.isnan(values)
     if sentinels:
         missing |= equal_to_any(array, number_sentinels(sentinels))

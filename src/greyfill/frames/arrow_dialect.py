@@ -28,7 +28,7 @@ def dtype(series: Any) -> Any:
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     """Positions of the cells in the dictionary, the dictionary, and whether it is ordered."""
     if not pa.types.is_dictionary(series.type):
-        series = series.dictionary_encode()
+        series = _takeable(series).dictionary_encode()
     array = _one_chunk(series)
     codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return codes.astype(np.intp), tuple(array.dictionary.to_pylist()), bool(array.type.ordered)
@@ -38,6 +38,8 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
     """The same column, with values in the holes."""
     if pa.types.is_dictionary(series.type):
         return _patch_dictionary(_one_chunk(series), missing, values)
+    if _is_view(series.type):
+        return _texts(patch(_takeable(series), missing, values), series.type)
     fills = _column(values, series.type)
     return pa.chunked_array([_taken(_one_chunk(series), fills, missing)])
 
@@ -75,9 +77,40 @@ def from_array(array: Array, names: tuple[str, ...]) -> Any:
 
 def _one_chunk(series: Any) -> Any:
     if pa.types.is_dictionary(series.type):
-        series = series.unify_dictionaries()
+        chunks = [_without_nulls(chunk) for chunk in series.chunks]
+        series = pa.chunked_array(chunks, type=series.type).unify_dictionaries()
     array = series.combine_chunks()
     return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _without_nulls(chunk: Any) -> Any:
+    """The same cells; those that point at a null or NaN of the dictionary are null themselves."""
+    nulls = chunk.dictionary.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+    if not nulls.any():
+        return chunk
+    kept = [
+        level for level, null in zip(chunk.dictionary.to_pylist(), nulls, strict=True) if not null
+    ]
+    places = pa.array(np.cumsum(~nulls) - 1, mask=nulls).cast(chunk.type.index_type)
+    return pa.DictionaryArray.from_arrays(
+        places.take(chunk.indices),
+        pa.array(kept, type=chunk.type.value_type),
+        ordered=chunk.type.ordered,
+    )
+
+
+def _is_view(arrow_type: Any) -> bool:
+    return bool(getattr(pa.types, "is_string_view", lambda _: False)(arrow_type))
+
+
+def _takeable(series: Any) -> Any:
+    """The same texts in a type whose cells can be taken and encoded: views cannot yet."""
+    return _texts(series, pa.string()) if _is_view(series.type) else series
+
+
+def _texts(series: Any, arrow_type: Any) -> Any:
+    """The same texts in another type, by way of Python: old versions cannot cast views."""
+    return pa.chunked_array([pa.array(series.to_pylist(), type=arrow_type)])
 
 
 def _column(values: Array, arrow_type: Any) -> Any:

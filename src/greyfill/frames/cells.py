@@ -64,7 +64,8 @@ class Cells:
         """The cells as float64, 0 in the holes and where there is no number to be had."""
         if self.meaning not in COUNTABLE:
             return np.zeros(len(self.values))
-        return self.values.astype(np.float64)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+            return self.values.astype(np.float64)
 
     def uniques(self) -> tuple[Any, ...]:
         """The distinct observed values, sorted."""

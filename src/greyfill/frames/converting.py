@@ -1,14 +1,18 @@
 """From one library to another, for callers that ask for it."""
 
+from functools import partial
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from greyfill.checks import check_choice
+from greyfill.exceptions import InvalidDataError
 from greyfill.frames.cells import Array
 from greyfill.frames.dialects import dialect_named
+from greyfill.frames.refusing import refusing
 
+STAY = "Convert the column, or keep the library of the input: set_output(transform='default')."
 LIBRARIES = ("numpy", "pandas", "polars", "pyarrow")
 
 
@@ -26,7 +30,20 @@ def convert(table: Any, names: tuple[str, ...], library: str | None) -> Any:
     frame = nw.from_native(table, eager_only=True)
     if frame.implementation is nw.Implementation.from_string(library):
         return table
-    return _TARGETS[library](frame, names)
+    with refusing(partial(_unknown_there, frame, names, library), STAY):
+        return _TARGETS[library](frame, names)
+
+
+def _unknown_there(frame: nw.DataFrame[Any], names: tuple[str, ...], library: str) -> str:
+    """Which column the other library refuses."""
+    for j, name in enumerate(names):
+        try:
+            with refusing(""):
+                _TARGETS[library](frame[:, [j]], (name,))
+        except InvalidDataError:
+            dtype = frame[:, j].dtype
+            return f"Column {name!r} of dtype {dtype} cannot become a column of {library}"
+    return f"The filled table cannot become a table of {library}"
 
 
 def _to_numpy(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> Array:

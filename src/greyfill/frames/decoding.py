@@ -9,6 +9,7 @@ import numpy as np
 from greyfill.frames.cells import Array
 from greyfill.frames.converting import convert
 from greyfill.frames.dialects import Dialect, dialect_of
+from greyfill.frames.refusing import TABLES, refusing
 from greyfill.frames.schema import MEANING, Extent, Family, Field, Origin
 from greyfill.frames.storing import (
     BOXED_DTYPES,
@@ -27,6 +28,7 @@ PLAIN_NUMBERS = frozenset({Family.FLOAT, Family.INTEGER, Family.BOOLEAN})
 """Families that a column of nothing but None takes from `fit`: a model behind needs numbers."""
 
 
+@refusing("The filled table cannot be written", TABLES)
 def decode(
     filled: Floats,
     origin: Origin,
@@ -76,8 +78,8 @@ def _filled_frame(filled: Floats, origin: Origin) -> Any:
     dialect = dialect_of(frame)
     changed = {}
     for j in np.flatnonzero(origin.missing.any(axis=0)).tolist():
-        series = frame[:, j]
-        changed[j] = _filled_column(series, filled[:, j], origin, j, dialect)
+        with refusing(f"The holes of column {origin.schema.names[j]!r} cannot be written"):
+            changed[j] = _filled_column(frame[:, j], filled[:, j], origin, j, dialect)
     return dialect.replace(origin.container, changed)
 
 

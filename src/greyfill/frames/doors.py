@@ -9,6 +9,7 @@ import numpy as np
 
 from greyfill.exceptions import InvalidDataError, InvalidTypeError
 from greyfill.frames.cells import Array
+from greyfill.frames.refusing import TABLES, refusing
 
 Frame = nw.DataFrame[Any]
 
@@ -19,6 +20,7 @@ ONE_DIMENSION = (
 )
 
 
+@refusing("X cannot be read as a table", TABLES)
 def open_table(X: Any) -> Array | Frame:
     """Return X as a numpy array or a narwhals frame of two dimensions, or say what is wrong."""
     if type(X) is np.ndarray:
@@ -32,6 +34,7 @@ def open_table(X: Any) -> Array | Frame:
         ) from None
     if isinstance(frame, nw.DataFrame):
         _refuse_no_cells(frame.shape)
+        _refuse_mixed_names(frame.columns)
         return frame
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
@@ -101,6 +104,16 @@ def _refuse_no_cells(shape: tuple[int, ...]) -> None:
                 f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is "
                 "required."
             )
+
+
+def _refuse_mixed_names(names: list[Any]) -> None:
+    """Refuse texts beside other names, as scikit-learn does."""
+    others = [name for name in names if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        raise InvalidDataError(
+            f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
+            "X.columns = X.columns.astype(str)."
+        )
 
 
 def _refuse_sparse(X: Any) -> None:

@@ -1,6 +1,7 @@
 """The way in: any table → `Table` and `Origin`."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -13,11 +14,13 @@ from greyfill.frames.dialects import dialect_of
 from greyfill.frames.doors import Frame, open_table
 from greyfill.frames.learning import learn
 from greyfill.frames.objects import null_cells
+from greyfill.frames.refusing import TABLES, read_or_refuse, refusing
 from greyfill.frames.schema import Extent, Family, Field, Origin, Schema
 from greyfill.frames.series import read_series
 from greyfill.table import Floats, Kind, Table
 
 
+@refusing("X cannot be read as a table", TABLES)
 def encode(
     X: Any,
     *,
@@ -134,9 +137,14 @@ def _native(table: Array | Frame) -> Any:
 
 def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
     if isinstance(table, nw.DataFrame):
-        columns = zip(table.iter_columns(), names, strict=True)
-        return [read_series(series, name, sentinels) for series, name in columns]
-    return [read_column(table[:, j], name, sentinels) for j, name in enumerate(names)]
+        return [
+            read_or_refuse(partial(read_series, name=name, sentinels=sentinels), series, name)
+            for series, name in zip(table.iter_columns(), names, strict=True)
+        ]
+    return [
+        read_or_refuse(partial(read_column, name=name, sentinels=sentinels), table[:, j], name)
+        for j, name in enumerate(names)
+    ]
 
 
 def _encode_columns(
@@ -145,7 +153,8 @@ def _encode_columns(
     values = np.empty((len(columns[0].values), len(columns)))
     missing = np.empty(values.shape, dtype=bool)
     for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
-        values[:, j] = _numbers(cells, field)
+        with refusing(f"Column {field.name!r} cannot be used"):
+            values[:, j] = _numbers(cells, field)
         missing[:, j] = cells.missing
     values[missing] = 0.0
     check_finite(values, schema.columns)

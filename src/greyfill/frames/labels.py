@@ -1,7 +1,8 @@
 """The class labels of the rows."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -11,13 +12,19 @@ from sklearn.exceptions import DataConversionWarning
 from greyfill.conventions import own_errors
 from greyfill.exceptions import InvalidDataError, TargetColumnWarning
 from greyfill.frames.arrays import read_column
-from greyfill.frames.cells import Array, Cells, sorted_levels
-from greyfill.frames.schema import Family
+from greyfill.frames.cells import Array, sorted_levels
+from greyfill.frames.refusing import read_or_refuse, refusing
 from greyfill.frames.series import read_series
-from greyfill.frames.storing import MOMENTS
+from greyfill.frames.storing import MOMENTS, boxed_array
 from greyfill.table import Bools, Ints
 
+COUNTED = 2.0**63
+"""Whole floats from here on are no counts, and so no names of classes."""
 
+UNREADABLE = "y cannot be read", "Pass one label for each row: a series, an array or a list."
+
+
+@refusing(*UNREADABLE)
 def labels_to_array(y: Any) -> tuple[Array, Bools]:
     """Labels from any library as a 1-D array, and the mask of those that are missing.
 
@@ -27,16 +34,16 @@ def labels_to_array(y: Any) -> tuple[Array, Bools]:
     """
     column = _one_column(y)
     cells = _cells(column)
-    if cells.family is Family.FLOAT:
+    if cells.values.dtype.kind == "f":
         _refuse_infinity(cells.values)
     if cells.declared is not None:
         levels = np.fromiter(cells.declared, dtype=object, count=len(cells.declared))
         values = levels[cells.values] if len(levels) else np.full(len(cells.values), None)
         return values, cells.missing
-    is_moment = cells.family in MOMENTS and not cells.boxed
-    return np.asarray(column) if is_moment else cells.values, cells.missing
+    return np.asarray(column) if cells.family in MOMENTS else cells.values, cells.missing
 
 
+@refusing(*UNREADABLE)
 def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     """The class of each row as a code, −1 where the label is missing, and the sorted classes.
 
@@ -44,12 +51,39 @@ def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     (array([ 1, -1,  0,  1]), ('no', 'yes'))
     """
     labels, missing = labels_to_array(y)
-    observed = labels[~missing].tolist()
+    known = labels[~missing]
+    observed = known.tolist()
+    if known.dtype.kind in "Mm" and any(isinstance(label, int) for label in observed):
+        observed = list(known)  # nanoseconds, of which Python has no dates
     classes = sorted_levels(dict.fromkeys(observed))
     lookup = {label: code for code, label in enumerate(classes)}
     codes = np.full(len(labels), -1, dtype=np.intp)
     codes[~missing] = np.fromiter(map(lookup.__getitem__, observed), np.intp, len(observed))
     return codes, classes
+
+
+def are_continuous(classes: tuple[Any, ...]) -> bool:
+    """Whether labels are measurements: floats with a fraction, or too large to count with.
+
+    >>> are_continuous((0.5, 1.0)), are_continuous((0.0, 1.0)), are_continuous(("a", 0.5))
+    (True, False, False)
+    """
+    values = class_array(classes)
+    if values.dtype.kind != "f":
+        return False
+    return bool(np.any((values != np.rint(values)) | (np.abs(values) >= COUNTED)))
+
+
+def class_array(classes: tuple[Any, ...]) -> Array:
+    """The classes as a 1-D array of the values themselves: no number becomes a text.
+
+    >>> class_array((1, "a")), class_array(((1, 2), (3, 4))).shape
+    (array([1, 'a'], dtype=object), (2,))
+    """
+    if len(set(map(type, classes))) == 1 and not isinstance(classes[0], Iterable):
+        return np.asarray(classes)
+    is_text = all(isinstance(label, str) for label in classes)
+    return np.asarray(classes) if is_text else boxed_array(classes)
 
 
 def warn_of_target(y: Any, names: tuple[str, ...]) -> None:
@@ -66,10 +100,10 @@ def warn_of_target(y: Any, names: tuple[str, ...]) -> None:
             )
 
 
-def _cells(column: Any) -> Cells:
+def _cells(column: Any) -> Any:
     if isinstance(column, nw.Series):
-        return read_series(column, "y", ())
-    return read_column(column, "y", ())
+        return read_or_refuse(partial(read_series, name="y", sentinels=()), column, "y")
+    return read_or_refuse(partial(read_column, name="y", sentinels=()), column, "y")
 
 
 def _one_column(y: Any) -> Any:

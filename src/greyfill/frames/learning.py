@@ -7,6 +7,7 @@ import numpy as np
 from greyfill.exceptions import InvalidParameterError
 from greyfill.frames.cells import Cells
 from greyfill.frames.features import categorical_positions, ordinal_orders
+from greyfill.frames.refusing import refusing
 from greyfill.frames.schema import Family, Field, Schema
 from greyfill.table import Kind
 
@@ -26,11 +27,12 @@ def learn(
     _refuse_both(categorical & orders.keys(), names)
     fields = []
     for j, (cells, name) in enumerate(zip(columns, names, strict=True)):
-        kind = _kind(cells, j in categorical, j in orders)
-        levels = _levels(cells, kind, orders.get(j), sentinels)
-        extent = cells.extent if kind is Kind.NUMERIC else None
-        fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed))
-        _refuse_unlisted(cells, fields[-1], orders.get(j))
+        with refusing(f"Column {name!r} cannot be used"):
+            kind = _kind(cells, j in categorical, j in orders)
+            levels = _levels(cells, kind, orders.get(j), sentinels)
+            extent = cells.extent if kind is Kind.NUMERIC else None
+            fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed))
+            _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
 

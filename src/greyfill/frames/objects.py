@@ -46,7 +46,7 @@ def _differs_from_itself(cell: Any) -> bool:
 
 def _refuse_nested(observed: Array, name: str) -> None:
     types = set(map(type, observed.tolist()))
-    nested = [t.__name__ for t in types if t.__hash__ is None]
+    nested = [t.__name__ for t in types if t.__hash__ is None or issubclass(t, np.void)]
     if nested:
         raise InvalidDataError(
             f"Column {name!r} holds cells of type {nested[0]}. Only single values can be "
@@ -79,11 +79,11 @@ def _family_of(observed: Array) -> Family:
 
 _BASES: dict[Family, tuple[type, ...]] = {
     Family.TEXT: (str,),
+    Family.DURATION: (timedelta, np.timedelta64),  # first: numpy counts the latter as Integral
     Family.INTEGER: (Integral,),
     Family.DECIMAL: (Decimal,),
     Family.FLOAT: (Real, Decimal),
     Family.DATE: (date,),
-    Family.DURATION: (timedelta,),
 }
 
 

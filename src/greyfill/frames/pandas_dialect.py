@@ -93,6 +93,10 @@ def keep(frame: Any, kept: Bools) -> Any:
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
     """The same frame with boolean columns added at its end."""
+    if not frame.shape[1] and not len(
+        frame
+    ):  # a table of another library that lost all columns has lost its rows
+        frame = pd.DataFrame(index=range(len(next(iter(columns.values())))))
     return pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1)
 
 

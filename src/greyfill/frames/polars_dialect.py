@@ -75,7 +75,8 @@ def keep(frame: Any, kept: Bools) -> Any:
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
     """The same frame with boolean columns added at its end."""
-    return frame.with_columns([pl.Series(name, mask) for name, mask in columns.items()])
+    added = [pl.Series(name, mask) for name, mask in columns.items()]
+    return frame.with_columns(added) if frame.width else pl.DataFrame(added)
 
 
 def from_array(array: Array, names: tuple[str, ...]) -> Any:

@@ -1,11 +1,13 @@
 """What a fitted self-tuning imputer answers beside its fills: draws, limits, and reasons."""
 
+import sys
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
 from greyfill import frames
+from greyfill._neighbors.scaling import to_share
 from greyfill._neighbors.tuned.drawing import draws, ranges
 from greyfill._neighbors.tuned.engine import Tuned
 from greyfill._neighbors.tuned.explaining import Reasons, reasons
@@ -241,8 +243,8 @@ class Answers(BaseImputer):
         factor, unit = unit_of(self._schema.fields[np.flatnonzero(self._kept)[inner]])
         if unit == "probability":
             return factor, unit
-        with np.errstate(over="ignore"):  # a range may exceed the largest float
-            return factor * float(2 * self._tuned.scaler.half_range[inner]), unit
+        size = factor * 2 * float(self._tuned.scaler.half_range[inner])
+        return min(size, sys.float_info.max), unit  # a range may exceed the largest float
 
     def _values(self, field: frames.Field, inner: int, scaled: Floats) -> list[Any]:
         """Values of the ground as the user writes them."""
@@ -281,4 +283,4 @@ class Answers(BaseImputer):
             numbers = np.where(missing, np.nan, labels).astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidDataError("y must hold numbers, as in fit") from None
-        return np.asarray((np.clip(numbers, low, high) - low) / (high - low or 1.0))
+        return to_share(np.clip(numbers, low, high), low, high)

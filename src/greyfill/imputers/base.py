@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
-from sklearn.utils.multiclass import type_of_target
 
 from greyfill import exceptions, frames
 from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
-from greyfill.conventions import check_fitted, own_errors
+from greyfill.conventions import check_fitted
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import SavedEstimator
 from greyfill.imputers.indicator import MissingIndicator, flag_names
@@ -234,9 +233,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _are_classes(self, classes: tuple[Any, ...]) -> bool:
         """Whether y has classes and not measurements, which some methods cannot do without."""
-        with own_errors():
-            kind = type_of_target(np.asarray(classes)) if classes else "unknown"
-        if kind != "continuous":
+        if len(classes) == 0 or not frames.are_continuous(classes):
             return True
         if self._needs_labels:
             raise InvalidDataError(

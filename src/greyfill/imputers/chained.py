@@ -166,7 +166,9 @@ class MICEImputer(BaseImputer):
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep a copy of what restores the imputations."""
-        self._training = replace(origin, container=copy.deepcopy(origin.container)), mask
+        table = origin.container  # whose cells need no copies, and may allow none
+        kept = table.copy() if isinstance(table, np.ndarray) else copy.deepcopy(table)
+        self._training = replace(origin, container=kept), mask
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter

@@ -1,5 +1,7 @@
 """What every estimator shares, imputer or model: how tables come in, and how it is saved."""
 
+import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,15 @@ FOR_NEW_ROWS = 32
 """Bytes that new rows need at least for each cell: numbers, holes, the filled copies."""
 LESS_AT_ONCE = "Pass the rows in chunks: each counts on its own, so the result is the same."
 LESS_IN_FIT = "Fit on a sample of the rows and pass the others later, in chunks; or drop columns."
+
+
+def told_error(error: float, size: float) -> float:
+    """The root of a mean squared error on the scale of a range of this size, never infinite.
+
+    >>> told_error(0.25, 8.0)
+    4.0
+    """
+    return min(math.sqrt(error) * size, sys.float_info.max)
 
 
 class TableEstimator(OwnParameters, BaseEstimator):

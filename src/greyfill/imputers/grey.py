@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 
 from greyfill import frames
 from greyfill._neighbors.tuned.choosing import Choice
@@ -14,6 +13,7 @@ from greyfill.checks import check_choice, check_seed, check_tolerance, check_who
 from greyfill.conventions import check_fitted
 from greyfill.imputers.answers import Answers
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.estimator import told_error
 from greyfill.table import Floats, Ints, Table
 
 LABELS = ("donors", "none")
@@ -203,10 +203,10 @@ class GreyImputer(Answers):
         size, unit = self._size_of_unit(inner)
         return {
             "panel": [str(candidate) for candidate in choice.panel],
-            "error": float(np.sqrt(choice.error) * size),
+            "error": told_error(choice.error, size),
             "unit": unit,
             "tried": {
-                str(candidate): float(np.sqrt(error) * size) for candidate, error in choice.errors
+                str(candidate): told_error(error, size) for candidate, error in choice.errors
             },
         }
 
@@ -257,7 +257,7 @@ def _are_measured(classes: tuple[Any, ...], n_rows: int) -> bool:
 
     Fractions are; so are more than 20 whole numbers with fewer than 10 rows each on average.
     """
-    if len(classes) == 0 or np.asarray(classes).dtype.kind not in "fiu":
+    if len(classes) == 0 or frames.class_array(classes).dtype.kind not in "fiu":
         return False
     is_scattered = len(classes) > MOST_CLASSES and n_rows < FEW_ROWS * len(classes)
-    return is_scattered or type_of_target(np.asarray(classes)) == "continuous"
+    return is_scattered or frames.are_continuous(classes)

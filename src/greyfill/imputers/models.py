@@ -1,19 +1,20 @@
 """Impute and predict in one step: a class or a number straight from the grey neighborhood."""
 
 from abc import abstractmethod
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from greyfill import frames
+from greyfill._neighbors.scaling import from_share
 from greyfill._neighbors.tuned.engine import Tuned, Tuning, ask, posterior, predict, teach
 from greyfill.checks import check_seed, check_whole, is_number
-from greyfill.conventions import OwnScore, check_fitted, own_errors
+from greyfill.conventions import OwnScore, check_fitted
 from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.estimator import SavedEstimator
+from greyfill.imputers.estimator import SavedEstimator, told_error
 from greyfill.table import Floats, Ints, Table
 
 
@@ -129,15 +130,13 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
-        with own_errors():
-            if type_of_target(np.asarray(classes)) == "continuous":
-                raise InvalidDataError(
-                    "Unknown label type: continuous. GreyClassifier needs classes; predict numbers "
-                    "by GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
-                )
-            check_classification_targets(np.asarray(classes))
+        if frames.are_continuous(classes):
+            raise InvalidDataError(
+                "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
+                "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
+            )
         with self._all_or_nothing():
-            self.classes_ = np.asarray(classes)
+            self.classes_ = frames.class_array(classes)
             self._learn(X, len(codes), codes, None)
             frames.warn_of_target(y, self._schema.names)
             self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
@@ -197,6 +196,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
                 "This GreyRegressor estimator requires y to be passed, but the target y is None"
             )
         numbers, missing = frames.labels_to_array(y)
+        self._refuse_other_rows(frames.open_table(X).shape[0], len(numbers))
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
             raise InvalidDataError("y contains NaN or infinity; drop those rows")
@@ -209,23 +209,23 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
         return self
 
     def _told_error(self, error: float) -> float:
-        return float(np.sqrt(error)) * (self._high - self._low or 1.0)
+        return told_error(error, self._high - self._low or 1.0)
 
     def predict(self, X: Any) -> Floats:
         """A number for each row."""
         table = self._new_rows(X)
         queries = ask(self._tuned, table)
         found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
-        return np.asarray(self._low + np.clip(found, 0.0, 1.0) * (self._high - self._low))
+        return from_share(np.clip(found, 0.0, 1.0), self._low, self._high)
 
 
 def _as_numbers(labels: NDArray[Any]) -> Floats:
     """A response as numbers, or what stands in their place."""
-    try:
-        return np.asarray(labels, dtype=np.float64)
-    except (TypeError, ValueError):
-        strange = next(label for label in labels.tolist() if not is_number(label))
-        raise InvalidDataError(
-            f"y holds {strange!r}, but GreyRegressor needs numbers; predict classes by "
-            "GreyClassifier"
-        ) from None
+    if labels.dtype.kind not in "Mm":
+        with suppress(TypeError, ValueError):
+            return np.asarray(labels, dtype=np.float64)
+    strange = next((label for label in labels if not is_number(label)), labels[0])
+    raise InvalidDataError(
+        f"y holds {frames.shown(strange)}, but GreyRegressor needs numbers; predict classes by "
+        "GreyClassifier"
+    )

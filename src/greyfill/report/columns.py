@@ -1,5 +1,6 @@
 """The numbers of each column: holes, and observed against imputed cells, over all and by class."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,28 +84,33 @@ def _counts(sides: Ints, places: Ints, n_sides: int, n_bins: int) -> Ints:
 
 
 def _moments(values: Floats, sides: Ints, n_sides: int) -> list[Entry]:
-    """Mean and standard deviation (n − 1) of every side; centered first, to lose no digits."""
+    """Mean and standard deviation (n − 1) of every side; centered first, to lose no digits.
+
+    A power of two brings the values to at most 1/4: neither their range nor a square overflows.
+    """
     n = np.bincount(sides, minlength=n_sides)
+    size = math.frexp(np.abs(values).max(initial=0.0))[1] + 2
+    values = np.ldexp(values, -size)
     center = float(values.mean()) if len(values) else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean = np.bincount(sides, weights=values - center, minlength=n_sides) / n
         squares = np.bincount(sides, (values - center - mean[sides]) ** 2, minlength=n_sides)
-        sd = np.sqrt(np.where(n > 1, squares / (n - 1), np.nan))
+        sd = np.ldexp(np.sqrt(np.where(n > 1, squares / (n - 1), np.nan)), size)
+        means = np.ldexp(mean + center, size)
     return [
-        {"mean": tidy(m + center), "sd": tidy(s)}
-        for m, s in zip(mean.tolist(), sd.tolist(), strict=True)
+        {"mean": tidy(m), "sd": tidy(s)} for m, s in zip(means.tolist(), sd.tolist(), strict=True)
     ]
 
 
 def _number_bins(values: Floats, missing: Bools) -> _Bins:
     """Bins of equal width over the middle 99 % of the observed cells; the ends hold the tails."""
     observed = values[~missing] if not missing.all() else values[:1]
-    low, high = np.quantile(observed, [0.005, 0.995])
+    low, high = 2 * np.quantile(observed / 2, [0.005, 0.995])  # a range of 2e308 would overflow
     if np.all(observed == np.rint(observed)) and max(abs(low), abs(high)) < EXACT_HALVES:
         width = max(1.0, np.ceil((high - low + 1) / N_BINS))
         edges = np.arange(np.floor(low) - 0.5, np.ceil(high) + width, width)
     elif high > low:
-        edges = np.linspace(low, high, N_BINS + 1)
+        edges = 2 * np.linspace(low / 2, high / 2, N_BINS + 1)
     else:
         margin = max(0.5, float(np.spacing(abs(high))))
         edges = np.array([low - margin, high + margin])

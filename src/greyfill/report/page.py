@@ -22,6 +22,7 @@ MOST_CHARTS = 24
 MOST_BY_CLASS = 60
 MOST_EMBEDDED = 300_000
 FILTERS = {
+    "bare": lambda value: value if isinstance(value, int | float) else "",
     "count": text.count,
     "share": text.share,
     "number": text.number,

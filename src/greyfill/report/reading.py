@@ -105,7 +105,7 @@ def _read_classes(y: Any, n_rows: int) -> Classes | None:
     codes, labels = frames.encode_labels(y)
     if len(codes) != n_rows:
         raise InvalidDataError(f"X has {n_rows} rows, but y has {len(codes)} labels")
-    if not labels or any(isinstance(label, float) and label % 1 for label in labels):
+    if not labels or frames.are_continuous(labels):
         return None
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])

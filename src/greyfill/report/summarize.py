@@ -22,6 +22,41 @@ MOST_RAW_COLUMNS = 40
 INFORMATION_ROWS = 20_000
 Summary = dict[str, Any]
 
+MAY_BE_NONE = frozenset(
+    [
+        "columns.*.observed.mean",
+        "columns.*.observed.sd",
+        "columns.*.imputed.mean",
+        "columns.*.imputed.sd",
+        "columns.*.classes.*.observed.mean",
+        "columns.*.classes.*.observed.sd",
+        "columns.*.classes.*.imputed.mean",
+        "columns.*.classes.*.imputed.sd",
+        "relevance.columns.*.weight",
+        "relevance.columns.*.bits",
+        "relevance.sample",
+        "k.chosen",
+        "k.asked",
+        "k.scores.*.error",
+        "selection.*.error",
+        "convergence.passes",
+        "convergence.converged",
+        "convergence.tol",
+        "convergence.series.*.values.*",
+        "uncertain.note",
+        "uncertain.cells.*.uncertainty",
+        "uncertain.cells.*.spread",
+        "uncertain.cells.*.votes",
+        "uncertain.cells.*.donors.*.distance",
+        "uncertain.cells.*.donors.*.weight",
+        "uncertain.cells.*.effects.*.effect",
+        "settings.*",
+        "little_test",
+        "rows",
+    ]
+)
+"""The places of a summary that hold None where nothing is known; ``*`` is any item."""
+
 
 def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Summary:
     """Describe what an imputer did to a table, in numbers and words that JSON can hold.

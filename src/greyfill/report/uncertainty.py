@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from greyfill.exceptions import InvalidDataError
 from greyfill.report.columns import HIDDEN, OTHER, is_identifier
 from greyfill.report.reading import Evidence
 from greyfill.report.text import clean, tidy, value_in
@@ -73,11 +74,18 @@ def shown_value(evidence: Evidence, row: int, column: int) -> str:
 
 def _range(evidence: Evidence, column: int) -> float:
     observed: Floats = evidence.filled[~evidence.table.missing[:, column], column]
-    return float(np.ptp(observed)) if len(observed) else 1.0
+    return float(observed.max()) - float(observed.min()) if len(observed) else 1.0
 
 
 def _reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
-    """The donors of a cell, and what the columns of a regression added to its value."""
+    """The donors of a cell, and what the columns of a regression added; nothing if not kept."""
+    try:
+        return _known_reasons(imputer, row, column)
+    except InvalidDataError:
+        return {"donors": [], "effects": []}
+
+
+def _known_reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
     if hasattr(imputer, "explain"):
         why = imputer.explain(row, column, MOST_DONORS)
         return {

@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from greyfill._neighbors.engine import evidence
-from greyfill._neighbors.scaling import Scaler
+from greyfill._neighbors.scaling import Scaler, to_share
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.serving import Spreads
 from greyfill._neighbors.start import ClassStart, column_centers
@@ -255,8 +255,7 @@ def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:
         columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
     elif response is not None:
         unknown = np.isnan(response)
-        low, high = np.nanmin(response), np.nanmax(response)
-        scaled = (response - low) / (high - low if high > low else 1.0)
+        scaled = to_share(response, np.nanmin(response), np.nanmax(response))
         extra = np.where(unknown, np.nanmean(scaled), scaled), unknown
         columns = (*columns, Column("response", Kind.NUMERIC))
     if extra is not None:

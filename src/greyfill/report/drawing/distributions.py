@@ -23,6 +23,8 @@ from greyfill.table import Floats
 
 MOST_PANELS = 5
 LONG = 4 * 86_400.0
+DRAWN = (1e-200, 1e200)
+"""Numbers beyond these are drawn as shares of the largest: matplotlib squares and adds them."""
 Entry = dict[str, Any]
 
 
@@ -125,7 +127,9 @@ def _shares(side: Entry) -> Floats:
 
 
 def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
-    edges, unit = entry["edges"], entry["unit"]
+    largest, unit = max(map(abs, entry["edges"])), entry["unit"]
+    size = 1.0 if DRAWN[0] < largest < DRAWN[1] else largest
+    edges = [edge / size for edge in entry["edges"]]
     ax.stairs(observed, edges, fill=True, color=OBSERVED, alpha=0.35)
     if imputed.any():
         ax.stairs(imputed, edges, color=IMPUTED, linewidth=1.6)
@@ -135,7 +139,9 @@ def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
     ax.spines["left"].set_visible(False)
     is_long = unit == "datetime" and edges[-1] - edges[0] > LONG
     ax.xaxis.set_major_locator(MaxNLocator(4 if unit in ("number", "duration") else 2))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: _tick(v, "date" if is_long else unit)))
+    ax.xaxis.set_major_formatter(
+        FuncFormatter(lambda v, _: _tick(v * size, "date" if is_long else unit))
+    )
 
 
 def _tick(value: float, unit: str) -> str:
