@@ -209,13 +209,19 @@ def test_bad_cells_are_named_by_partition() -> None:
         DaskImputer(KNNIImputer()).fit(parted(broken))
 
 
+def test_bad_new_cells_are_named_by_partition() -> None:
+    lazy = DaskImputer(KNNIImputer()).fit(parted(X)).transform(parted(X.assign(a="text")))
+    with pytest.raises(InvalidDataError, match=r"partition 0: Column 'a' holds text, but fit saw"):
+        lazy.compute(scheduler="synchronous")
+
+
 def test_mixed_meanings_are_refused() -> None:
     import dask
 
     frame = pd.DataFrame({"v": pd.Series(["a", "b", 1, 2], dtype=object), "x": np.arange(4.0)})
     with (
         dask.config.set({"dataframe.convert-string": False}),
-        pytest.raises(InvalidDataError, match="one partition and"),
+        pytest.raises(InvalidDataError, match="in partition 0 and numeric ones"),
     ):
         DaskImputer(KNNIImputer(n_neighbors=1)).fit(parted(frame, 2))
 
