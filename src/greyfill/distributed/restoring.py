@@ -70,3 +70,12 @@ def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
     filled = table.values.copy()
     filled[:, imputer._kept] = values
     return imputer._restore(origin, table.missing, filled)
+
+
+def with_columns_of(table: Any, filled: Any) -> Any:
+    """An Arrow table with the columns that another has of it; one of nothing gets their type."""
+    for name in filled.column_names:
+        place = table.column_names.index(name)
+        field = table.schema.field(place).with_type(filled[name].type)
+        table = table.set_column(place, field, filled[name])
+    return table
