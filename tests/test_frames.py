@@ -872,7 +872,7 @@ def test_a_series_is_refused_without_its_cells(X):
         (pl.LazyFrame({"a": [1]}), "Collect"),
         (pl.DataFrame({"ok": [1], "bad": [[1, 2]]}), "'bad'.*List"),
         (pl.DataFrame({"bad": [{"a": 1}]}), "'bad'.*Struct"),
-        (pa.table({"bad": [[1]]}), "'bad'.*List"),
+        (pa.table({"bad": [[1]]}), "'bad'.*list<"),
         (pd.DataFrame({"bad": [[1], [2]]}), "'bad'.*list"),
         (pd.DataFrame({"bad": pd.arrays.SparseArray([1.0, 2.0])}), "'bad'"),
         (pl.DataFrame({"bad": [b"x"]}), "'bad'.*Binary"),
@@ -911,6 +911,34 @@ def test_a_sparse_column_is_refused_with_a_remedy():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.arrays.SparseArray([0.0, 1.0])})
     with pytest.raises(InvalidDataError, match=r"'b' has dtype Sparse.*\.sparse\.to_dense\(\)"):
         encode(frame)
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [
+        (pa.array([b"a", None], pa.binary(1)), r"fixed_size_binary\[1\]"),
+        (pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())), "map<string, int64>"),
+        (pa.array([1, None], pa.decimal256(50, 2)), r"decimal256\(50, 2\)"),
+        (pa.array([[1], None]), "list<item: int64>"),
+    ],
+    ids=["bytes", "map", "decimal", "list"],
+)
+def test_a_dtype_that_cannot_be_imputed_is_told_as_its_library_calls_it(cells, dtype):
+    with pytest.raises(InvalidDataError, match=f"'a' has dtype {dtype}, which cannot"):
+        encode(pa.table({"a": cells}))
+    with pytest.raises(InvalidDataError, match=rf"'a' has dtype {dtype}\[pyarrow\], which cannot"):
+        encode(pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(cells)}))
+
+
+def test_a_column_of_views_is_filled():
+    views = pa.array(["a", None], pa.string_view())
+    try:
+        views.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this arrow can do nothing with views")
+    table, origin = encode(pa.table({"a": views}))
+    filled = decode(np.zeros(table.values.shape), origin)["a"]
+    assert (filled.to_pylist(), filled.type) == (["a", "a"], pa.string_view())
 
 
 def test_missing_values_of_single_columns_are_refused_with_a_remedy():

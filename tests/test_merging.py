@@ -13,7 +13,7 @@ TEXT = (Kind.CATEGORICAL, Family.TEXT, ("a", "b"))
 
 def merged(*parts):
     """Kind, family and levels of one column that comes in parts."""
-    schemas = [Schema((Field("x", *part),)) for part in parts]
+    schemas = {n: Schema((Field("x", *part),)) for n, part in enumerate(parts)}
     field = merge_schemas(schemas).fields[0]
     return field.kind, field.family, field.levels
 
@@ -52,5 +52,21 @@ def test_parts_that_contradict_each_other_are_refused(other):
 
 
 def test_numbers_and_moments_are_refused():
-    with pytest.raises(InvalidDataError, match=r"float.*in one partition and.*date"):
+    with pytest.raises(InvalidDataError, match=r"float.*in partition 0 and.*date.*in partition 1"):
         merged((Kind.NUMERIC, Family.FLOAT, ()), (Kind.NUMERIC, Family.DATE, ()))
+
+
+def part(name="x", family=Family.INTEGER, extent=None):
+    return Schema((Field(name, Kind.NUMERIC, family, extent=extent),))
+
+
+def test_extents_are_those_of_all_parts():
+    whole = {0: part(extent=(3, 9)), 1: part(), 2: part(extent=(-1, 4))}
+    assert merge_schemas(whole).fields[0].extent == (-1, 9)
+    floats = {**whole, 3: part(family=Family.FLOAT)}  # whose range nobody knows exactly
+    assert merge_schemas(floats).fields[0].extent is None
+
+
+def test_another_name_is_told_as_such():
+    with pytest.raises(InvalidDataError, match=r"Partition 4 has the columns \['z'\].*\['x'\]"):
+        merge_schemas({0: part(), 4: part("z")})

@@ -12,13 +12,14 @@ import pyarrow.parquet as pq  # noqa: E402
 from cluster_tables import differences, mixed_table  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
-from greyfill import CGKNNImputer, MICEImputer  # noqa: E402
+from greyfill import CGKNNImputer, KNNIImputer, MICEImputer  # noqa: E402
 from greyfill.cli import app  # noqa: E402
 from greyfill.distributed import chunked  # noqa: E402
 from greyfill.distributed.chunked import impute_dataset  # noqa: E402
 from greyfill.exceptions import (  # noqa: E402
     FileProblemError,
     GreyfillError,
+    InvalidDataError,
     InvalidParameterError,
 )
 
@@ -137,6 +138,57 @@ def test_wrong_input_is_refused(dataset, tmp_path) -> None:
         impute_dataset(str(out), str(tmp_path / "new"), CGKNNImputer())
     with pytest.raises(FileProblemError, match="exists already"):
         impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+
+
+def filled_pair(folder, one, other) -> list:
+    """The cells of ``v`` of two files, and beside them what comes out."""
+    (folder / "in").mkdir()
+    for name, v in (("a", one), ("b", other)):
+        table = v if isinstance(v, pa.Table) else pa.table({"v": v, "x": [0.0, 1.0, 2.0]})
+        pq.write_table(table, folder / "in" / f"{name}.parquet")
+    impute_dataset(str(folder / "in"), str(folder / "out"), KNNIImputer(1), n_jobs=1)
+    return [
+        (pq.read_table(folder / "in" / name)["v"], pq.read_table(folder / "out" / name)["v"])
+        for name in ("a.parquet", "b.parquet")
+    ]
+
+
+PAIRS = [
+    (pa.array([1, 2, None]), pa.array([5.5, None, 1.0])),
+    (pa.array([0.5, None, 1.0]), pa.array([2**53 + 1, 2, None])),
+    (pa.array([1, 2, None], pa.timestamp("ms")), pa.array([1, None, 7], pa.timestamp("ns"))),
+    (pa.nulls(3), pa.array([1, None, 3])),
+    (pa.array(["a", None, "b"]), pa.nulls(3)),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS, ids=[f"{a.type}, {b.type}" for a, b in PAIRS])
+def test_files_of_different_types_keep_their_cells(tmp_path, one, other) -> None:
+    for given, filled in filled_pair(tmp_path, one, other):
+        assert given.type in (filled.type, pa.null())
+        assert filled.null_count == 0
+        pairs = zip(given.to_pylist(), filled.to_pylist(), strict=True)
+        assert all(cell == found for cell, found in pairs if cell is not None)
+
+
+V = pa.table({"v": [1, None, 3], "x": [0.0, 1.0, 2.0]})
+FILES = {
+    "extra": (V, V.append_column("more", V["v"]), r"b\.parquet has .*'more'.*a\.parquet has"),
+    "missing": (V, V.drop_columns("x"), r"b\.parquet has the columns \['v'\]"),
+    "renamed": (V, V.rename_columns(["w", "x"]), r"b\.parquet has the columns \['w', 'x'\]"),
+    "zones": (
+        pa.array([1, None, 3], pa.timestamp("ms")),
+        pa.array([1, None, 3], pa.timestamp("ms", "UTC")),
+        r"'v' has type timestamp\[ms, tz=UTC\] in .*b\.parquet .*a\.parquet",
+    ),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "message"), FILES.values(), ids=FILES)
+def test_a_file_with_other_columns_is_named(tmp_path, one, other, message: str) -> None:
+    with pytest.raises(InvalidDataError, match=message):
+        filled_pair(tmp_path, one, other)
+    assert not (tmp_path / "out").exists()
 
 
 def test_command(dataset, tmp_path) -> None:

@@ -178,3 +178,25 @@ def test_scheduler_that_goes_away_is_a_clear_error() -> None:
         with pytest.raises(ClusterError, match="scheduler"):
             run.result(timeout=60)
         client.close()
+
+
+@pytest.mark.parametrize("is_alone", [True, False], ids=["no client", "another client"])
+def test_a_closed_client_is_told_in_words(is_alone: bool, client) -> None:
+    few = dd.from_pandas(X[:60], npartitions=2)
+    used, unused = (DaskImputer(blind(SlowHeom(seconds=0.0))) for _ in range(2))
+    here = {name: setting for name, setting in LOCAL.items() if name != "host"}
+    with distributed.Client(processes=False, n_workers=1, **here):
+        lazy, new = used.fit_transform(few), used.transform(few)
+        unused.fit(few)
+        assert not new.compute().isna().any().any()
+    computing = {"scheduler": "threads"} if is_alone else {"scheduler": client}
+    used.client = unused.client = None if is_alone else client
+    for work in (
+        lambda: lazy.compute(**computing),
+        lambda: new.compute(**computing),
+        lambda: used.transform(few),
+        lambda: unused.transform(few),
+        lambda: unused.imputer_,
+    ):
+        with pytest.raises(ClusterError, match=r"client was closed.*before you close the client"):
+            work()

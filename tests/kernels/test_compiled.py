@@ -110,7 +110,7 @@ def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], se
     rng = np.random.default_rng(seed)
     n, ends = len(counts), np.cumsum(counts, dtype=np.intp)
     constants, weights, current = rng.random(n), rng.random(sum(counts)), rng.random(5)
-    holes, moved = rng.integers(0, 5, sum(counts)), rng.random(5) < 0.4
+    holes, moved = rng.integers(-1, 5, sum(counts)), rng.random(5) < 0.4
     before, places = rng.random(n + 2), rng.permutation(n + 2)[:n]
     after, changed = before.copy(), np.zeros(n + 2, dtype=bool)
     state = current, moved, places, after, changed
@@ -118,8 +118,8 @@ def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], se
     expected = before.copy()
     for c, (end, count) in enumerate(zip(ends, counts, strict=True)):
         taken = holes[end - count : end]
-        if moved[taken].any():
-            given_values = np.append(1.0, current[taken])
+        if moved[taken[taken >= 0]].any():
+            given_values = np.append(1.0, np.where(taken < 0, 1.0, current[taken]))
             part = np.append(constants[c], weights[end - count : end])
             expected[places[c]] = reference.average(given_values, part)
     assert after.tolist() == expected.tolist()

@@ -107,21 +107,23 @@ def average_rows(given, weights):
 
 
 @exact
-def refill(constants, ends, holes, weights, current, moved, places, fills, changed):
-    """Put constant + Σ_l w_l v_l into ``fills`` for every cell that takes from a hole that moved.
+def refill(constants, ends, holes, factors, current, moved, places, fills, changed):
+    """Put constant + Σ_l f_l v_l into ``fills`` for every cell that takes from a hole that moved.
 
-    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``. Fills that are new are
-    marked in ``changed``. Returns the largest change.
+    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``, and where one of those
+    is −1, the factor as it is. Fills that are new are marked in ``changed``. Returns the largest
+    change.
     """
     first, largest = 0, 0.0
     for c in range(len(ends)):
         start, first, touched = first, ends[c], False
         for place in range(start, first):
-            touched |= moved[holes[place]]
+            touched |= holes[place] >= 0 and moved[holes[place]]
         if touched:
             total = constants[c]
             for place in range(start, first):
-                total += weights[place] * current[holes[place]]
+                value = current[holes[place]] if holes[place] >= 0 else 1.0
+                total += factors[place] * value
             change = abs(total - fills[places[c]])
             largest = max(largest, change)
             changed[places[c]] = change > 0.0

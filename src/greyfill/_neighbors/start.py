@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from greyfill.information.sums import Steps, exponents
 from greyfill.table import Bools, Floats, Ints, Table
 
 
@@ -46,13 +47,13 @@ class ClassStart:
         """Values without holes, and the number of cells whose class had no observed value."""
         assert labels is not None
         filled = table.values.copy()
-        fallbacks = 0
+        fallbacks, exponent = 0, _exponents(table)
         lowest = labels.min(initial=0)  # −1 where there are rows without a label
         for label in np.flatnonzero(np.bincount(labels - lowest)) + lowest:
             rows = np.flatnonzero(labels == label)
             members = table.rows(rows)
             empty = members.missing.all(axis=0)
-            centers = column_centers(members)
+            centers = column_centers(members, exponent)
             if empty.any():
                 centers = np.where(empty, column_centers(table), centers)
             filled[rows] = np.where(members.missing, centers, members.values)
@@ -60,18 +61,23 @@ class ClassStart:
         return filled, fallbacks
 
 
-def column_centers(table: Table) -> Floats:
+def column_centers(table: Table, exponent: Ints | None = None) -> Floats:
     """Mean of each numeric or ordinal column, mode of each categorical one (smallest code of ties).
 
-    A column without an observed value gets 0.
+    A column without an observed value gets 0. No order of the rows changes a bit. Values are at
+    most 2 to the ``exponent`` of their column, unless given that of the largest.
     """
     observed = ~table.missing
-    counts = observed.sum(axis=0)
-    sums = np.where(observed, table.values, 0.0).sum(axis=0)
-    centers = sums / np.maximum(counts, 1)
+    exponent = _exponents(table) if exponent is None else exponent
+    sums = Steps.of_columns(np.ldexp(np.where(observed, table.values, 0.0), -exponent))
+    centers = np.ldexp(sums.floats / np.maximum(observed.sum(axis=0), 1), exponent)
     for j in np.flatnonzero(table.is_categorical):
         centers[j] = _mode(table.values[:, j], observed[:, j])
     return np.asarray(centers)
+
+
+def _exponents(table: Table) -> Ints:
+    return exponents(np.where(table.missing, 0.0, table.values), axis=0)
 
 
 def _mode(codes: Floats, observed: Bools) -> float:

@@ -25,7 +25,7 @@ import numpy as np
 from greyfill import files, persistence
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.learning import check_imputer, learn
-from greyfill.distributed.restoring import put_fills
+from greyfill.distributed.restoring import put_fills, with_columns_of
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.outputs import check_dataset
 from greyfill.files.problems import naming
@@ -50,16 +50,25 @@ class Partition:
 
     def read(self, columns: Sequence[str] | None = None) -> Any:
         """Its rows as an Arrow table."""
+        wanted = None if columns is None else list(columns)
+        with self._opened() as file:
+            if self.row_group is None:
+                return file.read(columns=wanted)
+            return file.read_row_group(self.row_group, columns=wanted)
+
+    def schema(self) -> Any:
+        """Its columns and their Arrow types."""
+        with self._opened() as file:
+            return file.schema_arrow
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        wanted = None if columns is None else list(columns)
         with naming(self.path, "read"):
             try:
-                file = pq.ParquetFile(self.path)
-                if self.row_group is None:
-                    return file.read(columns=wanted)
-                return file.read_row_group(self.row_group, columns=wanted)
+                yield pq.ParquetFile(self.path)
             except pa.ArrowException as error:
                 raise FileProblemError(
                     f"Cannot read {self.path}: it is no Parquet file, or damaged ({error})."
@@ -140,8 +149,9 @@ def impute_dataset(
     check_imputer(imputer)
     check_dataset(source, out, ENDINGS)
     partitions = list_partitions(source)
-    header = partitions[0].read().slice(0, 0)
+    header = partitions[0].schema().empty_table()
     features = _features(header.column_names, target, ignored, source)
+    _refuse_other_columns(partitions, ignored)
     staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
     staging.open(_fingerprint(partitions, imputer, target, features))
     if not staging.is_learned(len(partitions)):
@@ -155,6 +165,34 @@ def impute_dataset(
             staging.write(partition, _filled(partition, features, fitted, staging.fills(number)))
     staging.publish()
     return _numbers(source, out, fitted, len(partitions))
+
+
+def _refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -> None:
+    """Refuse a file whose columns are not those of the first, or of which only one has zones."""
+    first, *others = {partition.path: partition for partition in partitions}.values()
+    wanted = _types(first, ignored)
+    for other in others:
+        found = _types(other, ignored)
+        if found.keys() != wanted.keys():
+            raise InvalidDataError(
+                f"{other.path} has the columns {list(found)}, but {first.path} has {list(wanted)}. "
+                "Give all files the same columns: rename, add or drop them."
+            )
+        for name, dtype in wanted.items():
+            if _has_zone(found[name]) is not _has_zone(dtype):
+                raise InvalidDataError(
+                    f"Column {name!r} has type {found[name]} in {other.path} and {dtype} in "
+                    f"{first.path}. Give all files moments with a time zone, or all without."
+                )
+
+
+def _types(partition: Partition, ignored: Sequence[str]) -> dict[str, Any]:
+    """The Arrow types of the columns that matter."""
+    return {field.name: field.type for field in partition.schema() if field.name not in ignored}
+
+
+def _has_zone(dtype: Any) -> bool:
+    return getattr(dtype, "tz", None) is not None
 
 
 def _features(
@@ -196,10 +234,7 @@ def _filled(partition: Partition, features: list[str], imputer: Any, fills: Floa
     if table.num_rows == 0:
         return table
     filled = put_fills(table.select(features), fills, imputer)
-    for name in filled.column_names:
-        place = table.column_names.index(name)
-        table = table.set_column(place, table.schema.field(place), filled[name])
-    return table
+    return with_columns_of(table, filled)
 
 
 def _fingerprint(

@@ -32,6 +32,13 @@ GONE = (
 )
 
 
+CLOSED = (
+    "What was learned lies on workers whose client was closed, or whose scheduler went away. "
+    "Compute, persist or write a lazy result, and take imputer_, before you close the client. Now, "
+    "fit again."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Call:
     """A call of a pure function; arguments may be tasks, or lists of tasks."""
@@ -164,7 +171,7 @@ def _graphed(task: Task, made: dict[int, Task], graph: dict[str, Any]) -> Any:
     if isinstance(task, list):
         return [_graphed(each, made, graph) for each in task]
     if not isinstance(task, Call | Delayed):
-        return task
+        return _held(task)
     if id(task) not in made:
         assert isinstance(task, Call)
         made[id(task)] = key = f"{funcname(task.function)}-{uuid4()}"
@@ -177,7 +184,7 @@ def _delayed(task: Task, made: dict[int, Task]) -> Any:
     if isinstance(task, list):
         return [_delayed(each, made) for each in task]
     if not isinstance(task, Call):
-        return task
+        return _held(task)
     if id(task) not in made:
         arguments = [_delayed(argument, made) for argument in task.arguments]
         made[id(task)] = delayed(task.function, pure=False)(*arguments)
@@ -186,11 +193,36 @@ def _delayed(task: Task, made: dict[int, Task]) -> Any:
 
 def _with_future(argument: Any) -> Any:
     """A value of a worker as a part of a lazy graph; anything else as it is."""
-    from distributed import Future
+    return (
+        Delayed(argument.key, Held({argument.key: argument})) if _is_future(argument) else argument
+    )
 
-    if isinstance(argument, Future):
-        return Delayed(argument.key, {argument.key: argument})
+
+class Held(dict[str, Any]):
+    """A graph of values that workers hold, which says so to Dask when they do not any more."""
+
+    def __iter__(self) -> Iterator[str]:
+        for value in self.values():
+            _held(value)
+        return super().__iter__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self.items()),)  # on a worker, futures are of another kind
+
+
+def _held(argument: Any) -> Any:
+    """The argument, unless it is a value of a worker that nobody can reach any more."""
+    if _is_future(argument) and argument.status == "cancelled":
+        raise ClusterError(CLOSED)
     return argument
+
+
+def _is_future(argument: Any) -> bool:
+    try:
+        from distributed import Future
+    except ImportError:
+        return False
+    return isinstance(argument, Future)
 
 
 def add_all(values: list[Any]) -> Any:

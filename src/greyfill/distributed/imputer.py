@@ -10,8 +10,8 @@ from greyfill.conventions import OwnParameters, check_fitted, own_errors
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.learning import Learned, check_imputer, learn
 from greyfill.distributed.restoring import (
-    described,
     fill_partition,
+    outlined,
     restore_partition,
     with_donors,
 )
@@ -88,12 +88,12 @@ class DaskImputer(OwnParameters, BaseEstimator):
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
         learned, cluster = self._learn(X, y), Cluster(self.client)
-        meta = described(X._meta, self._light)
+        meta = outlined(learned.header, self._light)
         pairs = zip(learned.frames, learned.all_fills(cluster), strict=True)
         return _collection(
             [
-                cluster.lazily(restore_partition, frame, fills, self._light, meta)
-                for frame, fills in pairs
+                cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
+                for number, (frame, fills) in enumerate(pairs)
             ],
             meta,
             X,
@@ -105,12 +105,15 @@ class DaskImputer(OwnParameters, BaseEstimator):
         _check_frame(X)
         with own_errors():
             validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, cluster = described(X._meta, self._light), Cluster(self.client)
+        meta, cluster = outlined(X._meta, self._light), Cluster(self.client)
+        dtypes = dict(X._meta.dtypes)
         self._fitted = cluster.keep([self._fitted])[0]
         return _collection(
             [
-                cluster.lazily(fill_partition, frame, self._light, self._fitted, meta)
-                for frame in _partitions(X)
+                cluster.lazily(
+                    fill_partition, frame, self._light, self._fitted, dtypes, meta, number
+                )
+                for number, frame in enumerate(_partitions(X))
             ],
             meta,
             X,
@@ -189,7 +192,9 @@ def _partitions(frame: Any) -> list[Task]:
 
 def _collection(parts: list[Task], meta: Any, X: Any) -> Any:
     """A lazy frame of these partitions, divided like X."""
+    from dask import config
     from dask.dataframe import from_delayed
 
     divisions = X.divisions if X.known_divisions else None
-    return from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)
+    with config.set({"dataframe.convert-string": False}):  # lest objects become texts
+        return from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)

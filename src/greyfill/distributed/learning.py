@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from greyfill._neighbors.engine import Settings
+from greyfill.distributed.aligning import aligned, common_dtypes, described
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.reading import Facts, Overview, read_facts, read_rows
 from greyfill.distributed.restoring import fills_of_partition
@@ -17,9 +18,13 @@ from greyfill.imputers.family import NeighborFamily
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned, without the donors; and what is left on the workers."""
+    """What was learned, without the donors; and what is left on the workers.
+
+    ``header`` is an empty frame with the columns of all partitions, as ``frames`` has them.
+    """
 
     imputer: Any
+    header: Any
     overview: Overview
     trained: Trained
     frames: list[Task]
@@ -59,9 +64,16 @@ def learn(
 ) -> Learned:
     """Fit an imputer on partitions; ``header`` is a frame with their columns.
 
-    ``labels`` holds None for every partition where there are none.
+    ``labels`` holds None for every partition where there are none. Partitions of pandas frames get
+    one dtype for each column; those of Arrow tables keep theirs.
     """
-    overview = Overview.of(_facts(cluster, imputer, frames, labels))
+    names = list(header.columns) if hasattr(header, "dtypes") else None
+    facts = _facts(cluster, imputer, frames, labels, names)
+    if names is not None:
+        dtypes = common_dtypes(header, {n: fact.dtypes for n, fact in enumerate(facts)})
+        header = described(header, dtypes)
+        frames = [cluster.lazily(aligned, part, dtypes, n) for n, part in enumerate(frames)]
+    overview = Overview.of(facts)
     validate_data(imputer, header, reset=True, skip_check_array=True)
     imputer._remember_columns(overview.schema, overview.holes, overview.n_rows)
     if not imputer._kept.any():
@@ -86,7 +98,7 @@ def learn(
         pool_rows,
     )
     imputer._remember(trained.summary.alone)
-    return Learned(imputer, overview, trained, frames, heeded)
+    return Learned(imputer, header, overview, trained, frames, heeded)
 
 
 def _with_seed(settings: Settings) -> Settings:
@@ -96,14 +108,20 @@ def _with_seed(settings: Settings) -> Settings:
     return replace(settings, random_state=int(np.random.default_rng().integers(2**31)))
 
 
-def _facts(cluster: Cluster, imputer: Any, frames: list[Task], labels: list[Task]) -> list[Facts]:
+def _facts(
+    cluster: Cluster,
+    imputer: Any,
+    frames: list[Task],
+    labels: list[Task],
+    names: list[Any] | None,
+) -> list[Facts]:
     """Look at every partition; say which one cannot be read."""
     options = {
         name: getattr(imputer, name)
         for name in ("categorical_features", "ordinal_features", "missing_values")
     }
     tasks = [
-        cluster.task(read_facts, frame, y, options, number)
+        cluster.task(read_facts, frame, y, options, names, number)
         for number, (frame, y) in enumerate(zip(frames, labels, strict=True))
     ]
     try:

@@ -38,26 +38,28 @@ class Piece(Sized):
 class Means(Sized):
     """Holes of numbers with a hole among what their donors give.
 
-    Hole c is ``constants[c]``, what observed cells
-    give, and the weighted current values of ``holes[ends[c - 1] : ends[c]]``.
+    Hole c is ``constants[c]``, what the donors before the first hole give, and the terms of
+    ``[ends[c - 1] : ends[c]]``, those of one machine in their order: the current value of
+    ``holes`` times ``factors``, or where there is no hole (−1), the factor alone.
     """
 
     places: Ints
     constants: Floats
     ends: Ints
     holes: Ints
-    weights: Floats
+    factors: Floats
 
     @classmethod
     def of(cls, piece: Piece) -> "Means":
-        """Add up what will never change."""
+        """Add up what will never change, as far as the order of the donors allows."""
         takes = piece.holes >= 0
+        later = np.logical_or.accumulate(takes, axis=1)
         return cls(
             piece.places,
-            averages(np.where(takes, 0.0, piece.given), piece.weights),
-            np.cumsum(takes.sum(axis=1), dtype=np.intp),
-            piece.holes[takes],
-            piece.weights[takes],
+            averages(np.where(later, 0.0, piece.given), piece.weights),
+            np.cumsum(later.sum(axis=1), dtype=np.intp),
+            piece.holes[later],
+            np.where(takes, piece.weights, piece.weights * piece.given)[later],
         )
 
     def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
@@ -66,7 +68,7 @@ class Means(Sized):
 
         return float(
             compiled.refill(
-                self.constants, self.ends, self.holes, self.weights, current, moved, self.places,
+                self.constants, self.ends, self.holes, self.factors, current, moved, self.places,
                 fills, changed,
             )
         )  # fmt: skip

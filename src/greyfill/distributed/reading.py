@@ -1,12 +1,14 @@
 """Partitions of a frame → facts about all of them → encoded rows of each."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from greyfill import frames
+from greyfill.distributed.aligning import Dtypes, with_columns
 from greyfill.distributed.sizes import Sized
 from greyfill.exceptions import GreyfillError, InvalidDataError
 from greyfill.frames import Schema
@@ -15,12 +17,16 @@ from greyfill.table import Ints, Table
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What must be known about a partition before any is encoded: columns, holes, classes."""
+    """What must be known about a partition before any is encoded: columns, holes, classes.
+
+    ``dtypes`` are those of the columns of a pandas frame whose cells tell of what kind they are.
+    """
 
     n_rows: int
     schema: Schema | None = None
     holes: Ints | None = None
     classes: tuple[Any, ...] = ()
+    dtypes: Dtypes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +37,22 @@ class Rows(Sized):
     labels: Ints
 
 
-def read_facts(frame: Any, y: Any, options: dict[str, Any], number: int) -> Facts:
-    """Look at one partition; an empty one tells nothing."""
+@contextmanager
+def naming_partition(number: int) -> Iterator[None]:
+    """Say in which partition something was wrong."""
+    try:
+        yield
+    except GreyfillError as error:
+        raise type(error)(f"partition {number}: {error}") from error
+
+
+def read_facts(
+    frame: Any, y: Any, options: dict[str, Any], names: Sequence[Any] | None, number: int
+) -> Facts:
+    """Look at one partition, of the columns ``names`` if it is a pandas frame.
+
+    An empty one tells nothing.
+    """
     if y is not None and len(y) != len(frame):
         raise InvalidDataError(
             f"X and y describe different rows: partition {number} of X has {len(frame)}, that of "
@@ -40,12 +60,18 @@ def read_facts(frame: Any, y: Any, options: dict[str, Any], number: int) -> Fact
         )
     if len(frame) == 0:
         return Facts(0)
-    try:
+    frame = frame if names is None else with_columns(frame, names, number)
+    with naming_partition(number):
         table, origin = frames.encode(frame, **options)
         classes = () if y is None else frames.encode_labels(y)[1]
-    except GreyfillError as error:
-        raise type(error)(f"partition {number}: {error}") from error
-    return Facts(table.n_rows, origin.schema, table.missing.sum(axis=0), classes)
+    dtypes = {} if names is None else _told_dtypes(frame, origin.schema)
+    return Facts(table.n_rows, origin.schema, table.missing.sum(axis=0), classes, dtypes)
+
+
+def _told_dtypes(frame: Any, schema: Schema) -> Dtypes:
+    """The dtypes of the columns whose cells tell what they are."""
+    pairs = zip(frame.dtypes.items(), schema.fields, strict=True)
+    return {name: dtype for (name, dtype), one in pairs if not one.is_silent}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +96,7 @@ class Overview:
     @classmethod
     def of(cls, facts: Sequence[Facts]) -> "Overview":
         """Join the facts of all partitions."""
-        schemas = [fact.schema for fact in facts if fact.schema is not None]
+        schemas = {n: fact.schema for n, fact in enumerate(facts) if fact.schema is not None}
         if not schemas:
             raise InvalidDataError("the frame has no rows in any partition")
         holes = np.sum([fact.holes for fact in facts if fact.holes is not None], axis=0)

@@ -7,7 +7,8 @@ import numpy as np
 
 from greyfill import frames
 from greyfill._neighbors.serving import Fitted, serve
-from greyfill.distributed.reading import class_codes
+from greyfill.distributed.aligning import Dtypes, aligned
+from greyfill.distributed.reading import class_codes, naming_partition
 from greyfill.table import Floats
 
 
@@ -18,18 +19,23 @@ def with_donors(imputer: Any, fitted: Fitted) -> Any:
     return whole
 
 
-def described(meta: Any, imputer: Any) -> Any:
-    """An empty frame with the columns and dtypes that come out."""
+def outlined(meta: Any, imputer: Any) -> Any:
+    """An empty frame with the columns and dtypes that come out of one with those of ``meta``."""
     kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._kept)]
     flags = imputer._flag_names(list(imputer._schema.names))
     return kept.assign(**{name: np.zeros(0, dtype=bool) for name in flags})
 
 
-def fill_partition(frame: Any, imputer: Any, fitted: Fitted, meta: Any) -> Any:
-    """New rows without holes; each is filled on its own."""
+def fill_partition(
+    frame: Any, imputer: Any, fitted: Fitted, dtypes: Dtypes, meta: Any, number: int
+) -> Any:
+    """New rows of these dtypes without holes; each is filled on its own."""
     if len(frame) == 0:
         return meta
-    return _conform(with_donors(imputer, fitted).transform(frame), meta)
+    frame = aligned(frame, dtypes, number)
+    with naming_partition(number):
+        filled = with_donors(imputer, fitted).transform(frame)
+    return aligned(filled, dict(meta.dtypes), number)
 
 
 def fills_of_partition(
@@ -48,11 +54,11 @@ def fills_of_partition(
     return np.asarray(values[part.missing])
 
 
-def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any) -> Any:
+def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any, number: int) -> Any:
     """Training rows of a Dask frame with their fills."""
     if len(frame) == 0:
         return meta
-    return _conform(put_fills(frame, fills, imputer), meta)
+    return aligned(put_fills(frame, fills, imputer), dict(meta.dtypes), number)
 
 
 def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
@@ -66,11 +72,10 @@ def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
     return imputer._restore(origin, table.missing, filled)
 
 
-def _conform(frame: Any, meta: Any) -> Any:
-    """The dtypes that were promised; categories of a partition may grow."""
-    different = {
-        name: dtype
-        for name, dtype in meta.dtypes.items()
-        if frame.dtypes[name] != dtype and str(dtype) != "category"
-    }
-    return frame.astype(different) if different else frame
+def with_columns_of(table: Any, filled: Any) -> Any:
+    """An Arrow table with the columns that another has of it; one of nothing gets their type."""
+    for name in filled.column_names:
+        place = table.column_names.index(name)
+        field = table.schema.field(place).with_type(filled[name].type)
+        table = table.set_column(place, field, filled[name])
+    return table

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from greyfill.conventions import check_fitted
+from greyfill.distributed.restoring import with_columns_of
 from greyfill.exceptions import InvalidDataError
 
 
@@ -40,10 +41,7 @@ def _filled(batch: Any, names: list[str], imputer: Any) -> Any:
 
     table = pa.Table.from_batches([batch])
     filled = imputer.transform(table.select(names))
-    for name in filled.column_names:
-        place = table.column_names.index(name)
-        table = table.set_column(place, table.schema.field(place), filled[name])
-    return table
+    return with_columns_of(table, filled)
 
 
 def fill_spark(frame: Any, imputer: Any) -> Any:

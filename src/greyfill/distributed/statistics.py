@@ -7,6 +7,7 @@ import numpy as np
 from greyfill._neighbors.scaling import Scaler
 from greyfill.distributed.reading import Rows
 from greyfill.information.additive import Grid, Moments, information_of_counts, make_grid
+from greyfill.information.sums import Steps
 from greyfill.table import Bools, Floats, Ints, Table
 
 
@@ -59,7 +60,7 @@ class Tally:
 
     counts: Ints
     observed: Floats
-    sums: Floats
+    sums: Steps
     levels: dict[int, Floats]
     moments: Moments
 
@@ -69,12 +70,12 @@ class Tally:
         table, groups, n = scaler.scale(rows.table), rows.labels + 1, len(teaches)
         known = ~table.missing
         observed = np.array([_by_group(groups, column, n) for column in known.T])
-        sums = np.array([_by_group(groups, column, n) for column in (table.values * known).T])
+        told = np.where(known, table.values, 0.0)
         taught = teaches[groups]
         return cls(
             np.bincount(groups, minlength=n),
             observed.reshape(table.n_columns, n).T,
-            sums.reshape(table.n_columns, n).T,
+            Steps.stack([Steps.of_columns(told[groups == group]) for group in range(n)]),
             {
                 int(j): _levels(table, groups, n, int(j))
                 for j in np.flatnonzero(table.is_categorical)
@@ -93,8 +94,8 @@ class Tally:
 
     def centers(self, groups: Bools) -> Floats:
         """Mean or mode of each column over some groups; 0 where they have no observed value."""
-        observed, sums = self.observed[groups].sum(axis=0), self.sums[groups].sum(axis=0)
-        centers = sums / np.maximum(observed, 1.0)
+        observed, sums = self.observed[groups].sum(axis=0), self.sums.rows(groups).sum(axis=0)
+        centers = sums.floats / np.maximum(observed, 1.0)
         for j, counts in self.levels.items():
             centers[j] = float(counts[groups].sum(axis=0).argmax()) if counts.size else 0.0
         return np.asarray(centers)
@@ -162,14 +163,14 @@ class ClassCounts:
 
 def make_grids(tally: Tally, n_classes: int) -> dict[int, Grid]:
     """The grids of the columns of numbers that are not constant."""
-    numbers = [j for j in range(tally.sums.shape[1]) if j not in tally.levels]
+    numbers = [j for j in range(tally.observed.shape[1]) if j not in tally.levels]
     grids = {j: make_grid(tally.moments, j, n_classes) for j in numbers}
     return {j: grid for j, grid in grids.items() if grid is not None}
 
 
 def class_information(tally: Tally, grids: dict[int, Grid], counts: ClassCounts) -> Floats:
     """I(X_j; Y) of each column: categories by their table, numbers on their grid."""
-    information = np.zeros(tally.sums.shape[1])
+    information = np.zeros(tally.observed.shape[1])
     for j, table in tally.levels.items():
         information[j] = information_of_counts(table[1:])
     for j, grid in grids.items():

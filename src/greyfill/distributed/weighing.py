@@ -27,14 +27,20 @@ def weigh(base: Groundwork, targets: Ints) -> Floats:
     if isinstance(weights, EqualWeights):
         nothing = np.zeros((0, len(base.columns)))
         return weights.weigh(Table(nothing, nothing.astype(bool), base.columns), None, targets)
-    is_sum = isinstance(weights, ClassInformation) and weights.n_permutations == 0
-    if is_sum and base.taught_counts.sum() > EXACT_ROWS:
+    if _is_sum(weights) and base.taught_counts.sum() > EXACT_ROWS:
         try:
             return _by_reduction(base)
         except OverflowError:
             pass  # heavy tails: the sample has to do
     table, labels = _sample(base)
     return weights.weigh(table, labels, targets)
+
+
+def _is_sum(weights: object) -> bool:
+    """Whether weights can be added up from parts."""
+    if not isinstance(weights, ClassInformation):
+        return False
+    return weights.measure == "parzen" and weights.n_permutations == 0
 
 
 def _by_reduction(base: Groundwork) -> Floats:

@@ -1,48 +1,62 @@
 """One schema of a table that comes in parts, each of which was encoded on its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames.cells import sorted_levels
-from greyfill.frames.schema import Family, Field, Schema
+from greyfill.frames.schema import Extent, Family, Field, Schema
 from greyfill.table import Kind
 
 NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
 """Families of numbers; a column that has two of them is of the later one."""
 
 
-def merge_schemas(schemas: Sequence[Schema]) -> Schema:
-    """The schema that the whole table would have got.
+def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
+    """The schema that the whole table would have got, from those of its parts by their numbers.
 
     >>> def part(*levels): return Schema((Field("sex", Kind.CATEGORICAL, Family.TEXT, levels),))
-    >>> merge_schemas([part("m"), part("f", "m")]).fields[0].levels
+    >>> merge_schemas({0: part("m"), 1: part("f", "m")}).fields[0].levels
     ('f', 'm')
     """
-    columns = zip(*(schema.fields for schema in schemas), strict=True)
-    fields = tuple(reduce(_merge_fields, column) for column in columns)
-    return replace(schemas[0], fields=fields)
+    first = next(iter(schemas.values()))
+    for number, schema in schemas.items():
+        if schema.names != first.names:
+            raise InvalidDataError(
+                f"Partition {number} has the columns {list(schema.names)}, but those before have "
+                f"{list(first.names)}. Give all partitions the same columns in the same order."
+            )
+    columns = zip(*(schema.fields for schema in schemas.values()), strict=True)
+    fields = tuple(_merge_column(dict(zip(schemas, fields, strict=True))) for fields in columns)
+    return replace(first, fields=fields)
 
 
-def _merge_fields(one: Field, other: Field) -> Field:
-    if other.family is Family.EMPTY:
-        return one
-    if one.family is Family.EMPTY:
-        return other
-    if one.kind is not other.kind or one.name != other.name:
-        raise _conflict(one, other)
-    return replace(one, family=_merge_families(one, other), levels=_merge_levels(one, other))
+def _merge_column(fields: dict[int, Field]) -> Field:
+    """One field of those of all parts; parts without a value say nothing."""
+    told = {n: field for n, field in fields.items() if not field.is_silent} or fields
+    (first, merged), *others = told.items()
+    for number, other in others:
+        family = _merge_families(merged, other)
+        if family is None:
+            raise _conflict(fields[first], first, other, number)
+        merged = replace(
+            merged,
+            family=family,
+            levels=_merge_levels(merged, other),
+            extent=_merge_extents(merged, other),
+        )
+    return merged
 
 
-def _merge_families(one: Field, other: Field) -> Family:
+def _merge_families(one: Field, other: Field) -> Family | None:
+    """The family of both; None where there is none."""
+    if one.kind is not other.kind:
+        return None
     if one.family is other.family:
         return one.family
     if one.family in NUMBERS and other.family in NUMBERS:
         return max(one.family, other.family, key=NUMBERS.index)
-    if one.kind is Kind.CATEGORICAL:
-        return Family.MIXED
-    raise _conflict(one, other)
+    return Family.MIXED if one.kind is Kind.CATEGORICAL else None
 
 
 def _merge_levels(one: Field, other: Field) -> tuple[object, ...]:
@@ -53,9 +67,17 @@ def _merge_levels(one: Field, other: Field) -> tuple[object, ...]:
     return levels if one.family is Family.CATEGORY else sorted_levels(levels)
 
 
-def _conflict(one: Field, other: Field) -> InvalidDataError:
+def _merge_extents(one: Field, other: Field) -> Extent:
+    """The exact range of both; a part of the same family without any has no value at all."""
+    known = [field.extent for field in (one, other) if field.extent is not None]
+    if not known or (len(known) == 1 and one.family is not other.family):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _conflict(one: Field, first: int, other: Field, number: int) -> InvalidDataError:
     return InvalidDataError(
-        f"Column {one.name!r} holds {one.kind.value} cells ({one.family}) in one partition and "
-        f"{other.kind.value} ones ({other.family}) in another. Give it one dtype, for example "
-        f"frame.astype({{{one.name!r}: 'string'}})."
+        f"Column {one.name!r} holds {one.kind.value} cells ({one.family}) in partition {first} and "
+        f"{other.kind.value} ones ({other.family}) in partition {number}. Give it one dtype, for "
+        f"example frame.astype({{{one.name!r}: 'string'}})."
     )

@@ -77,6 +77,12 @@ class Field:
         """What the cells of this column stand for."""
         return meaning(self.family, self.levels)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing tells what the cells are: all are None, or missing texts."""
+        is_text = self.family is Family.TEXT and not self.levels
+        return self.family is Family.EMPTY or is_text
+
     def extent_of(self, family: Family) -> Extent:
         """The extent in the units of a family: whole numbers, or nanoseconds."""
         alike = self.meaning == MEANING.get(family)

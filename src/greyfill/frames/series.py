@@ -23,12 +23,12 @@ def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
     array = dialect_of(series).plain(series.to_native())
     if array is not None:
         return read_column(array, name, sentinels)
-    family = family_of(series.dtype, name)
+    family = _family_of(series, name)
     if family in (Family.CATEGORY, Family.TEXT):
         return without_sentinels(_read_levels(series, family), sentinels)
     missing = series.is_null().to_numpy().astype(bool)
     if family is Family.EMPTY and not missing.all():
-        raise _unusable(getattr(series.to_native(), "dtype", series.dtype), name)
+        raise _unusable(series, name)
     values = _READERS[family](series)
     if family is Family.FLOAT:
         missing |= np.isnan(values)
@@ -37,15 +37,18 @@ def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
     return without_sentinels(cells, sentinels)
 
 
-def family_of(dtype: Any, name: str) -> Family:
-    """The family of a narwhals dtype, or an error that names the column."""
+def _family_of(series: Series, name: str) -> Family:
+    """The family of the dtype of narwhals, or an error that names the column."""
     for family, belongs in _FAMILIES.items():
-        if belongs(dtype):
+        if belongs(series.dtype):
             return family
-    raise _unusable(dtype, name)
+    raise _unusable(series, name)
 
 
-def _unusable(dtype: Any, name: str) -> InvalidDataError:
+def _unusable(series: Series, name: str) -> InvalidDataError:
+    """Narwhals does not know every dtype, so the one of the library is told."""
+    native = series.to_native()
+    dtype = getattr(native, "dtype", None) or native.type
     return InvalidDataError(
         f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
         "texts, categories and dates can: convert the column (a sparse one by "

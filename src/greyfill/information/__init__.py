@@ -3,6 +3,7 @@
 ::
 
     blocks.py     bounded memory
+    sums.py       sums that no order of their terms changes
     entropy.py    counts → entropy, histogram information              eqs (16), (19), (25)
     windows.py    columns → units of their Parzen window; fine grids   eq (26)
     parzen.py     a number and a category: I(X; Y) = H(Y) − H(Y|X)     eqs (24)–(29)

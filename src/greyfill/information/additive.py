@@ -2,7 +2,7 @@
 
 Two rounds: the `Moments` of all parts fix a grid for each column of numbers, and the counts of
 every part on these grids, or in the tables of the categories, add up to what one estimate needs.
-The result is that of `class_information` on the whole table, but for the order of sums.
+The result is that of `class_information` on the whole table, to the bit.
 """
 
 from dataclasses import dataclass
@@ -16,47 +16,49 @@ from greyfill.information.parzen import (
     information_on_grid,
     longest_grid,
 )
-from greyfill.information.windows import silverman
+from greyfill.information.sums import Steps
+from greyfill.information.windows import deviation, silverman
 from greyfill.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Number, range, mean and sum of squared deviations of the known cells of each column."""
+    """Number, range, sum and sum of squares of the known cells of each column, all of [0, 1]."""
 
     n: Floats
     low: Floats
     high: Floats
-    mean: Floats
-    squares: Floats
+    sums: Steps
+    squares: Steps
 
     @classmethod
     def of(cls, values: Floats, known: Bools) -> "Moments":
         """The moments of one part of a table.
 
-        >>> one = Moments.of(np.array([[1.0], [3.0]]), np.ones((2, 1), dtype=bool))
-        >>> two = Moments.of(np.array([[5.0]]), np.ones((1, 1), dtype=bool))
-        >>> (one + two).mean, (one + two).squares
-        (array([3.]), array([8.]))
+        >>> one = Moments.of(np.array([[0.0], [0.5]]), np.ones((2, 1), dtype=bool))
+        >>> two = Moments.of(np.array([[1.0]]), np.ones((1, 1), dtype=bool))
+        >>> (one + two).sums.floats, (one + two).squares.floats, (one + two).sd
+        (array([1.5]), array([1.25]), array([0.5]))
         """
         n = known.sum(axis=0).astype(np.float64)
-        mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1.0)
-        squares = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0)
+        told = np.where(known, values, 0.0)
         low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
         high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
-        return cls(n, low, high, mean, squares)
+        return cls(n, low, high, Steps.of_columns(told), Steps.of_columns(told**2))
 
     def __add__(self, other: "Moments") -> "Moments":
-        n = self.n + other.n
-        share = other.n / np.maximum(n, 1.0)
-        step = other.mean - self.mean
         return Moments(
-            n,
+            self.n + other.n,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
-            self.mean + step * share,
-            self.squares + other.squares + step**2 * self.n * share,
+            self.sums + other.sums,
+            self.squares + other.squares,
         )
+
+    @property
+    def sd(self) -> Floats:
+        """Sample deviation (ddof = 1) of each column."""
+        return deviation(self.n, self.sums, self.squares)
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,7 @@ def make_grid(moments: Moments, column: int, n_classes: int) -> Grid | None:
     n, low, high = moments.n[column], moments.low[column], moments.high[column]
     if n < 2 or not high > low:
         return None
-    deviation = np.sqrt(moments.squares[column] / (n - 1))
-    width = float(deviation * silverman(np.asarray(n), 1))
+    width = float(moments.sd[column] * silverman(np.asarray(n), 1))
     length = (high - low) / width * CELLS_PER_WINDOW
     if not length <= longest_grid(n_classes) - 2:
         raise OverflowError("the tails of this column are too heavy for a grid")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from greyfill.information.blocks import blocks
+from greyfill.information.sums import Steps, exponents, steady_sums
 from greyfill.table import Bools, Floats, Ints
 
 # Rounding leaves about 1e-16 bits where the information is 0; normalize would blow that up.
@@ -44,7 +45,8 @@ def information_of_counts(counts: Floats) -> float:
     n = float(counts.sum())
     if n == 0:
         return 0.0
-    sums = [float(_c_log_c(c).sum()) for c in (counts, counts.sum(axis=0), counts.sum(axis=1))]
+    tables = counts, counts.sum(axis=0), counts.sum(axis=1)
+    sums = [float(steady_sums(_c_log_c(c).reshape(1, -1))[0]) for c in tables]
     return float(without_rounding(np.asarray(np.log2(n) + (sums[0] - sums[1] - sums[2]) / n)))
 
 
@@ -125,10 +127,14 @@ def _sums_of_c_log_c(keys: Ints, keys_each: int, n_columns: int) -> Floats:
     if keys_each * n_columns <= 4 * len(keys):
         counts = np.bincount(keys, minlength=keys_each * n_columns)
         by_column = counts.reshape(n_columns, keys_each).astype(np.float64)
-        return np.asarray(_c_log_c(by_column).sum(axis=1))
+        return steady_sums(_c_log_c(by_column))
     distinct, counts = np.unique(keys, return_counts=True)
-    weights = _c_log_c(counts.astype(np.float64))
-    return np.asarray(np.bincount(distinct // keys_each, weights, n_columns), dtype=np.float64)
+    weights, column = _c_log_c(counts.astype(np.float64)), distinct // keys_each
+    largest = np.zeros((n_columns, 1))
+    np.maximum.at(largest[:, 0], column, weights)
+    exponent = exponents(largest, axis=1)
+    steps = Steps.of(np.ldexp(weights, -exponent[column])).by(column, n_columns)
+    return np.asarray(np.ldexp(steps.floats, exponent))
 
 
 def _c_log_c(c: Floats) -> Floats:

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import fft
 
+from greyfill.information.sums import Steps, exponents
 from greyfill.table import Bools, Floats, Ints
 
 # Up to this many rows the O(n²) sums are taken as written, above it on a grid. A column of 500
@@ -10,6 +11,8 @@ from greyfill.table import Bools, Floats, Ints
 EXACT_ROWS = 500
 # Beyond this many windows the Gaussian (2e-11 of its peak) counts as 0.
 REACH = 7.0
+# A point is shared between two cells of a grid in so many parts: a millionth is nothing.
+SHARES = 2.0**20
 # Most cells of one grid, all classes together: 32 MB.
 GRID_CELLS = 2**22
 
@@ -37,8 +40,9 @@ def in_windows(
     >>> in_windows(np.array([[1e300, 3e300, 2e300]]), np.ones((1, 3), dtype=bool), 1, 1e300)
     array([[0., 2., 1.]])
     """
-    _, exponent = np.frexp(np.max(np.abs(values), axis=1, where=known, initial=0.0))
-    scaled = np.ldexp(np.where(known, values, 0.0), -exponent[:, None])
+    values = np.where(known, values, 0.0)
+    exponent = exponents(values, axis=1)
+    scaled = np.ldexp(values, -exponent[:, None])
     lowest = np.min(scaled, axis=1, where=known, initial=1.0)
     shifted = np.where(known, scaled - lowest[:, None], 0.0)
     if bandwidth is None:
@@ -56,14 +60,29 @@ def in_windows(
 def sample_sd(values: Floats, known: Bools) -> Floats:
     """Sample deviation (ddof = 1) of each row over its known cells; 0 with fewer than two.
 
+    The least known cell of each row is 0: sums of squares then lose nothing that counts.
+
     >>> import numpy as np
-    >>> sample_sd(np.array([[1.0, 3.0, 99.0]]), np.array([[True, True, False]])).round(4)
+    >>> sample_sd(np.array([[0.0, 2.0, 99.0]]), np.array([[True, True, False]])).round(4)
     array([1.4142])
     """
-    n = known.sum(axis=1)
-    mean = np.sum(values, axis=1, where=known) / np.maximum(n, 1)
-    squares = np.sum((values - mean[:, None]) ** 2, axis=1, where=known)
-    return np.asarray(np.sqrt(squares / np.maximum(n - 1, 1)))
+    values = np.where(known, values, 0.0)
+    exponent = exponents(values, axis=1)
+    unit = np.ldexp(values, -exponent[:, None])
+    n = known.sum(axis=1).astype(np.float64)
+    sd = deviation(n, Steps.of(unit).sum(axis=1), Steps.of(unit**2).sum(axis=1))
+    return np.asarray(np.ldexp(sd, exponent))
+
+
+def deviation(n: Floats, sums: Steps, squares: Steps) -> Floats:
+    """Sample deviation of n numbers from their sums and those of their squares.
+
+    >>> import numpy as np
+    >>> deviation(np.array([2.0]), *(Steps.of(np.array([s])) for s in (1.0, 1.0))).round(4)
+    array([0.7071])
+    """
+    around = squares.floats - sums.floats**2 / np.maximum(n, 1.0)
+    return np.asarray(np.sqrt(np.maximum(around, 0.0) / np.maximum(n - 1.0, 1.0)))
 
 
 def gaussian(a: Floats, b: Floats) -> Floats:
@@ -114,12 +133,14 @@ def close_gaps(u: Floats) -> Floats:
 def linear_bins(position: Floats) -> tuple[Ints, Floats]:
     """Find the cell left of each point, and the share of it that goes to the next cell.
 
+    Shares are whole numbers of `SHARES`: in no order are they rounded when they are added.
+
     >>> import numpy as np
     >>> linear_bins(np.array([2.25]))
     (array([2]), array([0.25]))
     """
     cell = position.astype(np.intp)
-    return cell, position - cell
+    return cell, np.rint((position - cell) * SHARES) / SHARES
 
 
 def deposit(cell: Ints, mass: Floats, n_cells: int) -> Floats:
