@@ -273,3 +273,8 @@ def test_the_first_format_still_loads() -> None:
     loaded = greyfill.load(FIXTURES / "format1-cgknn.greyfill")
     # the nearest donor by the first column is (1.1, 2.1), and all neighbors are of class a
     assert loaded.transform(np.array([[1.08, np.nan]]))[0, 1] == pytest.approx(2.1)
+
+
+def test_a_folder_is_no_damaged_file(tmp_path: Path) -> None:
+    with pytest.raises(PersistenceError, match="cannot be read: it is a folder"):
+        greyfill.load(tmp_path)

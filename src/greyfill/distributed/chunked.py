@@ -74,6 +74,8 @@ def list_partitions(source: str) -> list[Partition]:
     """The Parquet files of a folder, in the order of their names, or the row groups of a file."""
     root = Path(source)
     if root.is_dir():
+        with naming(source, "read"):
+            os.listdir(root)  # a search passes over what it may not read
         found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS)
         shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
         if not shown:

@@ -12,6 +12,7 @@ from typing import Any
 
 from greyfill.exceptions import PersistenceError
 from greyfill.files.atomic import put
+from greyfill.files.problems import reason
 
 FORMAT = 1
 """Raised when older versions of greyfill cannot read the file any more."""
@@ -56,6 +57,8 @@ def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
         raise
     except FileNotFoundError:
         raise PersistenceError(f"{path}: no such file; name one that imputer.save wrote") from None
+    except (PermissionError, IsADirectoryError) as error:
+        raise PersistenceError(f"{path}: cannot be read: {reason(error)}") from error
     except UNREADABLE as error:
         raise PersistenceError(
             f"{path}: not a file that greyfill saved, or damaged ({error})"
