@@ -75,6 +75,17 @@ def test_no_folder_is_replaced_that_holds_the_input_or_other_files(dataset, tmp_
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("link", ["out", "out.partial"])
+def test_a_link_in_the_place_of_an_output_folder_is_not_followed(dataset, tmp_path, link) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / link).symlink_to("victim")
+    with pytest.raises(FileProblemError, match="it is a symbolic link"):
+        impute_dataset(
+            str(dataset), str(tmp_path / "out"), CGKNNImputer(n_neighbors=5), force=True, **SETTINGS
+        )
+    assert not list((tmp_path / "victim").iterdir())
+
+
 def test_a_folder_that_may_not_be_read_is_not_called_empty(dataset, monkeypatch) -> None:
     def refuse(path) -> list[str]:
         raise PermissionError(errno.EACCES, "denied", path)

@@ -229,6 +229,11 @@ class Staging:
                 f"Cannot write {self.out}: it exists already. To replace it, say so: --force "
                 "(force=True)."
             )
+        for path in (self.out, self.folder):
+            if path.is_symlink():
+                raise FileProblemError(
+                    f"Cannot write {path}: it is a symbolic link. Name a folder that is none."
+                )
         plan = self.folder / PLAN
         if plan.exists() and plan.read_text() != fingerprint:
             shutil.rmtree(self.folder)
