@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +119,39 @@ def test_a_terminal_gets_colors_unless_it_says_no(folder, monkeypatch, no_color)
     assert done.returncode == 2
     assert b"Cannot read gone.csv" in said
     assert (b"\x1b[31m" in said) is not no_color
+
+
+CLOSE = "os.close({0}); sys.std{1} = None"
+"""What a shell does with >&-, as Python finds it."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "words"),
+    [
+        (("--version",), (1, "out"), b"the stream is closed"),
+        (("datasets", "iris"), (1, "out"), b"Cannot write to standard output: the stream is cl"),
+        (("inspect", "-"), (0, "in"), b"Cannot read standard input: the stream is closed"),
+    ],
+)
+def test_streams_that_are_closed(command, arguments, closed, words):
+    done = command(*arguments, before=CLOSE.format(*closed))
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"greyfill: ")
+    assert words in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_messages_never_go_into_the_table(command, folder):
+    """Not even if nobody listens to them."""
+    done = command("impute", "new.csv", "-m", "knni", "-o", "-", before=CLOSE.format(2, "err"))
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_what_is_printed_finds_no_room(command, argument):
+    full = "sys.stdout = open('/dev/full', 'w'); os.dup2(sys.stdout.fileno(), 1)"
+    done = command(argument, before=full)
+    assert done.returncode == 2
+    assert done.stderr == b"greyfill: the disk is full; free some space and try again\n"

@@ -79,6 +79,24 @@ def test_a_link_in_the_place_of_a_draft_is_not_followed(
     assert out.read_bytes() == b"old"
 
 
+def test_links_that_are_named_lead_where_they_point(greyfill: Any, folder: Path) -> None:
+    """Table, model, folder and output may be links; the output stays one and needs --force."""
+    (folder / "there").mkdir()
+    (folder / "place").symlink_to("there")
+    (folder / "in.csv").symlink_to("new.csv")
+    greyfill("fit", "in.csv", "--method", "knni", "-k", "1", "--save", "place/model")
+    (folder / "model").symlink_to("there/model")
+    greyfill("apply", "model", "in.csv", "-o", "place/out.csv")
+    made = (folder / "there" / "out.csv").read_bytes()
+    (folder / "out.csv").symlink_to("there/other.csv")
+    greyfill("apply", "model", "in.csv", "-o", "out.csv", exit_code=2)
+    assert not (folder / "there" / "other.csv").exists()
+    greyfill("apply", "model", "in.csv", "-o", "out.csv", "--force")
+    assert (folder / "out.csv").is_symlink()
+    assert (folder / "there" / "other.csv").read_bytes() == made
+    assert {p.name for p in (folder / "there").iterdir()} == {"model", "out.csv", "other.csv"}
+
+
 def test_names_of_drafts_cannot_be_guessed() -> None:
     names = {drafts._temporary_name() for _ in range(100)}
     assert len(names) == 100

@@ -1,6 +1,8 @@
 """Parquet datasets partition by partition, and what a crash leaves behind."""
 
+import errno
 import json
+import os
 
 import pandas as pd
 import pytest
@@ -72,6 +74,26 @@ def test_no_folder_is_replaced_that_holds_the_input_or_other_files(dataset, tmp_
             str(dataset), str(tmp_path / out), CGKNNImputer(n_neighbors=5), force=True, **SETTINGS
         )
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("link", ["out", "out.partial"])
+def test_a_link_in_the_place_of_an_output_folder_is_not_followed(dataset, tmp_path, link) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / link).symlink_to("victim")
+    with pytest.raises(FileProblemError, match="it is a symbolic link"):
+        impute_dataset(
+            str(dataset), str(tmp_path / "out"), CGKNNImputer(n_neighbors=5), force=True, **SETTINGS
+        )
+    assert not list((tmp_path / "victim").iterdir())
+
+
+def test_a_folder_that_may_not_be_read_is_not_called_empty(dataset, monkeypatch) -> None:
+    def refuse(path) -> list[str]:
+        raise PermissionError(errno.EACCES, "denied", path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(FileProblemError, match=r"Cannot read .*in: permission denied"):
+        chunked.list_partitions(str(dataset))
 
 
 def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> None:

@@ -210,6 +210,41 @@ def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
                 list(batches)
 
 
+def copy_meanwhile(path: Path, out: Path, change: Callable[[Path], None]) -> None:
+    with files.open_batches(path, size=500, rows=500) as batches, batches.writing(out) as writer:
+        for number, batch in enumerate(batches):
+            if number == 1:
+                change(path)
+            writer.write(batch, batch.frame)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"7,8\n")
+
+
+def exchange(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    os.replace(other, path)
+
+
+@pytest.mark.parametrize("change", [cut, append, exchange, os.remove])
+@pytest.mark.parametrize("extension", ["csv", "csv.gz", "parquet"])
+def test_nothing_is_made_of_a_file_that_changes(
+    extension: str, change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path, out = tmp_path / f"t.{extension}", tmp_path / f"out.{extension}"
+    table = files.Source("", files.Format.PARQUET, pl.DataFrame({"a": [1, 2, None] * 3000}))
+    table.write(table.frame, path)
+    with pytest.raises(FileProblemError, match=rf"t\.{extension}: it changed while it was read"):
+        copy_meanwhile(path, out, change)
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("extension", ["csv", "parquet", "arrow", "jsonl", "csv.gz"])
 def test_an_error_in_between_leaves_the_old_file(
     extension: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

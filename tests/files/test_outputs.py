@@ -152,7 +152,7 @@ def test_open_streams_are_written_on(tmp_path: Path, name: str) -> None:
 
 @posix
 def test_streams_that_are_not_open() -> None:
-    with pytest.raises(FileProblemError, match="no stream with this number is open"):
+    with pytest.raises(FileProblemError, match="the stream is closed"):
         files.put("/dev/fd/987", [b"x"])
 
 

@@ -246,13 +246,11 @@ def test_what_could_not_be_loaded_is_not_saved(path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("name", ["", "/dev/zero", "/dev/stdin"])
-def test_what_has_no_end_is_no_model(tmp_path: Path, name: str) -> None:
-    target = Path(name or tmp_path)
-    if not target.exists():
-        pytest.skip(f"no {name} here")
+def test_a_device_is_no_model() -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("no such device here")
     with pytest.raises(PersistenceError, match="no ordinary file"):
-        greyfill.load(target)
+        greyfill.load("/dev/zero")
 
 
 def test_a_pipe_is_no_model(tmp_path: Path) -> None:

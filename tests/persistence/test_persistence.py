@@ -349,3 +349,8 @@ def test_a_set_gives_the_same_file_in_every_process(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", SETS, path], env=environment, check=True)
         contents.add(path.read_bytes())
     assert len(contents) == 1
+
+
+def test_a_folder_is_no_damaged_file(tmp_path: Path) -> None:
+    with pytest.raises(PersistenceError, match="cannot be read: it is a folder"):
+        greyfill.load(tmp_path)

@@ -9,6 +9,7 @@
     pool.py        the arrays of one donor pool, laid out for the compiled search
     index.py       the order of donors in which boxes prune well
     jit.py         how kernels are compiled
+    sealing.py     files of compiled kernels that are used only as they were written
 
 Every value that enters a kernel is finite, numbers are scaled to [0, 1] and holes are given by
 masks. Kernels know nothing of tables, labels or parameters.

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
@@ -28,29 +28,55 @@ class TerminatedError(BaseException):
 class Commands(TyperGroup):
     """All commands, with one place for everything that can go wrong in them."""
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; mistakes end it with a message and an exit code."""
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Read the command line; help and version are printed here, which may fail as well."""
+        _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # a terminal without ° must not end the work
                 stream.reconfigure(errors="backslashreplace")
-        try:
-            with _ending_in_order():
-                result = super().invoke(ctx)
+        with _telling({}):
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; mistakes end it with a message and an exit code."""
+        with _telling(ctx.meta), _ending_in_order():
+            result = super().invoke(ctx)
             sys.stdout.flush()
-        except TerminatedError as stop:
-            _tell("terminated; no file was left half-written")
-            raise typer.Exit(TERMINATED) from stop
-        except KeyboardInterrupt as stop:
-            _tell("interrupted; no file was left half-written")
-            raise typer.Exit(INTERRUPTED) from stop
-        except (GreyfillError, OSError, MemoryError) as error:
-            if getattr(error, "errno", None) == errno.EPIPE:
-                _leave_the_pipe()
-            if ctx.meta.get(DEBUG):
-                traceback.print_exc()
-            _tell(_in_words(error))
-            raise typer.Exit(WRONG_INPUT) from error
         return result
+
+
+@contextmanager
+def _telling(meta: Mapping[str, Any]) -> Iterator[None]:
+    """Turn what goes wrong into a message and an exit code."""
+    try:
+        yield
+    except TerminatedError as stop:
+        _tell("terminated; no file was left half-written")
+        raise typer.Exit(TERMINATED) from stop
+    except KeyboardInterrupt as stop:
+        _tell("interrupted; no file was left half-written")
+        raise typer.Exit(INTERRUPTED) from stop
+    except (GreyfillError, OSError, MemoryError) as error:
+        if getattr(error, "errno", None) == errno.EPIPE:
+            _leave_the_pipe()
+        if meta.get(DEBUG):
+            traceback.print_exc()
+        _tell(_in_words(error))
+        _drop_output()
+        raise typer.Exit(WRONG_INPUT) from error
+
+
+def _open_closed_streams() -> None:
+    """Give a stream that the caller closed a descriptor that cannot be read or written.
+
+    Else the next file would take its number, and messages would go elsewhere. Messages alone may
+    be lost without an error.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY),
+    ):  # fmt: skip
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, flags), mode))  # noqa: SIM115
 
 
 @contextmanager
@@ -91,12 +117,22 @@ def _in_words(error: BaseException) -> str:
         return "not enough memory. Give fewer rows, or a machine with more."
     if isinstance(error, GreyfillError) or not isinstance(error, OSError):
         return str(error)
+    from greyfill.files.problems import reason
+
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}"
+    return f"{where}{reason(error)}"
 
 
 def _leave_the_pipe() -> NoReturn:
     """End quietly, as a program does that is stopped by a broken pipe."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     raise typer.Exit(READER_GONE)
+
+
+def _drop_output() -> None:
+    """Lose what is still to be printed if it cannot be, since Python would try it once more."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

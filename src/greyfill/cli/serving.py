@@ -38,8 +38,8 @@ class ApplyJob:
     ) -> None:
         """Check, load, fill each file, tell."""
         voice = Voice(quiet or json)
-        imputer = load_model(self.model)
         self._check(json)
+        imputer = load_model(self.model)
         wishes = Wishes(ignored=ignored, na_values=na_values, **csv)
         told = [self._fill(name, wishes, imputer, voice) for name in self.inputs]
         if json:

@@ -83,6 +83,8 @@ def list_partitions(source: str) -> list[Partition]:
     """The Parquet files of a folder, in the order of their names, or the row groups of a file."""
     root = Path(source)
     if root.is_dir():
+        with naming(source, "read"):
+            os.listdir(root)  # a search passes over what it may not read
         found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS)
         shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
         if not shown:
@@ -262,6 +264,11 @@ class Staging:
                 f"Cannot write {self.out}: it exists already. To replace it, say so: --force "
                 "(force=True)."
             )
+        for path in (self.out, self.folder):
+            if path.is_symlink():
+                raise FileProblemError(
+                    f"Cannot write {path}: it is a symbolic link. Name a folder that is none."
+                )
         plan = self.folder / PLAN
         if plan.exists() and plan.read_text() != fingerprint:
             shutil.rmtree(self.folder)

@@ -10,7 +10,8 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files import put_parquet
-from greyfill.files.outputs import check_name
+from greyfill.files.outputs import check_name, check_output
+from greyfill.files.problems import naming
 
 SCHEMA = {
     "data": pl.String,
@@ -42,6 +43,10 @@ class Store:
         self._path = None if path is None else file_of(path)
         self._rows: dict[tuple[str, str], dict[str, Any]] = {}
         self._written = monotonic()
+        if self._path is not None:
+            with naming(os.fspath(self._path), "write"):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            check_output(self._path, force=True)
         if self._path is not None and self._path.exists():
             self._remember(_read(self._path).iter_rows(named=True))
 
@@ -74,7 +79,6 @@ class Store:
     def _write(self) -> None:
         if self._path is None or not self._rows:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         put_parquet(self._path, self.frame(self._rows))
         self._written = monotonic()
 

@@ -78,7 +78,7 @@ class Batches:
     ) -> None:
         self.name, self.format = source.name, format
         self.columns, self.height = reader.columns, reader.height
-        self._reader, self._learned = reader, learned
+        self._source, self._reader, self._learned = source, reader, learned
 
     def __iter__(self) -> Iterator[Batch]:
         """The rows in batches, the last one included; a batch may be without rows."""
@@ -106,13 +106,19 @@ class Batches:
     ) -> Iterator[BatchWriter]:
         """A writer for all batches; the file appears when all of them are written.
 
+        It does not appear if the input changed since it was opened.
+
         The rules are those of `Source.write`, and the file is the same, byte for byte.
         """
         check_output(out, source=self.name, force=force)
         layout = layout_of(os.fspath(out))
         format = layout.format or self.format
         reader = self._reader if isinstance(self._reader, CsvReader) else None
-        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+        with (
+            writing(out, force=force) as stream,
+            compressing(stream, layout.compression) as sink,
+            self._source.unchanged(),
+        ):
             if format is Format.CSV and reader is not None:
                 writer = BatchWriter(sink, reader, None, self._learned)
                 yield writer

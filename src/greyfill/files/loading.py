@@ -3,16 +3,17 @@
 import gzip
 import os
 import shutil
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.compressing import unzstd
 from greyfill.files.formats import Compression, sniff_compression
 from greyfill.files.problems import naming
@@ -44,7 +45,7 @@ class Input:
 
     def __init__(self, name: str, promised: Compression | None) -> None:
         self.name = name
-        self._stack = ExitStack()
+        self._stack, self._stamp = ExitStack(), _stamp(name)
         with naming(shown(name), "read"):
             self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
             self.compression = sniff_compression(self._stream.read(8))
@@ -75,6 +76,23 @@ class Input:
         is_plain = self.compression is None and os.path.isfile(self.name)
         return os.path.realpath(self.name) if is_plain and self.name != STANDARD_STREAM else None
 
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Refuse what was made of a file that somebody changed since it was opened."""
+        try:
+            yield
+        except Exception as error:
+            self._check_unchanged(error)
+            raise
+        self._check_unchanged(None)
+
+    def _check_unchanged(self, error: Exception | None) -> None:
+        if _stamp(self.name) != self._stamp:
+            raise FileProblemError(
+                f"Cannot read {shown(self.name)}: it changed while it was read. Try again when "
+                "nobody writes to it."
+            ) from error
+
     def head(self, size: int) -> bytes:
         """The first bytes, decompressed."""
         return next(self.blocks(size), b"")
@@ -98,6 +116,16 @@ class Input:
         stream = gzip.GzipFile(fileobj=self._stream) if is_zipped else self._stream
         while block := stream.read(size):
             yield block
+
+
+def _stamp(name: str) -> tuple[int, ...]:
+    """Tells a plain file from what it becomes by a change."""
+    try:
+        seen = os.stat(name)
+    except OSError:
+        return ()
+    is_plain = name != STANDARD_STREAM and stat.S_ISREG(seen.st_mode)
+    return (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns) if is_plain else ()
 
 
 def _seekable(name: str) -> BinaryIO:

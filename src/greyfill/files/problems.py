@@ -17,7 +17,7 @@ _REASONS = {
     errno.EDQUOT: "the disk quota is used up; free some space and try again",
     errno.ELOOP: "its symbolic links go in a circle",
     errno.EEXIST: "it exists already; --force (force=True) replaces it",
-    errno.EBADF: "no stream with this number is open for it",
+    errno.EBADF: "the stream is closed, or not open for this",
     errno.ENAMETOOLONG: "its name is too long",
     errno.EPIPE: "its reader went away",
 }
@@ -37,10 +37,14 @@ def naming(name: str, deed: str) -> Iterator[None]:
     except FileProblemError:
         raise
     except OSError as error:
-        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-        problem = FileProblemError(f"Cannot {deed} {name}: {reason}.")
+        problem = FileProblemError(f"Cannot {deed} {name}: {reason(error)}.")
         problem.errno = error.errno
         raise problem from error
+
+
+def reason(error: OSError) -> str:
+    """What the system could not do, in words."""
+    return _REASONS.get(error.errno or 0, error.strerror or str(error))
 
 
 def listed(words: list[str], most: int = 5) -> str:

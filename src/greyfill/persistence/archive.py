@@ -14,6 +14,7 @@ from typing import Any
 from greyfill import memory
 from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.files.atomic import put
+from greyfill.files.problems import reason
 
 FORMAT = 1
 """Raised when older versions of greyfill cannot read the file any more."""
@@ -76,6 +77,8 @@ def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
         raise
     except MemoryError as error:
         raise PersistenceError(f"{path}: there is not enough memory to load it") from error
+    except PermissionError as error:
+        raise PersistenceError(f"{path}: cannot be read: {reason(error)}") from error
     except UNREADABLE as error:
         raise PersistenceError(
             f"{path}: not a file that greyfill saved, or damaged ({str(error)[:200]})"
@@ -83,13 +86,15 @@ def read_archive(path: Path, max_bytes: int) -> tuple[Any, dict[str, bytes]]:
 
 
 def _refuse_no_file(path: Path) -> None:
-    """Refuse what is not there, and what has no end: a folder, a pipe or a device."""
+    """Refuse what is not there, a folder, and what has no end, such as a pipe or a device."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise PersistenceError(f"{path}: no such file; name one that imputer.save wrote") from None
     except (OSError, ValueError) as error:
         raise PersistenceError(f"{path}: cannot be opened ({error})") from error
+    if stat.S_ISDIR(mode):
+        raise PersistenceError(f"{path}: cannot be read: it is a folder")
     if not stat.S_ISREG(mode):
         raise PersistenceError(f"{path}: no ordinary file; name one that imputer.save wrote")
 
