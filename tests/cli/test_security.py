@@ -163,12 +163,12 @@ def test_names_cannot_steer_a_terminal(greyfill: Any, folder: Path) -> None:
     name = f"a{STEER}.csv"
     (folder / name).write_text(f"x{STEER},y\n1,\n2,3\n4,5\n")
     level = f"b{STEER}"
-    cells = "".join(f"{i},{'a' if i % 2 else level}\n" for i in range(6))
-    (folder / "levels.csv").write_text(f"x,y{STEER}\n{cells}")
+    cells = "".join(f"{i % 2},{'a' if i % 3 else level}\n" for i in range(60))
+    (folder / "levels.csv").write_text(f"x{STEER},y{STEER}\n{cells},a\n")
     said = [
         greyfill("inspect", "levels.csv", "--target", f"y{STEER}").stdout,
         greyfill("impute", name, "--method", "knni", "-k", "1").stderr,
-        greyfill("impute", name, "--na-values", f"?{STEER}", "--method", "knni", "--force").stderr,
+        greyfill("impute", "levels.csv", "--dry-run", "--method", "knni").stderr,
         greyfill("impute", f"gone{STEER}.csv", exit_code=2).stderr,
         greyfill("impute", name, "--dry-run", "--force", "--method", "knni").stderr,
         greyfill("impute", name, "--target", f"z{STEER}", exit_code=2).stderr,

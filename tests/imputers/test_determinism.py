@@ -87,7 +87,7 @@ def test_size_of_blocks(imputer: Any, block: int, monkeypatch: pytest.MonkeyPatc
 @family
 def test_library_of_the_table(imputer: Any) -> None:
     X, y = table()
-    nullable = {"n": "Int64", "word": "string", "flag": "boolean"}
+    nullable = {"v": "Float64", "n": "Int64", "word": "string", "flag": "boolean"}
     frame = pd.DataFrame({name: pd.array(X[name].to_list(), dtype=nullable.get(name, "float64"))
                           for name in X.columns})  # fmt: skip
     results = [fitted(imputer, same, y)[0] for same in (X, X.to_arrow(), frame)]
