@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from greyfill import frames
-from greyfill._neighbors.tuned.engine import Tuning, ask, posterior, predict, teach
+from greyfill._neighbors.tuned.engine import Tuning, ask, likeliest, posterior, predict, teach
 from greyfill.checks import check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import TableEstimator
@@ -148,8 +147,10 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        table = self._new_rows(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, table.n_rows)
+        return np.asarray(self.classes_[likeliest(self._tuned, ask(self._tuned, table))])
 
 
 class GreyRegressor(RegressorMixin, _GreyModel):
@@ -203,7 +204,7 @@ class GreyRegressor(RegressorMixin, _GreyModel):
         """A number for each row."""
         table = self._new_rows(X)
         queries = ask(self._tuned, table)
-        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
+        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries).found[:, 0]
         return np.asarray(self._low + np.clip(found, 0.0, 1.0) * (self._high - self._low))
 
 

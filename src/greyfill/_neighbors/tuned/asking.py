@@ -61,7 +61,7 @@ class Asker:
     @property
     def scopes(self) -> tuple[str, ...]:
         """Where donors may be sought."""
-        splits = self.ground.has_classes and self.target != self.ground.class_column
+        splits = self.ground.splits and self.target != self.ground.class_column
         return ("split", "soft") if splits else ("soft",)
 
     def columns(self, scope: str) -> Ints:
@@ -130,6 +130,11 @@ class Asker:
         weights, targets = self.donor_weights(near, k, kernel), self.ground.targets(self.target)
         found = kernels.local_means(near.donors[:, :k], weights, targets)
         return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
+
+    def plain(self) -> Floats:
+        """The mean of all donors' targets."""
+        targets = self.ground.targets(self.target)
+        return np.asarray((targets[self.donors] if len(self.donors) else targets).mean(axis=0))
 
     def local(
         self, queries: Queries, near: Neighborhood, like: Candidate, ridges: Floats
