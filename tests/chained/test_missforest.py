@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from greyfill._chained import missforest
-from greyfill._chained.forest import Forest
+from greyfill._chained.forest import Forest, Tree
 from greyfill._chained.growing import grow
 from greyfill._chained.measures import differences, overall_error
 from greyfill.exceptions import InvalidParameterError
@@ -59,7 +59,7 @@ def test_flat_trees_predict_as_scikit_learns() -> None:
         DecisionTreeRegressor(random_state=seed, max_features=2).fit(x[:150], y[:150])
         for seed in range(5)
     ]
-    forest = Forest.flatten([tree.tree_ for tree in trees], None)
+    forest = Forest.flatten([Tree.of(t.tree_, t.tree_.value[:, 0, 0]) for t in trees])
     np.testing.assert_allclose(forest.predict(x), np.mean([t.predict(x) for t in trees], axis=0))
     alone = np.concatenate([forest.predict(x[[i]]) for i in range(200)])
     np.testing.assert_array_equal(alone, forest.predict(x))

@@ -3,10 +3,7 @@
 import numpy as np
 
 from greyfill._kernels.jit import fast, fast_inner
-from greyfill.table import Bools, Floats, Ints
-
-DENSE_CODES = 200
-"""Columns with more codes are counted pair by pair, not in a table of all pairs."""
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
 
 
 @fast
@@ -18,7 +15,7 @@ def group_information(
     for o in range(len(others)):
         other = others[o]
         shape = (n_groups, n_codes[target], n_codes[other])
-        if max(shape[1], shape[2]) > DENSE_CODES:
+        if max(shape[1], shape[2]) > MANY_LEVELS:
             for s in range(len(orders)):
                 out[s, o] = _sparse_information(
                     codes[:, target], codes[orders[s], other], groups, shape

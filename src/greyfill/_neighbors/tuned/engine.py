@@ -16,10 +16,10 @@ from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
 from greyfill._neighbors.tuned.choosing import LARGE, PLAIN, Choice, choose
 from greyfill._neighbors.tuned.features import FeatureMap
 from greyfill._neighbors.tuned.ground import Ground, Queries
-from greyfill._neighbors.tuned.outcomes import MAX_LEVELS, Forecast
+from greyfill._neighbors.tuned.outcomes import Forecast
 from greyfill._neighbors.tuned.relevance import Relevance
 from greyfill.information import normalize
-from greyfill.table import Column, Floats, Ints, Kind, Table
+from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, Table
 
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
@@ -274,7 +274,7 @@ def settle(ground: Ground, target: int, forecast: Forecast) -> Floats:
 
 def _groups(codes: Ints) -> Ints:
     """Classes that split the donors: the classes, or one of all where there are very many."""
-    return codes if codes.max(initial=0) < MAX_LEVELS else np.zeros_like(codes)
+    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
 
 
 def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:

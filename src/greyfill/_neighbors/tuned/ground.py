@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from greyfill._neighbors.tuned.features import FORMS, FeatureMap
-from greyfill._neighbors.tuned.outcomes import MAX_LEVELS, Outcomes
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill._neighbors.tuned.outcomes import Outcomes
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Ground:
     @property
     def splits(self) -> bool:
         """Whether donors may be those of a class; very many classes are a column like others."""
-        return 1 < self.n_classes <= MAX_LEVELS
+        return 1 < self.n_classes <= MANY_LEVELS
 
     @property
     def class_column(self) -> int:
@@ -77,7 +77,7 @@ class Ground:
 
     def is_wide(self, column: int) -> bool:
         """Whether a column has too many levels to predict each."""
-        return len(self.levels(column)) > MAX_LEVELS
+        return len(self.levels(column)) > MANY_LEVELS
 
     def outcomes(self, column: int) -> Outcomes:
         """What is predicted: the numbers of a column, or an indicator for each of its levels."""

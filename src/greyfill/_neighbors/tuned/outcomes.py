@@ -5,10 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.table import Floats, Ints
-
-MAX_LEVELS = 200
-"""Levels that a prediction tells apart; of a column with more, every row has a list of its own."""
+from greyfill.table import MANY_LEVELS, Floats, Ints
 
 LEAST, LEAST_OF_MANY = 1e-2, 1e-4
 """Predicted indicators count at least as this much, where every level is listed and where not."""
@@ -19,8 +16,8 @@ class Outcomes:
     """What the columns of a prediction stand for.
 
     ``levels`` are codes in rising order: none for numbers, one row of them for all rows alike, or
-    `MAX_LEVELS` for each row. Then a last column stands for the ``n_others`` levels that a row does
-    not list, which are equally likely.
+    `MANY_LEVELS` for each row. Then a last column stands for the ``n_others`` levels that a row
+    does not list, which are equally likely.
     """
 
     levels: Ints
@@ -89,7 +86,7 @@ class Forecast:
         outcomes = parts[0][1].outcomes
         found, levels = np.zeros((n_rows, outcomes.width)), outcomes.levels
         if outcomes.n_others:
-            levels = np.zeros((n_rows, MAX_LEVELS), dtype=np.intp)
+            levels = np.zeros((n_rows, MANY_LEVELS), dtype=np.intp)
         for rows, part in parts:
             found[rows] = part.found
             if outcomes.n_others:

@@ -7,8 +7,8 @@ import numpy as np
 from greyfill._neighbors.tuned.asking import Asker, Neighborhood
 from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
 from greyfill._neighbors.tuned.ground import Queries
-from greyfill._neighbors.tuned.outcomes import MAX_LEVELS, Outcomes
-from greyfill.table import Floats, Ints
+from greyfill._neighbors.tuned.outcomes import Outcomes
+from greyfill.table import MANY_LEVELS, Floats, Ints
 
 FREQUENT = 20
 """Levels that every row lists, the most frequent ones, before those of its neighbors."""
@@ -45,9 +45,9 @@ def shortlist(asker: Asker, hoods: list[Neighborhood], n_queries: int) -> Outcom
         np.ascontiguousarray(near),
         levels[np.argsort(-_counts(asker), kind="stable")],
         FREQUENT,
-        MAX_LEVELS,
+        MANY_LEVELS,
     )
-    return Outcomes(listed, len(levels) - MAX_LEVELS)
+    return Outcomes(listed, len(levels) - MANY_LEVELS)
 
 
 def votes(asker: Asker, near: Neighborhood, k: int, kernel: str, outcomes: Outcomes) -> Floats:
