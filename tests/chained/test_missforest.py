@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from greyfill._chained import missforest
 from greyfill._chained.forest import Forest, Tree
-from greyfill._chained.growing import grow
+from greyfill._chained.growing import PROJECTIONS, _target, grow
 from greyfill._chained.measures import differences, overall_error
+from greyfill._chained.walking import vote
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.chained import MissForestImputer
 from greyfill.table import Column, Kind, Table
@@ -269,3 +270,28 @@ def test_wrong_parameters() -> None:
 def test_an_empty_table_has_attributes_too() -> None:
     model = MissForestImputer(keep_empty_features=True).fit(np.full((3, 2), HOLE))
     assert model.oob_error_ == {}
+
+
+# ---------------------------------------------------------------------------- very many levels
+
+
+def test_votes_are_counted_as_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, (200, 7)).astype(float)
+    counted = rng.random(values.shape) < 0.6
+    counted[0] = False
+    expected = [
+        np.bincount(codes[some].astype(int)).argmax() if some.any() else np.nan
+        for codes, some in zip(values, counted, strict=True)
+    ]
+    np.testing.assert_array_equal(vote(values, counted, 6), expected)
+
+
+def test_many_levels_are_told_apart_without_an_indicator_each() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(1_200) % 400 + 10_000.0  # codes of levels that are few among those declared
+    x = (y + rng.normal(scale=0.1, size=1_200))[:, np.newaxis].astype(np.float32)
+    assert _target(y, np.unique(y), rng).shape == (1_200, PROJECTIONS)
+    grown = grow(x, y, True, n_estimators=20, max_features=1, seed=0)
+    assert grown.oob_error < 0.2
+    assert set(grown.forest.predict(x)) <= set(y)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import fast, fast_inner
+from greyfill._kernels.jit import exact, fast, fast_inner
 from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
 
 
@@ -121,6 +121,20 @@ def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
                 for t in range(targets.shape[1]):
                     out[q, t] += weights[q, r] * targets[donors[q, r], t]
     return out
+
+
+@exact
+def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
+    shape = len(donors), targets.shape[1]
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    for q in range(len(donors)):
+        for r in range(donors.shape[1]):
+            if weights[q, r] > 0.0:
+                for t in range(targets.shape[1]):
+                    low[q, t] = min(low[q, t], targets[donors[q, r], t])
+                    high[q, t] = max(high[q, t], targets[donors[q, r], t])
+    return low, high
 
 
 @fast

@@ -36,6 +36,13 @@ def _information(counts: Floats) -> float:
     return float((joint[seen] * np.log2(joint[seen] / apart[seen])).sum())
 
 
+def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
+    there = weights[..., np.newaxis] > 0
+    low = np.where(there, targets[donors], np.inf).min(axis=1)
+    return low, np.where(there, targets[donors], -np.inf).max(axis=1)
+
+
 def shortlists(near: Ints, frequent: Ints, first: int, size: int) -> Ints:
     """Different codes for each query, rising: the first frequent ones, the near ones, and more."""
     lists = [[*frequent[:first], *row[row >= 0], *frequent[first:]] for row in near]

@@ -127,7 +127,7 @@ class GreyClassifier(ClassifierMixin, _GreyModel):
                 "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
                 "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
             )
-        check_classification_targets(np.asarray(classes))
+        check_classification_targets(np.asarray(classes)[codes])
         with self._all_or_nothing():
             self.classes_ = np.asarray(classes)
             self._learn(X, len(codes), codes, None)

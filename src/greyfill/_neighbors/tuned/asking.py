@@ -156,9 +156,8 @@ class Asker:
             targets,
             ridges,
         )
-        there = weights[..., np.newaxis] > 0
-        low = np.where(there, targets[donors], np.inf).min(axis=1)[:, np.newaxis]
-        high = np.where(there, targets[donors], -np.inf).max(axis=1)[:, np.newaxis]
+        low, high = kernels.local_limits(donors, weights, targets)
+        low, high = low[:, np.newaxis], high[:, np.newaxis]
         margin = np.maximum((high - low) / 2, 0.0)
         enough = (weights > 0).sum(axis=1) >= FEWEST
         found = np.clip(found, low - margin, high + margin)

@@ -142,14 +142,7 @@ def _predictions(
     }
     own = asker.ground.table.values[queries.own_rows, asker.target]
     if asker.ground.is_wide(asker.target):
-        outcomes = shortlist(near, list(hoods.values()), len(own))
-        voted = {
-            Candidate(*place, k, kernel, np.inf, "values"): votes(near, hood, k, kernel, outcomes)
-            for place, hood in hoods.items()
-            for k in KS
-            for kernel in KERNELS
-        }
-        return outcomes, {**voted, PLAIN: frequencies(asker, outcomes, own)}
+        return _voted(asker, near, hoods, own)
     outcomes = asker.ground.outcomes(asker.target)
     means = {
         Candidate(*place, k, kernel, np.inf, "values"): near.mean(hood, k, kernel)
@@ -161,6 +154,22 @@ def _predictions(
     for place in _best_places(outcomes, means, outcomes.truth(own)):
         found.update(_local(near, queries, place, hoods[place]))
     return outcomes, {**found, **dict(_common(asker, queries))}
+
+
+def _voted(
+    asker: Asker, near: Asker, hoods: dict[tuple[str, str], Neighborhood], own: Floats
+) -> tuple[Outcomes, dict[Candidate, Floats]]:
+    """Lists of many levels, and votes for them; all donors vote where a row has no neighbors."""
+    outcomes = shortlist(near, list(hoods.values()), len(own))
+    plain = frequencies(asker, outcomes, own)
+    tried = {PLAIN: plain}
+    for place, hood in hoods.items():
+        for k in KS:
+            for kernel in KERNELS:
+                found = votes(near, hood, k, kernel, outcomes)
+                candidate = Candidate(*place, k, kernel, np.inf, "values")
+                tried[candidate] = np.where(np.isnan(found), plain, found)
+    return outcomes, tried
 
 
 def _local(
