@@ -12,6 +12,9 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.intp]
 
+MANY_LEVELS = 200
+"""A category with more levels than this is never laid out as an indicator for each of them."""
+
 
 class Kind(Enum):
     """What the values of a column mean.

@@ -9,9 +9,10 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from greyfill._chained import missforest
-from greyfill._chained.forest import Forest
-from greyfill._chained.growing import grow
+from greyfill._chained.forest import Forest, Tree
+from greyfill._chained.growing import PROJECTIONS, _target, grow
 from greyfill._chained.measures import differences, overall_error
+from greyfill._chained.walking import vote
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.chained import MissForestImputer
 from greyfill.table import Column, Kind, Table
@@ -59,7 +60,7 @@ def test_flat_trees_predict_as_scikit_learns() -> None:
         DecisionTreeRegressor(random_state=seed, max_features=2).fit(x[:150], y[:150])
         for seed in range(5)
     ]
-    forest = Forest.flatten([tree.tree_ for tree in trees], None)
+    forest = Forest.flatten([Tree.of(t.tree_, t.tree_.value[:, 0, 0]) for t in trees])
     np.testing.assert_allclose(forest.predict(x), np.mean([t.predict(x) for t in trees], axis=0))
     alone = np.concatenate([forest.predict(x[[i]]) for i in range(200)])
     np.testing.assert_array_equal(alone, forest.predict(x))
@@ -269,3 +270,28 @@ def test_wrong_parameters() -> None:
 def test_an_empty_table_has_attributes_too() -> None:
     model = MissForestImputer(keep_empty_features=True).fit(np.full((3, 2), HOLE))
     assert model.oob_error_ == {}
+
+
+# ---------------------------------------------------------------------------- very many levels
+
+
+def test_votes_are_counted_as_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, (200, 7)).astype(float)
+    counted = rng.random(values.shape) < 0.6
+    counted[0] = False
+    expected = [
+        np.bincount(codes[some].astype(int)).argmax() if some.any() else np.nan
+        for codes, some in zip(values, counted, strict=True)
+    ]
+    np.testing.assert_array_equal(vote(values, counted, 6), expected)
+
+
+def test_many_levels_are_told_apart_without_an_indicator_each() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(1_200) % 400 + 10_000.0  # codes of levels that are few among those declared
+    x = (y + rng.normal(scale=0.1, size=1_200))[:, np.newaxis].astype(np.float32)
+    assert _target(y, np.unique(y), rng).shape == (1_200, PROJECTIONS)
+    grown = grow(x, y, True, n_estimators=20, max_features=1, seed=0)
+    assert grown.oob_error < 0.2
+    assert set(grown.forest.predict(x)) <= set(y)

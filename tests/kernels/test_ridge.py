@@ -48,6 +48,53 @@ def test_means_equal_the_reference(seed: int) -> None:
 
 
 @given(seeds)
+def test_limits_equal_the_reference(seed: int) -> None:
+    rng, n_donors, _, n_targets, n_queries = case(seed)
+    targets = rng.normal(size=(n_donors, n_targets))
+    donors = rng.integers(0, n_donors, size=(n_queries, 3))
+    weights = rng.random((n_queries, 3)) * (rng.random((n_queries, 3)) < 0.6)
+    expected = ridge_reference.local_limits(donors, weights, targets)
+    np.testing.assert_array_equal(ridge.local_limits(donors, weights, targets), expected)
+
+
+@given(seeds)
+def test_information_of_long_columns_equals_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_codes = np.array([int(rng.integers(201, 400)), int(rng.integers(1, 5)), 300])
+    codes = np.stack([rng.integers(-1, c, size=60) for c in n_codes], axis=1)
+    codes[:30] = codes[30:]  # so that some pairs occur more than once
+    groups, orders = rng.integers(0, 2, size=60), np.stack([np.arange(60), rng.permutation(60)])
+    for target in (0, 1):
+        others = np.setdiff1d(np.arange(3), [target])
+        arguments = codes, n_codes, groups, 2, target, others, orders
+        expected = ridge_reference.group_information(*arguments)
+        np.testing.assert_allclose(ridge.group_information(*arguments), expected, atol=1e-12)
+
+
+def test_information_of_columns_never_known_together_is_none() -> None:
+    codes, orders = np.array([[-1, 0], [250, -1]]), np.arange(2)[np.newaxis]
+    groups, others = np.zeros(2, dtype=np.intp), np.array([1])
+    assert ridge.group_information(codes, np.array([251, 1]), groups, 1, 0, others, orders) == 0.0
+
+
+@given(seeds)
+def test_short_lists_and_votes_equal_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_levels, n_queries, k = int(rng.integers(5, 30)), int(rng.integers(0, 6)), 4
+    frequent = rng.permutation(n_levels)
+    size, first = int(rng.integers(1, n_levels)), int(rng.integers(0, 4))
+    near = rng.integers(-1, n_levels, size=(n_queries, 7))
+    listed = ridge.shortlists(near, frequent, first, size)
+    expected = ridge_reference.shortlists(near, frequent, first, size)
+    np.testing.assert_array_equal(listed, expected.reshape(n_queries, size))
+    codes, donors = rng.integers(0, n_levels, size=9), rng.integers(0, 9, size=(n_queries, k))
+    weights = rng.random((n_queries, k)) * (rng.random((n_queries, k)) < 0.8)
+    found = ridge.local_votes(donors, weights, codes, listed)
+    expected_votes = ridge_reference.local_votes(donors, weights, codes, listed)
+    np.testing.assert_allclose(found, expected_votes, atol=1e-12)
+
+
+@given(seeds)
 def test_local_regressions_equal_the_reference(seed: int) -> None:
     rng, n_donors, n_features, n_targets, n_queries = case(seed)
     k = int(rng.integers(2, n_donors))

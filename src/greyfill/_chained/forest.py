@@ -16,6 +16,29 @@ CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
+class Tree:
+    """The nodes of one tree; children are counted from its root."""
+
+    feature: Nodes
+    threshold: Floats
+    left: Nodes
+    right: Nodes
+    value: Floats
+
+    @classmethod
+    def of(cls, tree: Any, value: Floats) -> "Tree":
+        """From a fitted tree of scikit-learn and the value of each node, in arrays of its own."""
+        left = tree.children_left.astype(np.int32)
+        return cls(
+            feature=np.where(left < 0, -1, tree.feature).astype(np.int32),
+            threshold=tree.threshold.copy(),
+            left=left,
+            right=tree.children_right.astype(np.int32),
+            value=value,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Forest:
     """All nodes of all trees, one after the other; children are counted from the first node.
 
@@ -41,26 +64,19 @@ class Forest:
         return cls(np.zeros(1, dtype=np.intp), leaf, np.zeros(1), leaf, leaf, np.array([value]))
 
     @classmethod
-    def flatten(cls, trees: list[Any], codes: Floats | None) -> "Forest":
-        """From fitted trees of scikit-learn; ``codes`` are the classes, None for numbers.
-
-        A tree of classes predicts the share of each class.
-        """
-        sizes = np.array([tree.node_count for tree in trees])
+    def flatten(cls, trees: list[Tree], n_classes: int = 0) -> "Forest":
+        """All trees, one after the other."""
+        sizes = np.array([len(tree.value) for tree in trees])
         roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
         shift = np.repeat(roots, sizes).astype(np.int32)
-        left = np.concatenate([tree.children_left for tree in trees]).astype(np.int32)
-        right = np.concatenate([tree.children_right for tree in trees]).astype(np.int32)
-        feature = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
-        found = np.concatenate([tree.value[:, :, 0] for tree in trees])
         return cls(
             roots=roots,
-            feature=np.where(left < 0, -1, feature).astype(np.int32),
+            feature=np.concatenate([tree.feature for tree in trees]),
             threshold=np.concatenate([tree.threshold for tree in trees]),
-            left=left + shift,
-            right=right + shift,
-            value=found[:, 0].copy() if codes is None else codes[found.argmax(axis=1)],
-            n_classes=0 if codes is None else int(codes.max()) + 1,
+            left=np.concatenate([tree.left for tree in trees]) + shift,
+            right=np.concatenate([tree.right for tree in trees]) + shift,
+            value=np.concatenate([tree.value for tree in trees]),
+            n_classes=n_classes,
         )
 
     def predict(self, x: Singles) -> Floats:
@@ -88,10 +104,10 @@ class Forest:
 
     def _join(self, values: Floats, counted: Bools | None) -> Floats:
         """Join the values of the trees, or of those that count."""
+        from greyfill._chained.walking import vote
+
         counted = np.ones(values.shape, dtype=bool) if counted is None else counted
-        n_counted = counted.sum(axis=1)
-        if self.n_classes == 0:
-            total = np.where(counted, values, 0.0).sum(axis=1)
-            return np.where(n_counted > 0, total / np.maximum(n_counted, 1), np.nan)
-        votes = np.stack([(counted & (values == c)).sum(axis=1) for c in range(self.n_classes)])
-        return np.where(n_counted > 0, votes.argmax(axis=0), np.nan)
+        if self.n_classes:
+            return np.asarray(vote(values, counted, self.n_classes))
+        n_counted, total = counted.sum(axis=1), np.where(counted, values, 0.0).sum(axis=1)
+        return np.where(n_counted > 0, total / np.maximum(n_counted, 1), np.nan)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from greyfill._kernels.jit import fast, fast_inner
-from greyfill.table import Bools, Floats, Ints
+from greyfill._kernels.jit import exact, fast, fast_inner
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
 
 
 @fast
@@ -15,6 +15,12 @@ def group_information(
     for o in range(len(others)):
         other = others[o]
         shape = (n_groups, n_codes[target], n_codes[other])
+        if max(shape[1], shape[2]) > MANY_LEVELS:
+            for s in range(len(orders)):
+                out[s, o] = _sparse_information(
+                    codes[:, target], codes[orders[s], other], groups, shape
+                )
+            continue
         for s in range(len(orders)):
             table = np.zeros(shape)
             for i in range(len(codes)):
@@ -42,6 +48,69 @@ def _information(table):
     return found / total
 
 
+@fast_inner
+def _sparse_information(first, second, groups, shape):
+    """The same from the pairs that occur, in memory that grows with the rows and codes alone."""
+    keys, n = np.empty(len(first), dtype=np.intp), 0
+    rows, columns = np.zeros((shape[0], shape[1])), np.zeros((shape[0], shape[2]))
+    sizes = np.zeros(shape[0])
+    for i in range(len(first)):
+        g, a, b = groups[i], first[i], second[i]
+        if a >= 0 and b >= 0:
+            keys[n] = (g * shape[1] + a) * shape[2] + b
+            n += 1
+            rows[g, a] += 1.0
+            columns[g, b] += 1.0
+            sizes[g] += 1.0
+    keys = np.sort(keys[:n])
+    found, start = 0.0, 0
+    for i in range(n):
+        if i + 1 == n or keys[i + 1] != keys[i]:
+            pair, b = divmod(keys[i], shape[2])
+            g, a = divmod(pair, shape[1])
+            count = i + 1.0 - start
+            found += count * np.log2(count * sizes[g] / (rows[g, a] * columns[g, b]))
+            start = i + 1
+    return found / max(n, 1)
+
+
+@fast
+def shortlists(near: Ints, frequent: Ints, first: int, size: int) -> Ints:
+    """Different codes for each query, rising: the first frequent ones, the near ones, and more.
+
+    A near code below 0 stands for nothing.
+    """
+    out = np.empty((len(near), size), dtype=np.intp)
+    taker = np.full(frequent.max() + 1, -1, dtype=np.intp)
+    for q in range(len(near)):
+        n = 0
+        for codes in (frequent[:first], near[q], frequent[first:]):
+            for code in codes:
+                if n == size:
+                    break
+                if code >= 0 and taker[code] != q:
+                    taker[code], out[q, n] = q, code
+                    n += 1
+        out[q].sort()
+    return out
+
+
+@fast
+def local_votes(donors: Ints, weights: Floats, codes: Ints, listed: Ints) -> Floats:
+    """Weights of the donors summed by listed code, and in the last column by no listed one."""
+    n_listed = listed.shape[1]
+    out = np.zeros((len(donors), n_listed + 1))
+    for q in range(len(donors)):
+        for r in range(donors.shape[1]):
+            if weights[q, r] > 0.0:
+                code = codes[donors[q, r]]
+                place = np.searchsorted(listed[q], code)
+                if place == n_listed or listed[q, place] != code:
+                    place = n_listed
+                out[q, place] += weights[q, r]
+    return out
+
+
 @fast
 def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
     """Weighted means of donors' targets, donor after donor; shape (query, target)."""
@@ -52,6 +121,20 @@ def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
                 for t in range(targets.shape[1]):
                     out[q, t] += weights[q, r] * targets[donors[q, r], t]
     return out
+
+
+@exact
+def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
+    shape = len(donors), targets.shape[1]
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    for q in range(len(donors)):
+        for r in range(donors.shape[1]):
+            if weights[q, r] > 0.0:
+                for t in range(targets.shape[1]):
+                    low[q, t] = min(low[q, t], targets[donors[q, r], t])
+                    high[q, t] = max(high[q, t], targets[donors[q, r], t])
+    return low, high
 
 
 @fast

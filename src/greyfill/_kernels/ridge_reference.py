@@ -36,6 +36,26 @@ def _information(counts: Floats) -> float:
     return float((joint[seen] * np.log2(joint[seen] / apart[seen])).sum())
 
 
+def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
+    there = weights[..., np.newaxis] > 0
+    low = np.where(there, targets[donors], np.inf).min(axis=1)
+    return low, np.where(there, targets[donors], -np.inf).max(axis=1)
+
+
+def shortlists(near: Ints, frequent: Ints, first: int, size: int) -> Ints:
+    """Different codes for each query, rising: the first frequent ones, the near ones, and more."""
+    lists = [[*frequent[:first], *row[row >= 0], *frequent[first:]] for row in near]
+    return np.array([sorted(list(dict.fromkeys(row))[:size]) for row in lists], dtype=np.intp)
+
+
+def local_votes(donors: Ints, weights: Floats, codes: Ints, listed: Ints) -> Floats:
+    """Weights of the donors summed by listed code, and in the last column by no listed one."""
+    given = np.where(weights > 0.0, codes[donors], -1)[:, :, np.newaxis] == listed[:, np.newaxis]
+    votes = (weights[:, :, np.newaxis] * given).sum(axis=1)
+    return np.column_stack([votes, weights.sum(axis=1) - votes.sum(axis=1)])
+
+
 def ridge_weights(
     query: Floats, usable: Bools, scales: Floats, weights: Floats, features: Floats, ridge: float
 ) -> Floats:

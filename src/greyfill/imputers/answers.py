@@ -16,7 +16,7 @@ from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
-from greyfill.table import Floats, Kind, Table
+from greyfill.table import Floats, Ints, Kind, Table
 
 UNITS = {
     frames.Family.DATE: (1 / 864e8, "days"),
@@ -129,7 +129,7 @@ class Answers(BaseImputer):
             out["rows"] += cells.rows.tolist()
             out["columns"] += [field.name] * len(cells.rows)
             if cells.sets:
-                out["levels"] += [[field.levels[int(c)] for c in inside] for inside in cells.sets]
+                out["levels"] += _named(field, cells.sets)
                 out["low"] += nothing
                 out["high"] += nothing
             else:
@@ -284,3 +284,10 @@ class Answers(BaseImputer):
         except (TypeError, ValueError):
             raise InvalidDataError("y must hold numbers, as in fit") from None
         return to_share(np.clip(numbers, low, high), low, high)
+
+
+def _named(field: frames.Field, sets: tuple[Ints, ...]) -> list[list[Any]]:
+    """The levels of each set; a set that is given again is not written out again."""
+    different = {id(codes): codes for codes in sets}
+    named = {key: [field.levels[c] for c in codes.tolist()] for key, codes in different.items()}
+    return [named[id(codes)] for codes in sets]

@@ -10,9 +10,17 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from greyfill import frames
 from greyfill._neighbors.scaling import from_share
-from greyfill._neighbors.tuned.engine import Tuned, Tuning, ask, posterior, predict, teach
+from greyfill._neighbors.tuned.engine import (
+    Tuned,
+    Tuning,
+    ask,
+    likeliest,
+    posterior,
+    predict,
+    teach,
+)
 from greyfill.checks import check_seed, check_whole, is_number
-from greyfill.conventions import OwnScore, check_fitted
+from greyfill.conventions import OwnScore
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, told_error
 from greyfill.table import Floats, Ints, Table
@@ -154,8 +162,10 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
-        check_fitted(self)
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        table = self._new_rows(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, table.n_rows)
+        return np.asarray(self.classes_[likeliest(self._tuned, ask(self._tuned, table))])
 
 
 class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
@@ -215,7 +225,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
         """A number for each row."""
         table = self._new_rows(X)
         queries = ask(self._tuned, table)
-        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries)[:, 0]
+        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries).found[:, 0]
         return from_share(np.clip(found, 0.0, 1.0), self._low, self._high)
 
 

@@ -61,7 +61,7 @@ class Asker:
     @property
     def scopes(self) -> tuple[str, ...]:
         """Where donors may be sought."""
-        splits = self.ground.has_classes and self.target != self.ground.class_column
+        splits = self.ground.splits and self.target != self.ground.class_column
         return ("split", "soft") if splits else ("soft",)
 
     def columns(self, scope: str) -> Ints:
@@ -131,6 +131,11 @@ class Asker:
         found = kernels.local_means(near.donors[:, :k], weights, targets)
         return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
 
+    def plain(self) -> Floats:
+        """The mean of all donors' targets."""
+        targets = self.ground.targets(self.target)
+        return np.asarray((targets[self.donors] if len(self.donors) else targets).mean(axis=0))
+
     def local(
         self, queries: Queries, near: Neighborhood, like: Candidate, ridges: Floats
     ) -> Floats:
@@ -151,9 +156,8 @@ class Asker:
             targets,
             ridges,
         )
-        there = weights[..., np.newaxis] > 0
-        low = np.where(there, targets[donors], np.inf).min(axis=1)[:, np.newaxis]
-        high = np.where(there, targets[donors], -np.inf).max(axis=1)[:, np.newaxis]
+        low, high = kernels.local_limits(donors, weights, targets)
+        low, high = low[:, np.newaxis], high[:, np.newaxis]
         margin = np.maximum((high - low) / 2, 0.0)
         enough = (weights > 0).sum(axis=1) >= FEWEST
         found = np.clip(found, low - margin, high + margin)

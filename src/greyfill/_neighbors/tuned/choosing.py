@@ -1,11 +1,12 @@
 """Leave-one-out errors of all candidates on observed cells, and the panel that is kept."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from greyfill._neighbors.tuned.asking import Asker
+from greyfill._neighbors.tuned.asking import Asker, Neighborhood
 from greyfill._neighbors.tuned.candidates import (
     COMMON_RIDGES,
     EVERYONE,
@@ -18,6 +19,8 @@ from greyfill._neighbors.tuned.candidates import (
 )
 from greyfill._neighbors.tuned.features import FORMS
 from greyfill._neighbors.tuned.ground import Ground, Queries
+from greyfill._neighbors.tuned.outcomes import Forecast, Outcomes
+from greyfill._neighbors.tuned.voting import ballot, frequencies, shortlist, votes
 from greyfill.table import Floats, Ints
 
 MAX_DONORS = 2_000
@@ -68,21 +71,29 @@ class Choice:
         place = self.predictors, self.weights, self.class_weight
         return Asker(ground, self.target, donors, *place, n_jobs)
 
-    def predict(self, asker: Asker, queries: Queries) -> Floats:
-        """The mean of the panel's predictions, shape (query, target).
+    def predict(self, asker: Asker, queries: Queries) -> Forecast:
+        """The mean of the panel's predictions.
 
         A candidate without an answer is left out, and where none has one, all donors' mean counts.
         """
-        shape = len(queries.values), asker.ground.targets(self.target).shape[1]
+        is_wide = asker.ground.is_wide(self.target)
+        outcomes, answers = (ballot if is_wide else _regressed)(asker, self.panel, queries)
+        shape = len(queries.values), outcomes.width
         total, count = np.zeros(shape), np.zeros(shape)
-        for candidate in self.panel:  # one after another, so that a batch gives what a row gives
-            found = asker.predict(candidate, queries)
+        for found in answers:  # one after another, so that a batch gives what a row gives
             there = ~np.isnan(found)
             total += np.where(there, found, 0.0)
             count += there
-        targets = asker.ground.targets(self.target)
-        mean = (targets[asker.donors] if len(asker.donors) else targets).mean(axis=0)
-        return np.asarray(np.where(count > 0, total / np.maximum(count, 1), mean))
+        mean = frequencies(asker, outcomes) if is_wide else asker.plain()
+        return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
+
+
+def _regressed(
+    asker: Asker, panel: tuple[Candidate, ...], queries: Queries
+) -> tuple[Outcomes, Iterator[Floats]]:
+    """What is predicted of a column with few levels, or of numbers, and each candidate's answer."""
+    answers = (asker.predict(candidate, queries) for candidate in panel)
+    return asker.ground.outcomes(asker.target), answers
 
 
 def choose(asker: Asker, n_cells: int, rng: np.random.Generator, loss: str = "square") -> Choice:
@@ -92,24 +103,23 @@ def choose(asker: Asker, n_cells: int, rng: np.random.Generator, loss: str = "sq
         return plain
     cells = rng.permutation(asker.donors)[:n_cells]
     queries = _left_out(asker.ground, cells, asker.target)
-    truth = asker.ground.targets(asker.target)[cells]
-    tried = dict(_predictions(asker, queries, rng))
-    names = list(tried)
-    found = np.stack([tried[name] for name in names])
-    losses = np.where(np.isnan(found).any(axis=2), np.inf, _loss(found, truth, loss))
+    outcomes, tried = _predictions(asker, queries, rng)
+    truth = outcomes.truth(asker.ground.table.values[cells, asker.target])
+    names, found = list(tried), np.stack(list(tried.values()))
+    losses = np.where(np.isnan(found).any(axis=2), np.inf, outcomes.loss(found, truth, loss))
     if not np.isfinite(losses).all(axis=1).any():
         return plain
     n_rows = asker.ground.table.n_rows
     panel = _panel(names, losses, n_rows)
     mean = found[panel].mean(axis=0)
-    sharpness = _sharpness(mean, truth) if loss == "log" else 1.0
+    sharpness = _sharpness(outcomes, mean, truth) if loss == "log" else 1.0
     return replace(
         plain,
         panel=tuple(names[i] for i in panel),
         sharpness=sharpness,
-        error=float(_loss(mean, truth, loss, sharpness).mean()),
+        error=float(outcomes.loss(mean, truth, loss, sharpness).mean()),
         errors=tuple(zip(names, losses.mean(axis=1).tolist(), strict=True)),
-        residuals=_fair_residuals(names, found, losses, truth, n_rows),
+        residuals=_fair_residuals(names, found, losses, outcomes, truth, n_rows),
     )
 
 
@@ -120,25 +130,61 @@ def _left_out(ground: Ground, cells: Ints, target: int) -> Queries:
     return replace(queries, missing=missing)
 
 
-def _predictions(asker: Asker, queries: Queries, rng: np.random.Generator) -> Any:
-    """Every candidate with its predictions of the left-out cells."""
-    near = replace(asker, donors=_some(asker, queries.own_rows, rng), _pools={}, _sums={})
-    hoods, means = {}, {}
-    for relevance in asker.weights:
-        for scope in asker.scopes:
-            hood = hoods[relevance, scope] = near.neighborhood(queries, relevance, scope)
-            for k in KS:
-                for kernel in KERNELS:
-                    mean = near.mean(hood, k, kernel)
-                    means[Candidate(relevance, scope, k, kernel, np.inf, "values")] = mean
-    yield from means.items()
-    truth = asker.ground.targets(asker.target)[queries.own_rows]
-    for relevance, scope in _best_places(means, truth):
-        for k in LOCAL_KS:
-            like = Candidate(relevance, scope, k, "uniform", 1.0, "values")
-            found = near.local(queries, hoods[relevance, scope], like, np.array(LOCAL_RIDGES))
-            for r, ridge in enumerate(LOCAL_RIDGES):
-                yield replace(like, ridge=ridge), found[:, r]
+def _predictions(
+    asker: Asker, queries: Queries, rng: np.random.Generator
+) -> tuple[Outcomes, dict[Candidate, Floats]]:
+    """What is predicted of the left-out cells, and every candidate with its predictions."""
+    near = replace(asker, donors=_some(asker, rng), _pools={}, _sums={})
+    hoods = {
+        (relevance, scope): near.neighborhood(queries, relevance, scope)
+        for relevance in asker.weights
+        for scope in asker.scopes
+    }
+    own = asker.ground.table.values[queries.own_rows, asker.target]
+    if asker.ground.is_wide(asker.target):
+        return _voted(asker, near, hoods, own)
+    outcomes = asker.ground.outcomes(asker.target)
+    means = {
+        Candidate(*place, k, kernel, np.inf, "values"): near.mean(hood, k, kernel)
+        for place, hood in hoods.items()
+        for k in KS
+        for kernel in KERNELS
+    }
+    found = dict(means)
+    for place in _best_places(outcomes, means, outcomes.truth(own)):
+        found.update(_local(near, queries, place, hoods[place]))
+    return outcomes, {**found, **dict(_common(asker, queries))}
+
+
+def _voted(
+    asker: Asker, near: Asker, hoods: dict[tuple[str, str], Neighborhood], own: Floats
+) -> tuple[Outcomes, dict[Candidate, Floats]]:
+    """Lists of many levels, and votes for them; all donors vote where a row has no neighbors."""
+    outcomes = shortlist(near, list(hoods.values()), len(own))
+    plain = frequencies(asker, outcomes, own)
+    tried = {PLAIN: plain}
+    for place, hood in hoods.items():
+        for k in KS:
+            for kernel in KERNELS:
+                found = votes(near, hood, k, kernel, outcomes)
+                candidate = Candidate(*place, k, kernel, np.inf, "values")
+                tried[candidate] = np.where(np.isnan(found), plain, found)
+    return outcomes, tried
+
+
+def _local(
+    asker: Asker, queries: Queries, place: tuple[str, str], hood: Neighborhood
+) -> Iterator[tuple[Candidate, Floats]]:
+    """Regressions on neighbors."""
+    for k in LOCAL_KS:
+        like = Candidate(*place, k, "uniform", 1.0, "values")
+        found = asker.local(queries, hood, like, np.array(LOCAL_RIDGES))
+        for r, ridge in enumerate(LOCAL_RIDGES):
+            yield replace(like, ridge=ridge), found[:, r]
+
+
+def _common(asker: Asker, queries: Queries) -> Iterator[tuple[Candidate, Floats]]:
+    """Regressions on all donors."""
     for relevance in sorted({"pair", "equal"} & set(asker.weights)):
         for scope in asker.scopes:
             for form in FORMS:
@@ -151,39 +197,28 @@ def _predictions(asker: Asker, queries: Queries, rng: np.random.Generator) -> An
                     yield replace(like, ridge=ridge), found[:, r]
 
 
-def _some(asker: Asker, cells: Ints, rng: np.random.Generator) -> Ints:
+def _some(asker: Asker, rng: np.random.Generator) -> Ints:
     """At most 2 000 donors."""
     if len(asker.donors) <= MAX_DONORS:
         return asker.donors
     return np.sort(rng.permutation(asker.donors)[:MAX_DONORS])
 
 
-def _best_places(means: dict[Candidate, Floats], truth: Floats) -> list[tuple[str, str]]:
+def _best_places(
+    outcomes: Outcomes, means: dict[Candidate, Floats], truth: Floats
+) -> list[tuple[str, str]]:
     """The pairs of relevance and scope with the least error of a neighbor mean."""
     least: dict[tuple[str, str], float] = {}
     for candidate, found in means.items():
-        error = float(np.nan_to_num(_loss(found, truth, "square"), nan=np.inf).mean())
+        error = float(np.nan_to_num(outcomes.loss(found, truth, "square"), nan=np.inf).mean())
         place = candidate.relevance, candidate.scope
         least[place] = min(error, least.get(place, np.inf))
     return sorted(least, key=lambda place: least[place])[:REGRESSED]
 
 
-def _loss(found: Floats, truth: Floats, loss: str, sharpness: float = 1.0) -> Floats:
-    if loss == "square":
-        return np.asarray(((found - truth) ** 2).sum(axis=-1))
-    shares = as_shares(found, sharpness)
-    return np.asarray(-np.log((shares * truth).sum(axis=-1)))
-
-
-def _sharpness(found: Floats, truth: Floats) -> float:
+def _sharpness(outcomes: Outcomes, found: Floats, truth: Floats) -> float:
     """The power in SHARPNESS with the least log loss."""
-    return min(SHARPNESS, key=lambda power: float(_loss(found, truth, "log", power).mean()))
-
-
-def as_shares(found: Floats, sharpness: float = 1.0) -> Floats:
-    """Probabilities from predicted indicators, p ∝ p̂^sharpness with p̂ at least 1e-2."""
-    powers = np.clip(found, 1e-2, 1.0) ** sharpness
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    return min(SHARPNESS, key=lambda power: float(outcomes.loss(found, truth, "log", power).mean()))
 
 
 def _panel(names: list[Candidate], losses: Floats, n_rows: int) -> list[int]:
@@ -208,7 +243,12 @@ def _panel(names: list[Candidate], losses: Floats, n_rows: int) -> list[int]:
 
 
 def _fair_residuals(
-    names: list[Candidate], found: Floats, losses: Floats, truth: Floats, n_rows: int
+    names: list[Candidate],
+    found: Floats,
+    losses: Floats,
+    outcomes: Outcomes,
+    truth: Floats,
+    n_rows: int,
 ) -> Floats:
     """What panels miss on cells that did not choose them: each half judges the other's panel."""
     first = np.arange(len(truth)) % 2 == 0
@@ -217,12 +257,6 @@ def _fair_residuals(
     out = np.empty(len(truth))
     for judges in (first, ~first):
         panel = _panel(names, losses[:, ~judges], n_rows)
-        out[judges] = residuals_of(found[panel][:, judges].mean(axis=0), truth[judges])
+        mean = found[panel][:, judges].mean(axis=0)
+        out[judges] = outcomes.part(judges).residuals(mean, truth[judges])
     return out[np.isfinite(out)]
-
-
-def residuals_of(mean: Floats, truth: Floats) -> Floats:
-    """True minus predicted numbers, or one minus the probability of the true level."""
-    if truth.shape[1] == 1:
-        return np.asarray((truth - mean)[:, 0])
-    return np.asarray(1.0 - (as_shares(mean) * truth).sum(axis=1))

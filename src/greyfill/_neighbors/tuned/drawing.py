@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from greyfill._neighbors.tuned.choosing import as_shares
 from greyfill._neighbors.tuned.engine import Tuned, ask, posterior, predict
 from greyfill._neighbors.tuned.ground import Queries
 from greyfill._neighbors.tuned.holding import HeldOut, alike, misses
+from greyfill._neighbors.tuned.outcomes import Forecast, pick
 from greyfill.table import Bools, Floats, Ints, Table
 
 
@@ -35,17 +35,26 @@ def ranges(tuned: Tuned, table: Table, told: Floats | None, level: float) -> Ite
     queries, held = ask(tuned, table, told), HeldOut.of(tuned)
     for j in np.flatnonzero(table.missing.any(axis=0)):
         rows = np.flatnonzero(table.missing[:, j])
-        found = predict(tuned, int(j), queries.part(rows))
+        forecast = predict(tuned, int(j), queries.part(rows))
         margin = _margins(held, int(j), _is_told(tuned, queries)[rows], level)
         if table.is_categorical[j]:
-            shares = as_shares(found)
-            inside = 1.0 - shares <= margin[:, np.newaxis]
-            inside[np.arange(len(rows)), shares.argmax(axis=1)] = True
-            sets = tuple(np.flatnonzero(row) for row in inside)
+            sets = _sets(forecast, margin, tuned.ground.levels(int(j)))
             yield CellRange(int(j), rows, np.zeros(0), np.zeros(0), sets)
         else:
-            low, high = found[:, 0] - margin, found[:, 0] + margin
+            low, high = forecast.found[:, 0] - margin, forecast.found[:, 0] + margin
             yield CellRange(int(j), rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
+
+
+def _sets(forecast: Forecast, margin: Floats, everything: Ints) -> tuple[Ints, ...]:
+    """The levels that are likely enough, and the likeliest; one array serves all that lack none."""
+    shares, levels = forecast.shares(), forecast.outcomes.levels
+    inside = 1.0 - shares <= margin[:, np.newaxis]
+    inside[np.arange(len(margin)), shares[:, : levels.shape[1]].argmax(axis=1)] = True
+    levels = np.broadcast_to(levels, (len(margin), levels.shape[1]))
+    return tuple(
+        everything if row[-1] and forecast.outcomes.n_others else codes[row[: len(codes)]]
+        for row, codes in zip(inside, levels, strict=True)
+    )
 
 
 def _is_told(tuned: Tuned, queries: Queries) -> Bools:
@@ -85,13 +94,13 @@ def draws(
     queries, held = ask(tuned, table, told), HeldOut.of(tuned)
     nameless = np.flatnonzero(~_is_told(tuned, queries))
     shares = None
-    if tuned.ground.has_classes and len(nameless):
+    if tuned.ground.splits and len(nameless):
         shares = posterior(tuned, queries.part(nameless))
     for _ in range(n):
         values, missing = queries.values.copy(), queries.missing.copy()
         known = replace(queries, values=values, missing=missing, labels=queries.labels.copy())
         if shares is not None:
-            known.labels[nameless] = _pick(shares, rng)
+            known.labels[nameless] = pick(shares, rng)
             values[nameless, -1], missing[nameless, -1] = known.labels[nameless], False
         _draw_holes(held, table, known, rng)
         drawn = tuned.scaler.unscale(values[:, : table.n_columns])
@@ -106,28 +115,21 @@ def _draw_holes(held: HeldOut, table: Table, known: Queries, rng: np.random.Gene
     for j in np.argsort(holes, kind="stable")[(holes == 0).sum() :].tolist():
         rows = np.flatnonzero(table.missing[:, j])
         asker = replace(tuned.asker(j), multipliers=multipliers, _sums={})
-        found = tuned.choice(j).predict(asker, known.part(rows))
-        known.values[rows, j] = _draw(held, j, found, known.missing[rows], rng)
+        forecast = tuned.choice(j).predict(asker, known.part(rows))
+        known.values[rows, j] = _draw(held, j, forecast, known.missing[rows], rng)
         known.missing[rows, j] = False
 
 
 def _draw(
-    held: HeldOut, target: int, found: Floats, missing: Bools, rng: np.random.Generator
+    held: HeldOut, target: int, forecast: Forecast, missing: Bools, rng: np.random.Generator
 ) -> Floats:
     table = held.tuned.ground.table
     if table.is_categorical[target]:
-        return _pick(np.clip(found, 0.0, None), rng).astype(float)
+        return forecast.drawn(held.tuned.ground.levels(target), rng).astype(float)
     known = table.values[~table.missing[:, target], target]
     if len(known) == 0:
-        return found[:, 0]
+        return forecast.found[:, 0]
     cells = held.cells(target, rng)
     cells = cells[alike(missing, table.missing[cells], rng)]
-    drawn = found[:, 0] + held.missed(target, cells, missing)
+    drawn = forecast.found[:, 0] + held.missed(target, cells, missing)
     return np.asarray(np.clip(drawn, known.min(), known.max()))
-
-
-def _pick(shares: Floats, rng: np.random.Generator) -> Ints:
-    """A column of each row by its share."""
-    sums = np.cumsum(shares, axis=1)
-    place = rng.random((len(shares), 1)) * sums[:, -1:]
-    return np.asarray((place >= sums).sum(axis=1).clip(max=shares.shape[1] - 1), dtype=np.intp)

@@ -13,12 +13,13 @@ from greyfill._neighbors.serving import Spreads
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill._neighbors.tuned.asking import Asker
 from greyfill._neighbors.tuned.candidates import EVERYONE, Candidate
-from greyfill._neighbors.tuned.choosing import LARGE, Choice, as_shares, choose
+from greyfill._neighbors.tuned.choosing import LARGE, PLAIN, Choice, choose
 from greyfill._neighbors.tuned.features import FeatureMap
 from greyfill._neighbors.tuned.ground import Ground, Queries
+from greyfill._neighbors.tuned.outcomes import Forecast
 from greyfill._neighbors.tuned.relevance import Relevance
 from greyfill.information import normalize
-from greyfill.table import Column, Floats, Ints, Kind, Table
+from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, Table
 
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
@@ -107,7 +108,7 @@ def tune(
     scaler = Scaler.learn(known_cells)
     scaled = scaler.scale(table.rows(taught))
     codes = np.zeros(len(taught), dtype=np.intp) if labels is None else labels[taught]
-    start, _ = ClassStart().fill(scaled, codes)
+    start, _ = ClassStart().fill(scaled, _groups(codes))
     start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known_cells)), start)
     known = None if response is None else response[taught]
     ground = _ground(scaled.with_values(start), codes, known)
@@ -118,7 +119,7 @@ def tune(
     spreads: list[Spreads] = []
     for number in range(tuning.max_iter if targets else 0):
         if number == 0 and table.n_rows > LARGE and tuning.max_iter > 1:
-            choices = {j: _untuned(relevance, j) for j in targets}
+            choices = {j: _untuned(ground, relevance, j) for j in targets}
         elif number < CHOOSING_PASSES:
             found = Parallel(n_jobs=tuning.n_jobs, prefer="threads")(
                 delayed(_choose)(ground, relevance, j, tuning, number) for j in targets
@@ -171,8 +172,8 @@ def _serve_block(tuned: Tuned, table: Table) -> Floats:
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)):
         rows = np.flatnonzero(table.missing[:, j])
-        found = predict(tuned, int(j), queries.part(rows))
-        values[rows, j] = settle(tuned.ground, int(j), found)
+        forecast = predict(tuned, int(j), queries.part(rows))
+        values[rows, j] = settle(tuned.ground, int(j), forecast)
     return np.where(table.missing, tuned.scaler.unscale(values), table.values)
 
 
@@ -190,59 +191,90 @@ def ask(tuned: Tuned, table: Table, told: Floats | None = None) -> Queries:
     if told is not None and extra:
         known = ~np.isnan(told)
         values[known, -1], missing[known, -1] = told[known], False
-        if tuned.ground.has_classes:
+        if tuned.ground.splits:
             labels[known] = told[known].astype(np.intp)
     return Queries(values, missing, labels, nobody)
 
 
 def posterior(tuned: Tuned, queries: Queries) -> Floats:
-    """P(class | observed cells) of new rows."""
+    """P(class | observed cells) of new rows, shape (row, class)."""
+    forecast, shares = _classes(tuned, queries)
+    if not forecast.outcomes.n_others:
+        return shares
+    whole = np.repeat(shares[:, -1:], tuned.ground.n_classes, axis=1)
+    np.put_along_axis(whole, forecast.outcomes.levels, shares[:, :-1], axis=1)
+    return whole
+
+
+def likeliest(tuned: Tuned, queries: Queries) -> Ints:
+    """The likeliest class of new rows."""
+    forecast, shares = _classes(tuned, queries)
+    return forecast.outcomes.codes(shares[:, : forecast.outcomes.levels.shape[1]].argmax(axis=1))
+
+
+def _classes(tuned: Tuned, queries: Queries) -> tuple[Forecast, Floats]:
+    """Predictions of the class of new rows, and calibrated probabilities."""
     column = tuned.ground.class_column
     choice = tuned.choice(column)
-    return as_shares(choice.predict(tuned.asker(column), queries), choice.sharpness)
+    forecast = choice.predict(tuned.asker(column), queries)
+    return forecast, forecast.shares(choice.sharpness)
 
 
-def predict(tuned: Tuned, target: int, queries: Queries) -> Floats:
+def predict(tuned: Tuned, target: int, queries: Queries) -> Forecast:
     """Predictions; for rows without a label those of each class, mixed by its probability."""
-    choice, asker = tuned.choice(target), tuned.asker(target)
-    if not tuned.ground.has_classes or target == tuned.ground.class_column:
+    choice, asker, ground = tuned.choice(target), tuned.asker(target), tuned.ground
+    is_unknown = queries.missing[:, ground.class_column]
+    if not ground.splits or target == ground.class_column or not is_unknown.any():
         return choice.predict(asker, queries)
-    is_unknown = queries.missing[:, tuned.ground.class_column]
-    out = np.zeros((len(is_unknown), tuned.ground.targets(target).shape[1]))
-    for rows, answer in ((is_unknown, _mixed), (~is_unknown, _of_own_class)):
-        if rows.any():
-            out[rows] = answer(tuned, target, queries.part(rows))
-    return out
+    mixed = _of_likeliest_class if ground.is_wide(target) else _mixed
+    parts = [(np.flatnonzero(is_unknown), mixed(tuned, target, queries.part(is_unknown)))]
+    if not is_unknown.all():
+        own = choice.predict(asker, queries.part(~is_unknown))
+        parts.append((np.flatnonzero(~is_unknown), own))
+    return Forecast.joined(parts, len(is_unknown))
 
 
-def _of_own_class(tuned: Tuned, target: int, queries: Queries) -> Floats:
-    """Predictions for rows with a label."""
-    return tuned.choice(target).predict(tuned.asker(target), queries)
-
-
-def _mixed(tuned: Tuned, target: int, queries: Queries) -> Floats:
+def _mixed(tuned: Tuned, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
     choice, asker = tuned.choice(target), tuned.asker(target)
     shares = posterior(tuned, queries)
     shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
     shares /= shares.sum(axis=1, keepdims=True)
-    out = np.zeros((len(shares), tuned.ground.targets(target).shape[1]))
+    outcomes = tuned.ground.outcomes(target)
+    out = np.zeros((len(shares), outcomes.width))
     for label in range(tuned.ground.n_classes):
         rows = np.flatnonzero(shares[:, label] > 0)
         if len(rows) == 0:
             continue
-        found = choice.predict(asker, queries.part(rows).with_class(tuned.ground, label))
-        out[rows] += shares[rows, label, np.newaxis] * found
-    return out
+        forecast = choice.predict(asker, queries.part(rows).with_class(tuned.ground, label))
+        out[rows] += shares[rows, label, np.newaxis] * forecast.found
+    return Forecast(out, outcomes)
 
 
-def settle(ground: Ground, target: int, found: Floats) -> Floats:
+def _of_likeliest_class(tuned: Tuned, target: int, queries: Queries) -> Forecast:
+    """Predictions of the likeliest class alone: each class would list other levels."""
+    choice, asker = tuned.choice(target), tuned.asker(target)
+    labels = likeliest(tuned, queries)
+    parts = []
+    for label in np.unique(labels).tolist():
+        rows = np.flatnonzero(labels == label)
+        known = queries.part(rows).with_class(tuned.ground, label)
+        parts.append((rows, choice.predict(asker, known)))
+    return Forecast.joined(parts, len(labels))
+
+
+def settle(ground: Ground, target: int, forecast: Forecast) -> Floats:
     """A value for each prediction: the likeliest level, or a number within the observed range."""
     if ground.table.is_categorical[target]:
-        return np.asarray(found.argmax(axis=1), dtype=float)
+        return forecast.likeliest().astype(float)
     known = ground.table.values[~ground.table.missing[:, target], target]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
-    return np.clip(found[:, 0], low, high)
+    return np.clip(forecast.found[:, 0], low, high)
+
+
+def _groups(codes: Ints) -> Ints:
+    """Classes that split the donors: the classes, or one of all where there are very many."""
+    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
 
 
 def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:
@@ -262,7 +294,7 @@ def _ground(table: Table, codes: Ints, response: Floats | None) -> Ground:
         values = np.column_stack([values, extra[0]])
         missing = np.column_stack([missing, extra[1]])
     whole = Table(np.ascontiguousarray(values), missing, columns)
-    return Ground(whole, codes, n_classes, FeatureMap.learn(whole))
+    return Ground(whole, _groups(codes), n_classes, FeatureMap.learn(whole))
 
 
 def _content_order(table: Table, labels: Ints | None, response: Floats | None, rows: Ints) -> Ints:
@@ -279,10 +311,11 @@ def _by_holes(table: Table) -> list[int]:
     return [int(j) for j in some[np.argsort(holes[some], kind="stable")]]
 
 
-def _untuned(relevance: Relevance, target: int) -> Choice:
+def _untuned(ground: Ground, relevance: Relevance, target: int) -> Choice:
     predictors = relevance.predictors(target)
     equal = normalize(np.zeros(len(predictors)))
-    return Choice(target, predictors, {"equal": equal}, 0.0, (FIRST,))
+    panel = (PLAIN if ground.is_wide(target) else FIRST,)
+    return Choice(target, predictors, {"equal": equal}, 0.0, panel)
 
 
 def _choose(
@@ -306,18 +339,18 @@ def _one_pass(
     for j in targets:
         rows = np.flatnonzero(ground.table.missing[:, j])
         choice = choices[j]
-        found = choice.predict(choice.asker(ground, tuning.n_jobs), Queries.of(ground, rows))
-        largest = max(largest, ground.fill(rows, j, settle(ground, j, found)))
-        spreads.append((rows, np.full(len(rows), j), _spread(choice, found)))
+        forecast = choice.predict(choice.asker(ground, tuning.n_jobs), Queries.of(ground, rows))
+        largest = max(largest, ground.fill(rows, j, settle(ground, j, forecast)))
+        spreads.append((rows, np.full(len(rows), j), _spread(choice, forecast)))
     return largest, spreads
 
 
-def _spread(choice: Choice, found: Floats) -> Floats:
+def _spread(choice: Choice, forecast: Forecast) -> Floats:
     """One minus the probability of the likeliest level, or the usual error of a number."""
-    if found.shape[1] > 1:
-        return np.asarray(1.0 - as_shares(found).max(axis=1))
+    if forecast.outcomes.width > 1:
+        return np.asarray(1.0 - forecast.shares().max(axis=1))
     usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
-    return np.full(len(found), usual)
+    return np.full(len(forecast.found), usual)
 
 
 def _joined(spreads: list[Spreads], taught: Ints, n_columns: int) -> Spreads:

@@ -19,7 +19,8 @@ class Reasons:
     ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
     negative), ``gaps`` the grey distance of each donor by column, the class among them (NaN where
     the row has a hole or the column does not count), and ``effects`` what each column of the
-    regression added to the prediction, on the [0, 1] scale or as a probability of ``outcome``.
+    regression added to the prediction, on the [0, 1] scale or as a probability of the level
+    that was filled in.
     """
 
     donors: Ints
@@ -28,14 +29,15 @@ class Reasons:
     gaps: Floats
     columns: Ints
     effects: Floats
-    outcome: int
 
 
 def reasons(tuned: Tuned, row: int, target: int) -> Reasons:
     """Why the hole of a training row (a row of the ground) got its value."""
     choice, asker = tuned.choice(target), tuned.asker(target)
     queries = Queries.of(tuned.ground, np.array([row]))
-    outcome = int(choice.predict(asker, queries)[0].argmax())
+    goals = tuned.ground.table.values[:, target]
+    if tuned.ground.table.is_categorical[target]:
+        goals = (goals == choice.predict(asker, queries).likeliest()).astype(float)
     shares = np.zeros(tuned.ground.table.n_rows)
     effects = np.zeros(tuned.ground.table.n_columns)
     answers = 0
@@ -45,9 +47,8 @@ def reasons(tuned: Tuned, row: int, target: int) -> Reasons:
             continue
         answers += 1
         np.add.at(shares, donors, weights + terms.sum(axis=1))
-        goals = tuned.ground.targets(target)[donors, outcome]
         owners = tuned.ground.feature_map.owners(columns)
-        np.add.at(effects, columns[owners], goals @ terms)
+        np.add.at(effects, columns[owners], goals[donors] @ terms)
     if answers == 0:
         shares[asker.donors] = 1.0 / max(len(asker.donors), 1)
     who = np.flatnonzero(shares)
@@ -61,7 +62,6 @@ def reasons(tuned: Tuned, row: int, target: int) -> Reasons:
         gaps=gaps,
         columns=columns,
         effects=effects[columns] / max(answers, 1),
-        outcome=outcome,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from greyfill._neighbors.tuned.features import FORMS, FeatureMap
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill._neighbors.tuned.outcomes import Outcomes
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +16,7 @@ class Ground:
 
     ``table`` is scaled and filled, its mask tells which cells were holes. Where there are labels or
     a continuous target, they are its last column. ``labels`` are class codes, all 0 without
-    classes.
+    classes or with too many of them to split the donors.
     """
 
     table: Table
@@ -23,15 +24,21 @@ class Ground:
     n_classes: int
     feature_map: FeatureMap
     _features: dict[str, Floats] = field(default_factory=dict, repr=False)
+    _levels: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {**self.__dict__, "_features": {}}
+        return {**self.__dict__, "_features": {}, "_levels": {}}
 
     @property
     def has_classes(self) -> bool:
         """Whether the last column holds classes."""
         return self.n_classes > 1
+
+    @property
+    def splits(self) -> bool:
+        """Whether donors may be those of a class; very many classes are a column like others."""
+        return 1 < self.n_classes <= MANY_LEVELS
 
     @property
     def class_column(self) -> int:
@@ -57,17 +64,28 @@ class Ground:
             self.features(form)[np.ix_(rows, places)] = block
         return float(change)
 
-    def targets(self, column: int) -> Floats:
+    def levels(self, column: int) -> Ints:
+        """The codes that occur in a column of categories, rising; none in a column of numbers.
+
+        Fills come from donors, so they add none.
+        """
+        if column not in self._levels:
+            values = self.table.values[:, column]
+            occurring = np.unique(values) if self.table.is_categorical[column] else values[:0]
+            self._levels[column] = occurring.astype(np.intp)
+        return self._levels[column]
+
+    def is_wide(self, column: int) -> bool:
+        """Whether a column has too many levels to predict each."""
+        return len(self.levels(column)) > MANY_LEVELS
+
+    def outcomes(self, column: int) -> Outcomes:
         """What is predicted: the numbers of a column, or an indicator for each of its levels."""
-        return as_targets(self.table, self.table.values, column)
+        return Outcomes(self.levels(column)[np.newaxis])
 
-
-def as_targets(table: Table, values: Floats, column: int) -> Floats:
-    """One column of numbers, or the indicators of a category's levels."""
-    raw = values[:, [column]]
-    if not table.is_categorical[column]:
-        return raw
-    return np.asarray(raw == np.arange(table.columns[column].n_levels), dtype=float)
+    def targets(self, column: int) -> Floats:
+        """The numbers, or the indicators, of all rows."""
+        return self.outcomes(column).truth(self.table.values[:, column])
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from greyfill._neighbors.tuned.choosing import LARGE, residuals_of
+from greyfill._neighbors.tuned.choosing import LARGE
 from greyfill._neighbors.tuned.engine import Tuned, predict
 from greyfill._neighbors.tuned.ground import Queries
 from greyfill.table import Bools, Floats, Ints, Table
@@ -56,19 +56,18 @@ class HeldOut:
         lacking[:, target] = True
         labels = self.tuned.ground.labels[rows]
         queries = Queries(table.values[rows], lacking, labels, np.full(len(rows), -1, np.intp))
-        truth = self.tuned.ground.targets(target)[rows]
         out = np.empty(len(rows))
         for fold in np.unique(self.fold_of[rows]):
             here = self.fold_of[rows] == fold
             found = predict(self._without(int(fold), target), target, queries.part(here))
-            out[here] = residuals_of(found, truth[here])
+            out[here] = found.residuals(table.values[rows[here], target])
         return out
 
     def _without(self, fold: int, target: int) -> Tuned:
         """The same, where the rows of a fold know nothing that they could give."""
         tuned, ground = self.tuned, self.tuned.ground
         for column in (target, ground.class_column):  # tuned on all rows, before any is left out
-            if column == target or ground.has_classes:
+            if column == target or ground.splits:
                 tuned.choice(column)
         if fold not in self._parts:
             silent = ground.table.missing | (self.fold_of == fold)[:, np.newaxis]

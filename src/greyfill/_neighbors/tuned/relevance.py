@@ -37,7 +37,7 @@ class Relevance:
 
     def predictors(self, target: int) -> Ints:
         """The other columns, or the most correlated of them; never the class."""
-        n_columns = self._ground.table.n_columns - int(self._ground.has_classes)
+        n_columns = self._ground.table.n_columns - int(self._ground.splits)
         others = np.setdiff1d(np.arange(n_columns), [target])
         if len(others) <= MAX_PREDICTORS:
             return others
@@ -58,7 +58,7 @@ class Relevance:
         weights = {"equal": normalize(np.zeros(len(predictors)))}
         if pair.any():
             weights["pair"] = normalize(pair)
-        if not ground.has_classes or of_class:
+        if not ground.splits or of_class:
             return weights, 0.0
         about_class = self._about_class(np.array([target, *predictors]))
         weights["mixed"] = normalize(normalize(pair) + normalize(about_class[1:]))

@@ -1,0 +1,223 @@
+"""Columns with more levels than can be predicted one by one, and levels that are only declared."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import greyfill
+from greyfill._neighbors.tuned import engine, voting
+from greyfill._neighbors.tuned.candidates import Candidate
+from greyfill._neighbors.tuned.choosing import Choice
+from greyfill._neighbors.tuned.ground import Queries
+from greyfill._neighbors.tuned.outcomes import Forecast, Outcomes
+from greyfill.table import MANY_LEVELS, Column, Kind, Table
+
+N_LEVELS = 300
+
+
+def towns(n_rows: int = 900, seed: int = 0) -> pd.DataFrame:
+    """A town of many, two numbers that say where it is, and a letter; a fifth of the cells missing.
+
+    Every town occurs three times.
+    """
+    rng = np.random.default_rng(seed)
+    town = rng.permutation(np.arange(n_rows) % (n_rows // 3))
+    table = pd.DataFrame(
+        {
+            "town": [f"town {i}" for i in town],
+            "north": np.sin(town) + rng.normal(scale=1e-3, size=n_rows),
+            "east": np.cos(town * 1.7) + rng.normal(scale=1e-3, size=n_rows),
+            "letter": rng.choice(list("abc"), n_rows),
+        }
+    )
+    return table.mask(rng.random(table.shape) < 0.2)
+
+
+def tuned(labels: np.ndarray | None = None) -> engine.Tuned:
+    """A ground whose first column has 300 levels."""
+    rng = np.random.default_rng(0)
+    town = np.arange(900) % N_LEVELS
+    values = np.column_stack([town, np.sin(town), rng.random(900)]).astype(float)
+    missing = rng.random(values.shape) < [0.1, 0.1, 0.0]
+    columns = (
+        Column("town", Kind.CATEGORICAL, N_LEVELS),
+        Column("north", Kind.NUMERIC),
+        Column("noise", Kind.NUMERIC),
+    )
+    table = Table(np.where(missing, 0.0, values), missing, columns)
+    return engine.tune(table, labels, None, engine.Tuning(n_cells=20, max_iter=1))[1]
+
+
+# ---------------------------------------------------------------------------- lists of levels
+
+
+def test_votes_of_a_short_list_equal_the_votes_for_all_levels() -> None:
+    ground = tuned().ground
+    panel = tuple(Candidate("equal", "soft", k, "inverse", np.inf, "values") for k in (5, 40))
+    choice = Choice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, panel)
+    asker = choice.asker(ground, None)
+    queries = Queries.of(ground, np.flatnonzero(ground.table.missing[:, 0]))
+    forecast = choice.predict(asker, queries)
+    hoods = [asker.neighborhood(queries, c.relevance, c.scope, c.k) for c in panel]
+    everything = [asker.mean(h, c.k, c.kernel) for h, c in zip(hoods, panel, strict=True)]
+    full = np.mean(everything, axis=0)  # one column for each of the levels
+    listed = np.searchsorted(ground.levels(0), forecast.outcomes.levels)
+    assert forecast.found.shape == (len(full), MANY_LEVELS + 1)
+    np.testing.assert_allclose(
+        forecast.found[:, :-1], np.take_along_axis(full, listed, 1), atol=1e-12
+    )
+    np.testing.assert_allclose(forecast.found[:, -1], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(forecast.likeliest(), ground.levels(0)[full.argmax(axis=1)])
+
+
+def test_a_row_without_neighbors_lists_the_most_frequent_levels() -> None:
+    ground = tuned().ground
+    ground.table.values[:600, 0] = np.repeat([7.0, 250.0, 299.0], 200)
+    ground._levels.clear()
+    ground.table.values[600:, 0] = np.arange(N_LEVELS)
+    choice = Choice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, (engine.FIRST,))
+    forecast = choice.predict(choice.asker(ground, None), Queries.of(ground, np.arange(4)))
+    assert {7, 250, 299} <= set(forecast.outcomes.levels[0].tolist())
+    assert set(forecast.likeliest()) <= {7, 250, 299}
+    np.testing.assert_allclose(forecast.found.sum(axis=1), 1.0)
+
+
+def test_losses_and_shares_of_a_list_are_those_of_all_levels() -> None:
+    levels, rng = np.array([[1, 4, 6], [0, 2, 3]]), np.random.default_rng(0)
+    outcomes = Outcomes(levels, n_others=5)
+    found = rng.dirichlet(np.ones(4), size=2)
+    values = np.array([4.0, 7.0])  # the second is not listed
+    whole = np.repeat(found[:, -1:] / 5, 8, axis=1)
+    np.put_along_axis(whole, levels, found[:, :-1], axis=1)
+    truth = (np.arange(8) == values[:, np.newaxis]).astype(float)
+    square = outcomes.loss(found, outcomes.truth(values), "square")
+    np.testing.assert_allclose(square, ((whole - truth) ** 2).sum(axis=1))
+    np.testing.assert_allclose(
+        outcomes.residuals(found, outcomes.truth(values)), 1.0 - (whole * truth).sum(axis=1)
+    )
+    shares = outcomes.shares(found)
+    np.testing.assert_allclose(shares[:, :-1].sum(axis=1) + 5 * shares[:, -1], 1.0)
+
+
+def test_draws_reach_every_level_by_its_share() -> None:
+    everything = np.array([2, 3, 5, 7, 11, 13])
+    levels = np.tile([3, 7, 11], (60_000, 1))
+    forecast = Forecast(np.tile([0.4, 0.0, 0.3, 0.3], (60_000, 1)), Outcomes(levels, n_others=3))
+    drawn = forecast.drawn(everything, np.random.default_rng(0))
+    shares = [(drawn == code).mean() for code in everything]
+    assert shares == pytest.approx([0.1, 0.4, 0.1, 0.0, 0.3, 0.1], abs=0.01)
+
+
+def test_frequencies_leave_the_own_cell_out() -> None:
+    fitted = tuned()
+    asker = fitted.asker(0)
+    outcomes = voting.shortlist(asker, [], 1)
+    code = float(outcomes.levels[0, 0])
+    with_own = voting.frequencies(asker, outcomes)[0, 0] * len(asker.donors)
+    without = voting.frequencies(asker, outcomes, np.array([code]))[0, 0] * (len(asker.donors) - 1)
+    assert with_own - without == pytest.approx(1.0)
+
+
+# ---------------------------------------------------------------------------- tables
+
+
+def test_towns_are_found_by_their_neighbors() -> None:
+    X = towns()
+    truth = towns()
+    rng = np.random.default_rng(1)
+    known = np.flatnonzero(X["town"].notna() & X["north"].notna() & X["east"].notna())
+    hidden = rng.permutation(known)[:100]
+    X.loc[hidden, "town"] = None
+    filled = greyfill.GreyImputer().fit_transform(X)
+    right = (filled.loc[hidden, "town"] == truth.loc[hidden, "town"]).mean()
+    possible = truth.loc[hidden, "town"].isin(X["town"].dropna()).mean()
+    assert right > 0.6 * possible
+
+
+def test_memory_grows_with_the_rows_and_not_with_rows_times_levels() -> None:
+    n = 3_000
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"name": [f"id{i}" for i in range(n)], "x": rng.normal(size=n)})
+    X["y"] = X["x"] + rng.normal(size=n)
+    X = X.mask(rng.random(X.shape) < 0.2)
+    imputer = greyfill.GreyImputer(n_cells=40, max_iter=1)
+    tracemalloc.start()
+    imputer.fit(X)
+    imputer.transform(X[:300])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    table_of_indicators = 8 * n * int(X["name"].nunique())
+    assert peak < table_of_indicators
+    assert imputer._tuned.ground.is_wide(0)
+
+
+def test_declared_levels_that_do_not_occur_cost_nothing_and_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    levels = [f"level {i:05}" for i in range(20_000)]
+    used = rng.choice(np.array(levels)[[5, 9_000, 19_999]], 24)
+    X = pd.DataFrame({"x": rng.normal(size=24), "c": used, "d": rng.choice(["u", "v"], 24)})
+    X = X.mask(rng.random(X.shape) < 0.2)
+    few, many = X.copy(), X.copy()
+    few["c"] = pd.Categorical(X["c"], categories=sorted(set(used)))
+    many["c"] = pd.Categorical(X["c"], categories=levels)
+    expected, imputer = greyfill.GreyImputer().fit(few), greyfill.GreyImputer().fit(many)
+    assert imputer._tuned.ground.targets(1).shape == (24, 3)
+    filled = imputer.transform(many)
+    assert filled["c"].dtype == many["c"].dtype
+    pd.testing.assert_frame_equal(
+        filled.astype({"c": str}), expected.transform(few).astype({"c": str})
+    )
+    assert imputer.intervals(many) == expected.intervals(few)
+    np.testing.assert_array_equal(imputer.cell_spreads_[2], expected.cell_spreads_[2])
+    for one, other in zip(imputer.draw(many, 2), expected.draw(few, 2), strict=True):
+        pd.testing.assert_frame_equal(one.astype({"c": str}), other.astype({"c": str}))
+
+
+# ---------------------------------------------------------------------------- classes
+
+
+def test_very_many_classes_are_a_column_like_others() -> None:
+    X = towns()
+    known = X[X["town"].notna()]
+    numbers, y = known.drop(columns="town"), known["town"]
+    imputer = greyfill.GreyImputer(n_cells=40, max_iter=1).fit(numbers, y)
+    assert not imputer._tuned.ground.splits
+    assert imputer._tuned.ground.class_column in imputer._tuned.choice(0).predictors
+    assert np.isfinite(imputer.log_loss_)
+    batch = imputer.transform(numbers[:20])
+    pd.testing.assert_frame_equal(
+        pd.concat([imputer.transform(numbers[i : i + 1]) for i in range(20)]), batch
+    )
+    assert not imputer.draw(numbers[:20], 1, y[:20])[0].isna().any().any()
+
+
+def test_rows_without_a_label_are_filled_as_of_their_likeliest_class() -> None:
+    labels = np.arange(900) // 300
+    fitted = tuned(labels)
+    rows = np.flatnonzero(fitted.ground.table.missing[:, 0])[:30]
+    known = Queries.of(fitted.ground, rows)
+    missing = known.missing.copy()
+    missing[::2, -1] = True
+    unknown = Queries(known.values, missing, known.labels, np.full(len(rows), -1))
+    forecast = engine.predict(fitted, 0, unknown)
+    likely = engine.likeliest(fitted, unknown.part([0])).tolist()[0]
+    alone = fitted.choice(0).predict(
+        fitted.asker(0), unknown.part([0]).with_class(fitted.ground, likely)
+    )
+    np.testing.assert_array_equal(forecast.found[:1], alone.found)
+    np.testing.assert_array_equal(forecast.outcomes.levels[:1], alone.outcomes.levels)
+
+
+def test_a_classifier_of_very_many_classes() -> None:
+    X = towns()
+    known = X[X["town"].notna()]
+    model = greyfill.GreyClassifier(n_cells=40).fit(known.drop(columns="town"), known["town"])
+    shares = model.predict_proba(X.drop(columns="town")[:50])
+    assert shares.shape == (50, known["town"].nunique())
+    assert shares.min() > 0.0
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    expected = model.classes_[shares.argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X.drop(columns="town")[:50]), expected)
+    assert 0.0 < model.log_loss_ < np.log(N_LEVELS)
