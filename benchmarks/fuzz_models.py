@@ -21,6 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+UNFIT = 2
+"""The exit code of a run that judged nothing; 1 is that of one with faults."""
+
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 
 
@@ -72,18 +75,22 @@ def replay(text: str, folder: Path) -> int:
 def hunt(given: argparse.Namespace, folder: Path) -> int:
     from saved_models.bases import ESTIMATORS, build
     from saved_models.hunting import Hunt, hunt_by, summary
-    from saved_models.working import Worker
+    from saved_models.working import UnfitError, Worker
 
     chosen = frozenset(given.estimator or ESTIMATORS)
     if unknown := chosen - set(ESTIMATORS):
         print(f"no estimator {sorted(unknown)}; there are {', '.join(ESTIMATORS)}")
-        return 2
+        return UNFIT
     build(folder, set(chosen))
     start = time.monotonic()
     run = Hunt(given.seed, chosen, given.mutations, start + given.seconds, given.guided)
     environ = environment(given.bounds_check)
     workers = [Worker(folder, f"worker{i}", given.patience, environ) for i in range(given.workers)]
-    hunt_by(run, workers, given.report)
+    try:
+        hunt_by(run, workers, given.report)
+    except UnfitError as error:
+        print(f"nothing can be judged: {error}")
+        return UNFIT
     lines = list(summary(run))
     print("\n".join(lines))
     total = sum(counts.total() for counts in run.counts.values())

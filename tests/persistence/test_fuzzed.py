@@ -8,8 +8,6 @@ from pathlib import Path
 import greyfill
 
 ROOT = Path(__file__).parents[2]
-FAULTY = 1
-"""The exit code of a run that found a fault."""
 
 
 def fuzzed(*options: str) -> subprocess.CompletedProcess[str]:
