@@ -10,7 +10,8 @@ filled numbers + Origin
   ── pandas_dialect / polars_dialect / arrow_dialect ──> the same library, only holes written
 ```
 
-Nothing outside this package knows a dataframe library. The three dialects have the same
+What a library raises on the way, `refusing` turns into words that name the column. Nothing outside
+this package knows a dataframe library. The three dialects have the same
 functions and are imported when the first table of their library arrives.
 """
 
