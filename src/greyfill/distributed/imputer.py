@@ -21,10 +21,10 @@ from greyfill.exceptions import InvalidDataError
 class DaskImputer(OwnParameters, BaseEstimator):
     """A neighbor imputer that learns from, and fills, the partitions of a Dask frame.
 
-    The result is that of the imputer on one machine, but for the order in which sums are taken:
-    numbers are equal to rounding, everything else to the bit. ``fit`` works at once, on the
+    The result is that of the imputer on one machine, to the bit. ``fit`` works at once, on the
     cluster; ``transform`` and ``fit_transform`` return a lazy frame with the partitions,
-    divisions, columns and dtypes of the one that came in.
+    divisions, columns and dtypes of the one that came in. Where partitions differ in dtype,
+    ``fit_transform`` widens the column, and both refuse what would change an observed cell.
 
     Parameters
     ----------
