@@ -36,8 +36,6 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
 
 def patch(series: Any, missing: Bools, values: Array) -> Any:
     """The same column, with values in the holes."""
-    if pa.types.is_string_view(series.type):  # arrow takes no cells from a column of views
-        return patch(series.cast(pa.large_string()), missing, values).cast(series.type)
     if pa.types.is_dictionary(series.type):
         return _patch_dictionary(_one_chunk(series), missing, values)
     if _is_view(series.type):
