@@ -195,6 +195,8 @@ def test_promises(copy: Path, word: str) -> int:
     chosen = [
         (name, fault) for name, faults in FAULTS_OF.items() for fault in faults if word in name
     ]
+    if not chosen:
+        raise SystemExit(f"no promise has the word {word!r}")
     noticed = 0
     for name, fault in chosen:
         verdict = verdict_on(fault, copy)

@@ -18,7 +18,7 @@ class Fault(NamedTuple):
     """Those that should fail, quick ones first."""
 
 
-CONTRACT, PROMISE = "tests/imputers/test_contract.py", "tests/imputers/test_promise.py"
+CONTRACT = "tests/imputers/test_contract.py"
 RANGE, DETERMINISM = "tests/test_exact_range.py", "tests/imputers/test_determinism.py"
 ATOMIC, FAULTS = "tests/files/test_atomic.py", "tests/cli/test_faults.py"
 MEMORY, NETWORK = "tests/test_memory.py", "tests/test_network.py"
@@ -39,7 +39,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
-            "one hole of a frame of polars is left",
+            "a hole in the first row of a frame of polars is left",
             "frames/polars_dialect.py",
             "return series.zip_with(pl.Series(~missing), fills.gather(places))",
             "return series.zip_with(pl.Series(~missing), fills.gather(places).shift(1))",
@@ -85,7 +85,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "frames/polars_dialect.py",
             "c.alias(names[position])",
             "c.alias(names[position].strip())",
-            f"{PROMISE}::test_any_table_is_filled_or_refused",
+            f"{CONTRACT}::test_names_of_columns_are_kept_as_they_are",
         ),
         Fault(
             "an infinite number is let in",

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ import pandas as pd
 import polars as pl
 
 import greyfill as gf
+from greyfill.exceptions import GreyfillError
 from saved_models.parts import Model, read
 
 Row = list[Any]
@@ -228,9 +230,19 @@ def build(folder: Path, estimators: set[str]) -> None:
                 warnings.simplefilter("ignore")
                 model = base.fitted()
                 model.save(folder / f"{number}.greyfill")
-            rows, columns, _ = getattr(model, "cell_spreads_", ((), (), ()))
-            cells = [[int(r), int(c)] for r, c in zip(rows, columns, strict=True)][::7][:3]
+                cells = explained_cells(model)
             (folder / f"{number}.json").write_text(json.dumps(cells))
+
+
+def explained_cells(model: Any, most: int = 3) -> list[list[int]]:
+    """Filled cells of the training table that have donors; rows beyond max_donors have none."""
+    rows, columns, _ = getattr(model, "cell_spreads_", ((), (), ()))
+    cells: list[list[int]] = []
+    for row, column in zip(rows, columns, strict=True):
+        with suppress(GreyfillError):
+            model.donors_of(int(row), int(column))
+            cells.append([int(row), int(column)])
+    return cells[:: max(len(cells) // most, 1)][:most]
 
 
 def ready(folder: Path) -> dict[int, Ready]:

@@ -20,7 +20,9 @@ CORPUS = 400
 DEEPEST = 4
 """Most mutations one on another."""
 
-RESULTS = ("refused", "answered", *FAULTS)
+RESULTS = ("refused", "late", "answered", *FAULTS)
+"""Refused when loaded, or in words by a model that was accepted; complete answers; faults."""
+
 SHOWN = 3
 
 

@@ -19,6 +19,9 @@ from saved_models.bases import Ready
 
 ROOT = str(Path(gf.__file__).parent) + os.sep
 CLOSE = 1e-6
+BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
+OF_KERNELS = "index is out of bounds"
+"""What a compiled kernel that heeds bounds says; numpy also names the index and the axis."""
 
 
 class IncompleteError(Exception):
@@ -156,8 +159,8 @@ def questions(model: Any, ready: Ready, path: Path) -> list[tuple[str, Callable[
 
 
 def try_file(path: Path, ready: Ready, verbose: bool = False) -> Outcome:
-    """What comes of a file: the first fault, else whether it was refused or answered."""
-    step, refusal, answers = "load", None, 0
+    """What comes of a file: the first fault, else whether it was refused, now or late."""
+    step, refusal = "load", None
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -165,17 +168,28 @@ def try_file(path: Path, ready: Ready, verbose: bool = False) -> Outcome:
             for step, ask in questions(model, ready, path):
                 try:
                     ask()
-                    answers += step.startswith("table")
                 except GreyfillError as error:
-                    refusal = refusal or Outcome("refused", step, message=str(error)[:300])
+                    if _hides_outside(error):
+                        raise
+                    refusal = refusal or Outcome("late", step, message=str(error)[:300])
         except GreyfillError as error:
+            if _hides_outside(error):
+                return _fault(step, error)
             message = str(error).replace(str(path), "")
             return Outcome("refused", "load", type(error).__name__, message=message[:300])
         except BaseException as error:
             if verbose:
                 traceback.print_exception(error)
             return _fault(step, error)
-    return refusal if refusal and not answers else Outcome("answered")
+    return refusal or Outcome("answered")
+
+
+def _hides_outside(error: BaseException) -> bool:
+    """Whether a kernel left its arrays behind an error in words."""
+    behind = error.__cause__ or error.__context__
+    if isinstance(error, IndexError) and str(error) == OF_KERNELS:
+        return True
+    return behind is not None and _hides_outside(behind)
 
 
 def _fault(step: str, error: BaseException) -> Outcome:
@@ -185,7 +199,7 @@ def _fault(step: str, error: BaseException) -> Outcome:
         return Outcome("incomplete", step, name, "", str(error)[:200])
     if isinstance(error, MemoryError):
         result = "memory"
-    elif isinstance(error, IndexError) and os.environ.get("NUMBA_BOUNDSCHECK") == "1":
+    elif _hides_outside(error) or (isinstance(error, IndexError) and BOUNDS):
         result = "outside"
     return Outcome(result, step, name, _innermost(error), str(error)[:200])
 

@@ -112,6 +112,16 @@ def test_container_is_kept_and_only_holes_are_written(imputer: Any, container: C
     assert container.texts(table) == before  # the input is not written to
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_of_columns_are_kept_as_they_are(library: Any) -> None:
+    names = [" a ", "a", "A", "b\t", "", "ü", "u\u0308", "0", "x\n"]
+    frame = library({name: [1.0, None, 3.0] for name in names})
+    model = greyfill.KNNIImputer(n_neighbors=1)
+    for filled in (model.fit_transform(frame), model.transform(frame)):
+        columns = filled.column_names if isinstance(filled, pa.Table) else filled.columns
+        assert list(columns) == names
+
+
 @family
 def test_one_row_gives_what_a_batch_gives(imputer: Any, container: Container) -> None:
     table = container.make()
