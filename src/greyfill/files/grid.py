@@ -57,7 +57,8 @@ def lay_out_parts(
     line, n_rows = 1, 0
     for body, tokens in _whole_records(blocks, delimiter, newline):
         part = _Part(file, body, tokens, newline, line)
-        part.refuse_unclosed()
+        if not names and not len(part.rows):
+            part.refuse_unclosed()
         header = -1 if names else part.header
         names = names or part.names(header)
         grid = part.grid(names, header + 1)
@@ -132,6 +133,11 @@ class _Part:
     line: int
 
     @property
+    def rows(self) -> Ints:
+        """The records that are not blank."""
+        return np.flatnonzero(~_is_blank(self.tokens))
+
+    @property
     def header(self) -> int:
         """The record with the column names."""
         return int(np.argmin(_is_blank(self.tokens)))
@@ -150,6 +156,7 @@ class _Part:
         counts = np.diff(tokens.firsts)[first:]
         is_row = np.ones(len(counts), dtype=bool) if width == 1 else ~_is_blank(tokens)[first:]
         self._refuse_ragged(first + np.flatnonzero(is_row & (counts != width)), width)
+        self.refuse_unclosed()  # after what is wrong before it, as a reader of batches finds it
         if is_row.all():  # the usual case, without an index of all cells
             begin = int(tokens.firsts[first])
             spans = [part[begin:].reshape(-1, width) for part in (tokens.starts, tokens.ends)]

@@ -110,7 +110,7 @@ def _refuse_mixed_names(names: list[Any]) -> None:
     """Refuse texts beside other names, as scikit-learn does."""
     others = [name for name in names if not isinstance(name, str)]
     if 0 < len(others) < len(names):
-        raise InvalidDataError(
+        raise InvalidTypeError(
             f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
             "X.columns = X.columns.astype(str)."
         )
