@@ -48,7 +48,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "numbers of a forest leave the observed range",
             "_chained/scaling.py",
-            "return np.asarray(np.clip(values, self.low, self.high))",
+            "return np.asarray(np.clip(values, low, high))",
             "return values",
             f"{RANGE}::test_forests_do_not_round_out_of_the_range",
         ),

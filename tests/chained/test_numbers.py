@@ -14,6 +14,7 @@ from greyfill._chained.numbers import (
     fit_sample,
     thinned,
 )
+from greyfill._chained.scaling import Scaler
 
 
 def linear_data(n: int = 200, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -143,3 +144,8 @@ def test_categories_are_matched_by_what_predicts_them() -> None:
     order = np.zeros(60, int)
     order[codes.astype(int)] = place
     assert np.abs(order[drawn.astype(int)] - place).mean() < 0.2 * gap
+
+
+def test_a_draw_beyond_the_largest_float_is_the_largest() -> None:
+    wide = Scaler(np.float64(0.0), np.float64(1.7e308))
+    assert np.isfinite(wide.unscale(np.array([-3.0, 3.0]))).all()

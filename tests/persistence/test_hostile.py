@@ -352,3 +352,14 @@ def test_an_array_of_another_size_than_its_header_says_is_refused(originals, pat
         sign(path, {**parts, name: parts[name].replace(b"(3,)", shape)})
         with pytest.raises(PersistenceError, match=r"model\.greyfill"):
             greyfill.load(path)
+
+
+def test_a_class_without_a_donor_is_refused(originals, path: Path) -> None:
+    def all_of_one_class(array) -> None:
+        array[:, -1] = 0.0
+
+    path.write_bytes(originals["classifier"])
+    change_array(path, "_tuned.ground.table.values", all_of_one_class)
+    change_array(path, "_tuned.ground.labels", lambda array: array * 0)
+    with pytest.raises(PersistenceError, match="a class without a donor"):
+        greyfill.load(path)

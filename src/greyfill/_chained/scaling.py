@@ -6,6 +6,8 @@ import numpy as np
 
 from greyfill.table import Floats, Table
 
+LARGEST = float(np.finfo(np.float64).max)
+
 FAR = 1e6
 """Scaled cells of new rows stop here: a million half-ranges from the middle."""
 
@@ -56,6 +58,7 @@ class Scaler:
         """Back to the units of the table."""
         with np.errstate(over="ignore"):
             values = np.asarray(scaled * self.half_range + self.center)
-        if self.low is None or self.high is None:
-            return values
-        return np.asarray(np.clip(values, self.low, self.high))
+        low, high = self.low, self.high
+        if low is None or high is None:  # a draw may lie outside of the range, but not nowhere
+            low, high = -LARGEST, LARGEST
+        return np.asarray(np.clip(values, low, high))

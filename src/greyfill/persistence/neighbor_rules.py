@@ -148,6 +148,8 @@ def _ground(ground: Ground) -> None:
     if ground.has_classes:
         last = table.columns[-1]
         require(last.kind is Kind.CATEGORICAL and last.n_levels == ground.n_classes, "no classes")
+        occurring = np.unique(table.values[:, -1])
+        require(len(occurring) == ground.n_classes, "a class without a donor")
         labels = table.values[:, -1] if ground.splits else 0
         require((ground.labels == labels).all(), "labels are not the last column")
         require(not table.missing[:, -1].any(), "labels are missing")
