@@ -58,7 +58,7 @@ class Scaler:
         """Back to the units of the table."""
         with np.errstate(over="ignore"):
             values = np.asarray(scaled * self.half_range + self.center)
-        low, high = self.low, self.high
-        if low is None or high is None:  # a draw may lie outside of the range, but not nowhere
-            low, high = -LARGEST, LARGEST
+        # Where no limits are known, a draw may lie outside of the range, but must be finite.
+        low = -LARGEST if self.low is None else self.low
+        high = LARGEST if self.high is None else self.high
         return np.asarray(np.clip(values, low, high))
