@@ -108,6 +108,7 @@ def test_unfitted(make: Callable[[], Any]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:Determining the data types")  # of a lazy frame, by scikit-learn
 @every
 def test_wrong_tables(make: Callable[[], Any]) -> None:
     fitted = make().fit(FRAME, Y)
@@ -128,6 +129,7 @@ def test_wrong_tables(make: Callable[[], Any]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # in scikit-learn
+@pytest.mark.filterwarnings("ignore:Determining the data types")  # the same
 @every
 def test_wrong_labels(make: Callable[[], Any]) -> None:
     fitted = make().fit(FRAME, Y)

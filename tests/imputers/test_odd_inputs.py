@@ -265,6 +265,8 @@ def test_a_whole_answer_or_our_own_words(tables):
 
 @pytest.mark.parametrize("name", MUST_WORK)
 def test_what_has_an_answer_gets_it(name):
+    if "view" in name and int(pa.__version__.split(".")[0]) < 18:
+        pytest.skip("pandas cannot even show a view of this pyarrow; it is refused in words")
     for table in TABLES[name]():
         for imputer in IMPUTERS:
             assert_filled(table, quick(imputer).fit_transform(table, CLASSES))
