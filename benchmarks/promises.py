@@ -221,7 +221,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "_neighbors/serving.py",
             "active = active[change >= max(schedule.tol, 1e-15)]",
             "active = active if change.max() >= max(schedule.tol, 1e-15) else active[:0]",
-            f"{CONTRACT}::test_one_row_gives_what_a_batch_gives_where_fills_count_as_values",
+            "tests/neighbors/test_engine.py::test_one_row_is_filled_as_in_a_batch",
         ),
         Fault(
             "a chain takes the rows as they come",

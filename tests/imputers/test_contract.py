@@ -148,17 +148,6 @@ def test_one_row_gives_what_a_batch_gives_in_a_wider_table(imputer: Any) -> None
         assert same_bits(model.transform(new[[row]]), batch[[row]])
 
 
-@pytest.mark.parametrize("distance", [greyfill.Grey(holes="filled"), greyfill.Heom(holes="filled")])
-def test_one_row_gives_what_a_batch_gives_where_fills_count_as_values(distance: Any) -> None:
-    """Each row goes on until it is stable itself, and no further."""
-    X, y = numbers(n=40, p=6, rate=0.3)
-    stable = greyfill.UntilStable(tol=1e-2)
-    model = greyfill.NeighborImputer(3, distance=distance, schedule=stable).fit(X, y)
-    batch = model.transform(X)
-    for row in range(len(X)):
-        assert same_bits(model.transform(X[[row]]), batch[[row]])
-
-
 def answers(model: Any, rows: pd.DataFrame) -> list[Any]:
     """What a fitted imputer or model says of each row, to the last bit."""
     if hasattr(model, "transform"):
