@@ -10,12 +10,10 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 
 from greyfill.exceptions import PersistenceError
+from greyfill.persistence.arrays import KINDS
 
 PLAIN = (bool, int, float, str, bytes, date, datetime, time, timedelta, Decimal, np.generic)
 """Types of the values that people put into tables and parameters."""
-
-PLAIN_ARRAYS = "biufUSMm"
-"""Kinds of arrays without objects; those of objects are looked through cell by cell."""
 
 NUMBERS: dict[Any, tuple[type, ...]] = {
     int: (int, np.integer),
@@ -160,7 +158,7 @@ def _plain(value: Any, where: str) -> Any:
         for part in (*value.keys(), *value.values()):
             _plain(part, where)
         return value
-    if isinstance(value, np.ndarray) and value.dtype.kind in PLAIN_ARRAYS:
+    if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
         return value
     if isinstance(value, np.ndarray) and value.dtype == object:
         for part in value.ravel():
