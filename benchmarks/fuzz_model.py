@@ -52,7 +52,7 @@ def wrapped(parts: dict[str, bytes]) -> bytes:
     """A file of these parts, with checksums that fit."""
     sums = {name: hashlib.sha256(p).hexdigest() for name, p in parts.items()}
     sums.pop("manifest.json", None)
-    manifest = parts.get("manifest.json") or json.dumps({"format": 1, "sha256": sums}).encode()
+    manifest = parts.get("manifest.json") or json.dumps({"format": 2, "sha256": sums}).encode()
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, part in {**parts, "manifest.json": manifest}.items():

@@ -605,8 +605,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "only a second format loads",
             "persistence/archive.py",
-            "FORMAT = 1\n",
-            "FORMAT = 2\n",
+            "FORMATS = (1, 2)\n",
+            "FORMATS = (2,)\n",
             f"{LOADING}::test_the_first_format_still_loads",
         ),
     ],

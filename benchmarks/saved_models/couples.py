@@ -11,10 +11,12 @@ from saved_models.arrays import changed_element
 from saved_models.parts import Model, Spot, names_member, pick
 from saved_models.trees import any_value, told
 
+SCALERS = ("range-scaler", "half-range-scaler")
 
-def _fields(model: Model, ending: str, rng: Random) -> dict[str, Any] | None:
-    """The fields of a record of that type."""
-    found = model.records(ending)
+
+def _fields(model: Model, rng: Random, *tags: str) -> dict[str, Any] | None:
+    """The fields of a record of one of these types."""
+    found = model.records(*tags)
     return rng.choice(found)["fields"] if found else None
 
 
@@ -119,7 +121,7 @@ def same_text(model: Model, rng: Random) -> str | None:
 
 def more_levels(model: Model, rng: Random) -> str | None:
     """More or fewer levels of a column in its field and its column, and codes to match."""
-    fields = [f["fields"] for f in model.records("schema.Field")]
+    fields = [f["fields"] for f in model.records("field")]
     fields = [f for f in fields if isinstance(f.get("levels"), dict) and f["levels"].get("$tuple")]
     if not fields:
         return None
@@ -130,13 +132,13 @@ def more_levels(model: Model, rng: Random) -> str | None:
         chosen["levels"]["$tuple"] = [*levels, "brand new"] if grow else levels[:-1]
         done.append("field")
     count = len(levels) + 1 if grow else len(levels) - 1
-    for record in model.records("table.Column"):
+    for record in model.records("column"):
         if record["fields"].get("name") == chosen.get("name") and rng.random() < 0.9:
             record["fields"]["n_levels"] = count
             done.append("column")
     if rng.random() < 0.7:
         done += [_set_code(model, table, chosen.get("name"), count - 1) for table in
-                 model.records("table.Table")]  # fmt: skip
+                 model.records("table")]  # fmt: skip
     return f"more_levels {chosen.get('name')!s:.20} {len(levels)} -> {count}: {done}"
 
 
@@ -160,30 +162,30 @@ def _set_code(model: Model, table: dict[str, Any], name: Any, code: int) -> str:
 
 def other_kind(model: Model, rng: Random) -> str | None:
     """Another kind of one column, in the schema and in all tables."""
-    names = [f["fields"].get("name") for f in model.records("schema.Field")]
+    names = [f["fields"].get("name") for f in model.records("field")]
     if not names:
         return None
     name = rng.choice(names)
     kind, n_levels = rng.choice((("numeric", 0), ("categorical", 2), ("ordinal", 3), ("numeric", 2),
                                  ("categorical", 0), ("categorical", 10**6)))  # fmt: skip
     levels = [f"l{i}" for i in range(min(n_levels, 5))]
-    for record in (*model.records("schema.Field"), *model.records("table.Column")):
+    for record in (*model.records("field"), *model.records("column")):
         fields = record["fields"]
         if fields.get("name") == name:
-            fields["kind"] = {"$enum": "table.Kind", "value": kind}
+            fields["kind"] = {"$enum": "kind", "value": kind}
             if "n_levels" in fields:
                 fields["n_levels"] = n_levels
             if "levels" in fields:
                 fields["levels"] = {"$tuple": list(levels)}
     if rng.random() < 0.5:
-        for scaler in model.records("Scaler"):
+        for scaler in model.records(*SCALERS):
             _edit(model, scaler["fields"].get("is_categorical"), lambda a: a | (kind[0] == "c"))
     return f"other_kind {told(name)} {kind} of {n_levels} levels"
 
 
 def odd_forest(model: Model, rng: Random) -> str | None:
     """Roots, children, features or classes of a forest that lead astray."""
-    forest = _fields(model, "forest.Forest", rng)
+    forest = _fields(model, rng, "forest")
     if forest is None:
         return None
     names = ("feature", "threshold", "left", "right", "value")
@@ -213,7 +215,7 @@ def odd_forest(model: Model, rng: Random) -> str | None:
 
 def odd_choice(model: Model, rng: Random) -> str | None:
     """Predictors of a tuned or chained column and the weights that belong to them."""
-    choice = _fields(model, rng.choice(("choosing.Choice", "chain.ColumnModel")), rng)
+    choice = _fields(model, rng, rng.choice(("choice", "column-model")))
     if choice is None:
         return None
     how = rng.choice(("fewer", "more", "none", "far", "twice", "target", "order"))
@@ -237,7 +239,7 @@ def odd_choice(model: Model, rng: Random) -> str | None:
 
 def odd_pools(model: Model, rng: Random) -> str | None:
     """Donors of the classes and the labels that belong to them."""
-    pools = [record["fields"] for record in model.records("donors.RowPool")]
+    pools = [record["fields"] for record in model.records("row-pool")]
     if not pools:
         return None
     how = rng.choice(("no givers", "far", "one class", "labels", "takers", "all the same"))
@@ -251,7 +253,7 @@ def odd_pools(model: Model, rng: Random) -> str | None:
             pool["label"] = 0 if how == "one class" else far
         else:
             pool.update(copy.deepcopy(pools[0]))
-    fitted = _fields(model, "serving.Fitted", rng)
+    fitted = _fields(model, rng, "neighbors")
     if fitted is not None and how in ("one class", "labels"):
         _edit(model, fitted.get("labels"), lambda a: a * 0 + (0 if how == "one class" else far))
     return f"odd_pools {how} {far}"
@@ -259,7 +261,7 @@ def odd_pools(model: Model, rng: Random) -> str | None:
 
 def odd_scale(model: Model, rng: Random) -> str | None:
     """Ranges of the columns that have no width, too much, or run backwards."""
-    scaler = _fields(model, "Scaler", rng)
+    scaler = _fields(model, rng, *SCALERS)
     if scaler is None:
         return None
     low, high = rng.choice(((0.0, 0.0), (1.0, -1.0), (-1e308, 1e308), (0.0, 5e-324), (1e308, 1e308),

@@ -57,10 +57,10 @@ class Model:
     def spots(self) -> list[Spot]:
         return list(_walk(self.root, ""))
 
-    def records(self, ending: str) -> list[dict[str, Any]]:
-        """Nodes of the records whose type ends so."""
+    def records(self, *tags: str) -> list[dict[str, Any]]:
+        """Nodes of the records of these types."""
         nodes = (spot.node for spot in self.spots())
-        return [n for n in nodes if isinstance(n, dict) and _fits(n, ending)]
+        return [n for n in nodes if isinstance(n, dict) and _fits(n, tags)]
 
     def array(self, node: Any) -> Any:
         """The array that a node names, or None."""
@@ -75,10 +75,9 @@ class Model:
         return [s for s in self.spots() if isinstance(s.node, dict) and names_member(s.node, self)]
 
 
-def _fits(node: dict[str, Any], ending: str) -> bool:
-    """Whether a node is a record of a type, with fields."""
-    name = node.get("$record")
-    return isinstance(name, str) and name.endswith(ending) and isinstance(node.get("fields"), dict)
+def _fits(node: dict[str, Any], tags: tuple[str, ...]) -> bool:
+    """Whether a node is a record of one of these types, with fields."""
+    return node.get("$record") in tags and isinstance(node.get("fields"), dict)
 
 
 def names_member(node: dict[str, Any], model: Model) -> bool:

@@ -19,7 +19,7 @@ VALUES: tuple[Any, ...] = (
     {"$text": "timedelta", "value": "1e30"}, {"$text": "time", "value": "10:00"},
     {"$objects": [1, None], "shape": [2]}, {"$objects": [], "shape": [0]},
     {"$array": "0.npy"}, {"$scalar": "0.npy"}, {"$array": "no.npy"}, {"$array": 3},
-    {"$unknown": 1}, {"$enum": "table.Kind", "value": "ordinal"},
+    {"$unknown": 1}, {"$enum": "kind", "value": "ordinal"},
 )  # fmt: skip
 
 IMPUTERS = (
@@ -176,9 +176,7 @@ def swap_types(model: Model, rng: Random) -> str | None:
         return None
     known = sorted({str(s.node) for s in spots if s.key == spot.key})
     names = IMPUTERS if spot.key == "$imputer" else known
-    return _put(
-        spot, rng.choice((*names, *names, "builtins.eval", "table.Table", "x", None, 3, []))
-    )
+    return _put(spot, rng.choice((*names, *names, "builtins.eval", "table", "x", None, 3, [])))
 
 
 def change_enum(model: Model, rng: Random) -> str | None:

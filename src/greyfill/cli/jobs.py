@@ -206,7 +206,7 @@ def write_report(filled: Filled, name: str, force: bool, voice: Voice) -> None:
 
 def check_can_save(imputer: Any, method: str) -> None:
     """Refuse to work for a model that could not be saved."""
-    from greyfill.persistence.registry import IMPUTERS
+    from greyfill.persistence.tags import IMPUTERS
 
     if type(imputer).__name__ not in IMPUTERS:
         raise InvalidParameterError(

@@ -16,8 +16,9 @@ from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.files.atomic import put
 from greyfill.files.problems import reason
 
-FORMAT = 1
-"""Raised when older versions of greyfill cannot read the file any more."""
+FORMATS = (1, 2)
+"""Those that are read; the last is written. Where older versions of greyfill cannot read a file any
+more, one is added: 1 named types by their modules, 2 names them by tags."""
 
 MAX_BYTES = 8 * 2**30
 """A file that unpacks to more than this is refused, unless the caller allows more."""
@@ -44,7 +45,7 @@ def write_archive(path: Path, kind: str, tree: Any, members: dict[str, bytes]) -
     """Write beside ``path`` and rename."""
     contents = {TREE: json.dumps(tree, allow_nan=False).encode(), **members}
     manifest = {
-        "format": FORMAT,
+        "format": FORMATS[-1],
         "type": kind,
         "versions": {name: version(name) for name in ("greyfill", "numpy", "scikit-learn")},
         "sha256": {name: hashlib.sha256(part).hexdigest() for name, part in contents.items()},
@@ -138,10 +139,11 @@ def _read_manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     manifest = _parsed(path, archive, MANIFEST, _unpacked(archive, MANIFEST))
     if not isinstance(manifest, dict) or not isinstance(manifest.get("sha256"), dict):
         raise PersistenceError(f"{path}: not a file that greyfill saved")
-    if manifest.get("format") != FORMAT:
+    if manifest.get("format") not in FORMATS:
         versions = str(manifest.get("versions"))[:200]
         raise PersistenceError(
             f"{path}: saved in format {str(manifest.get('format'))[:20]}; this version of greyfill "
-            f"reads format {FORMAT}. Install the version that saved it: {versions}"
+            f"reads formats {' and '.join(map(str, FORMATS))}. "
+            f"Install the version that saved it: {versions}"
         )
     return manifest

@@ -12,16 +12,18 @@ from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.persistence.arrays import read_array, write_array
 from greyfill.persistence.declared import conform, refuse_not_finite
 from greyfill.persistence.estimators import check_estimator, state_types
-from greyfill.persistence.registry import (
+from greyfill.persistence.rules import check_record
+from greyfill.persistence.tags import (
     ENUMS,
     IMPUTERS,
-    NAMES,
     NOT_ALWAYS_FINITE,
+    OLD_NAMES,
     PARTS,
     RECORDS,
+    TAGS,
     declared_types,
+    renamed,
 )
-from greyfill.persistence.rules import check_record
 from greyfill.persistence.texts import read_text, write_text
 
 Members = dict[str, bytes]
@@ -60,10 +62,10 @@ class _Writer:
 
     def _tagged(self, item: Any) -> dict[str, Any]:
         kind = type(item)
-        if kind in NAMES and isinstance(item, Enum):
-            return {"$enum": NAMES[kind], "value": item.value}
-        if kind in NAMES:
-            return {"$record": NAMES[kind], "fields": self._fields(item)}
+        if kind in TAGS and isinstance(item, Enum):
+            return {"$enum": TAGS[kind], "value": item.value}
+        if kind in TAGS:
+            return {"$record": TAGS[kind], "fields": self._fields(item)}
         if IMPUTERS.get(kind.__name__) is kind:
             return {"$imputer": kind.__name__, **self._imputer(item)}
         if isinstance(item, tuple | set | frozenset):
@@ -172,10 +174,11 @@ class _Reader:
         return readers[tag](node, node[tag])
 
     def _read_enum(self, node: Any, name: str) -> Any:
-        return _known(ENUMS, name)(node["value"])
+        return _known(ENUMS, OLD_NAMES.get(name, name))(node["value"])
 
     def _read_record(self, node: Any, name: str) -> Any:
-        kind, given = _known(RECORDS, name), node["fields"]
+        tag = OLD_NAMES.get(name, name)
+        kind, given = _known(RECORDS, tag), renamed(tag, node["fields"])
         names, types = _public_fields(kind), declared_types(kind)
         if strange := set(given) - set(names):
             raise PersistenceError(f"{kind.__name__} has no field {sorted(strange)[0]!r}")
@@ -193,7 +196,7 @@ class _Reader:
         kind = _known(IMPUTERS, name)
         imputer = kind(**{key: self._parameter(key, n) for key, n in node["parameters"].items()})
         types = state_types(kind)
-        for key, part in node["state"].items():
+        for key, part in renamed(name, node["state"]).items():
             if key not in types:
                 raise PersistenceError(f"{name} has no attribute {key!r} to restore")
             value = self.node(part)

@@ -14,9 +14,9 @@ from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.persistence.registry import declared_types
 from greyfill.persistence.requirements import check_jobs, check_spreads, require
 from greyfill.persistence.table_rules import check_moments
+from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
 
 OUTPUTS = ({"transform": "default"}, {"transform": "pandas"}, {"transform": "polars"})
