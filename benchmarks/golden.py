@@ -51,6 +51,7 @@ PEERS = ("sklearn_knn", "sklearn_iterative", "mean", "mean_indicator", "class_me
 NAMED = ("cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", *PEERS)
 METHODS: dict[str, Callable[..., Any]] = {
     **{name: partial(evaluation.make, name) for name in NAMED},
+    "hot_deck": partial(evaluation.HotDeckImputer, random_state=0),
     "grey": partial(greyfill.GreyImputer, n_cells=60),  # fewer than by default: it is slow
     "grey without labels": partial(greyfill.GreyImputer, n_cells=40, labels="none"),
     "missforest": partial(greyfill.MissForestImputer, n_estimators=8, max_iter=3),
