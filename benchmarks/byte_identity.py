@@ -15,11 +15,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from greyfill.cli.choosing import Choice
+from greyfill.cli.choosing import MethodChoice
 from greyfill.cli.jobs import ImputeJob
 from greyfill.cli.reading import Wishes
 from greyfill.cli.serving import ApplyJob
-from greyfill.files import reference
+from greyfill.files import tokens
 
 HOLES = ("", '""', "  ", "?", '"?"')
 NUMBERS = ("1.50", "+3", "-0.25", "1e3", "12", ".5", "7.", " 4 ", '"2.0"')
@@ -58,7 +58,7 @@ def _cell(kind: tuple[str, ...], rng: random.Random) -> str:
 
 
 def cells(raw: bytes, encoding: str) -> list[list[bytes]]:
-    return reference.tokenize(raw.decode(encoding).encode(), b",", b"\n")
+    return tokens.slow_tokenize(raw.decode(encoding).encode(), b",", b"\n")
 
 
 def compare(path: Path, encoding: str, count: Count) -> None:
@@ -70,7 +70,7 @@ def compare(path: Path, encoding: str, count: Count) -> None:
     )
     wishes = Wishes("class", na_values=("?",))
     ImputeJob(str(path), str(out), model=str(model), force=True).run(
-        wishes, Choice(k="3"), quiet=True
+        wishes, MethodChoice(k="3"), quiet=True
     )
     ApplyJob(str(model), (str(path),), str(applied), force=True).run((), (), False, True)
     before = cells(path.read_bytes(), encoding)
@@ -81,7 +81,7 @@ def compare(path: Path, encoding: str, count: Count) -> None:
         for old, new in (
             (o, n) for b, a in zip(before, after, strict=True) for o, n in zip(b, a, strict=True)
         ):
-            is_hole = reference.content(old).strip(b" \t") in (b"", b"?")
+            is_hole = tokens.slow_content(old).strip(b" \t") in (b"", b"?")
             if old != new and not is_hole:
                 raise SystemExit(f"{path}: {old!r} became {new!r} in {name.name}")
             count.observed += not is_hole

@@ -8,7 +8,7 @@ from pathlib import Path
 
 KERNELS = [
     f"greyfill.{name}"
-    for name in ("_kernels.compiled", "_kernels.index", "_chained.walking", "files.tokens")
+    for name in ("_search.kernels", "_search.distances", "_chained.tree_walk", "files.tokens")
 ]
 """What numba compiles, and must see as it is written."""
 

@@ -18,8 +18,8 @@ from harness import Scenario
 from numba import njit
 
 from greyfill import CGKNNImputer
-from greyfill._kernels.pool import build_pool
-from greyfill._kernels.search import search
+from greyfill._search.pool import build_pool
+from greyfill._search.scan import search
 
 QUERIES, K = 24, 10
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import greyfill
-from greyfill.evaluation.measuring import measured
+from greyfill.evaluation.trials import measured
 
 CASES = ("declared", "3000", "20000")
 N_DECLARED = 50_000

@@ -60,7 +60,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "reference": Room(
-        "_kernels/reference.py", "tests/kernels/test_reference.py tests/kernels/test_compiled.py"
+        "_search/reference.py", "tests/kernels/test_reference.py tests/kernels/test_compiled.py"
     ),
     "information": Room(
         "information/*.py",

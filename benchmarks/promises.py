@@ -33,70 +33,70 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Any table is filled completely or refused in words": [
         Fault(
             "observed numbers come back from a rounded copy",
-            "frames/decoding.py",
+            "frames/decoder.py",
             "result[missing] = real_numbers(filled[missing], matrix.dtype)",
             "result[...] = real_numbers(np.round(filled, 9), matrix.dtype)",
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
             "a hole in the first row of a frame of polars is left",
-            "frames/polars_dialect.py",
+            "frames/polars_backend.py",
             "return series.zip_with(pl.Series(~missing), fills.gather(places))",
             "return series.zip_with(pl.Series(~missing), fills.gather(places).shift(1))",
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
             "numbers of a forest leave the observed range",
-            "_chained/scaling.py",
+            "_chained/design.py",
             "return np.asarray(np.clip(values, low, high))",
             "return values",
             f"{RANGE}::test_forests_do_not_round_out_of_the_range",
         ),
         Fault(
             "numbers of neighbors leave the observed range",
-            "_neighbors/scaling.py",
+            "ranges.py",
             "np.clip(values, self.low, self.high, out=values)",
             "",
             f"{RANGE}::test_neighbors_do_not_round_out_of_the_range",
         ),
         Fault(
             "the next level is taken for the likeliest",
-            "frames/storing.py",
+            "frames/decoder.py",
             "return boxed_array(field.levels)[codes]",
             "return boxed_array((*field.levels[1:], 'other'))[codes]",
             f"{CONTRACT}::test_model_of_a_complete_table_fills_new_rows",
         ),
         Fault(
             "the index of a frame is numbered anew",
-            "frames/pandas_dialect.py",
+            "frames/pandas_backend.py",
             "column.set_axis(frame.index))\n    return result",
             "column.set_axis(frame.index))\n    return result.reset_index(drop=True)",
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
             "single precision becomes double",
-            "frames/pandas_dialect.py",
+            "frames/pandas_backend.py",
             "return pd.Series(cells, index=series.index, dtype=series.dtype, copy=False)",
             "return pd.Series(cells.tolist(), index=series.index)",
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
             "the names of columns are stripped",
-            "frames/polars_dialect.py",
+            "frames/polars_backend.py",
             "c.alias(names[position])",
             "c.alias(names[position].strip())",
             f"{CONTRACT}::test_names_of_columns_are_kept_as_they_are",
         ),
         Fault(
             "an infinite number is let in",
-            "frames/encoding.py",
+            "frames/encoder.py",
             "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    check_finite(",
             "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    len(",
             f"{CONTRACT}::test_wrong_tables_are_refused",
         ),
         Fault(
             "the table of the caller is filled in place",
-            "frames/decoding.py",
+            "frames/decoder.py",
             'result, missing = matrix.copy(order="K"), origin.missing',
             "result, missing = matrix, origin.missing",
             f"{CONTRACT}::test_the_result_is_a_copy",
@@ -112,35 +112,35 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Fills stay in the exact range where float64 rounds": [
         Fault(
             "whole numbers are what float64 makes of them",
-            "frames/storing.py",
+            "frames/decoder.py",
             "is_above = (whole > high)",
             "is_above = (whole > high + 2**11)",
             RANGE,
         ),
         Fault(
             "nanoseconds are what float64 makes of them",
-            "frames/storing.py",
+            "frames/decoder.py",
             'return within(ticks, extent, tick, NANOSECONDS["us"]).view(dtype)',
             "return ticks.view(dtype)",
             RANGE,
         ),
         Fault(
             "moments of a zone are taken for moments of UTC",
-            "frames/pandas_dialect.py",
+            "frames/pandas_backend.py",
             'tz_localize("UTC").tz_convert(series.dtype.tz)',
             "tz_localize(series.dtype.tz)",
             f"{RANGE}::test_moments_of_pandas_in_every_unit_and_zone",
         ),
         Fault(
             "the range is not learned beyond 64 bits",
-            "frames/storing.py",
+            "frames/decoder.py",
             "whole = (min(max(round(value), extent[0]), extent[1]) for",
             "whole = (round(value) for",
             f"{RANGE}::test_integers_beyond_64_bits",
         ),
         Fault(
             "a quotient of huge and tiny numbers overflows",
-            "_neighbors/scaling.py",
+            "ranges.py",
             "scaled = np.clip(table.values, self.low, self.high)",
             "scaled = table.values.copy()",
             f"{RANGE}::test_new_numbers_far_outside_a_tiny_range",
@@ -179,7 +179,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "One row gives what a batch gives": [
         Fault(
             "a row without an observed cell takes the means of its batch",
-            "_neighbors/serving.py",
+            "_neighbors/new_rows.py",
             "rows = np.flatnonzero(table.missing.any(axis=1))\n",
             "values[table.missing.all(axis=1)] = values.mean(axis=0)\n"
             "    rows = np.flatnonzero(table.missing.any(axis=1) & ~table.missing.all(axis=1))\n",
@@ -187,7 +187,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a row of GreyImputer without an observed cell takes the means of its batch",
-            "_neighbors/tuned/engine.py",
+            "_grey/grey_engine.py",
             "values[rows, j] = settle(tuned.ground, int(j), forecast)",
             "values[rows, j] = settle(tuned.ground, int(j), forecast)\n"
             "        values[table.missing.all(axis=1), j] = values[:, j].mean()",
@@ -195,7 +195,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a model adds to a row without an observed cell what the batch predicts",
-            "_neighbors/tuned/engine.py",
+            "_grey/grey_engine.py",
             "labels = np.zeros(table.n_rows, dtype=np.intp)\n",
             "labels = np.zeros(table.n_rows, dtype=np.intp)\n"
             "    blank = table.missing.all(axis=1)\n"
@@ -211,28 +211,28 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "the noise of a chain depends on the place of the row",
-            "_chained/mice.py",
+            "_chained/chain.py",
             "uniform(keys[rows], (first + step) * table.n_columns + j)",
             "uniform(keys[rows], (first + step) * table.n_columns + j + rows)",
             f"{CONTRACT}::test_one_row_gives_what_a_batch_gives",
         ),
         Fault(
             "a row is filled again until all rows are stable",
-            "_neighbors/serving.py",
+            "_neighbors/new_rows.py",
             "active = active[change >= max(schedule.tol, 1e-15)]",
             "active = active if change.max() >= max(schedule.tol, 1e-15) else active[:0]",
             "tests/neighbors/test_engine.py::test_one_row_is_filled_as_in_a_batch",
         ),
         Fault(
             "a chain takes the rows as they come",
-            "_chained/mice.py",
+            "_chained/chain.py",
             "order = row_order(table)",
             "order = np.arange(table.n_rows)",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
         ),
         Fault(
             "GreyImputer takes the rows as they come",
-            "_neighbors/tuned/engine.py",
+            "_grey/grey_engine.py",
             "return np.lexsort(keys)",
             "return np.arange(table.n_rows)",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
@@ -248,14 +248,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a model that is made late draws without its seed",
-            "_chained/mice.py",
+            "_chained/chain.py",
             "np.random.default_rng([self.seed, c, j])",
             "np.random.default_rng()",
             f"{DETERMINISM}::test_late_models",
         ),
         Fault(
             "the late models of a chain share one stream of random numbers",
-            "_chained/mice.py",
+            "_chained/chain.py",
             "np.random.default_rng([self.seed, c, j])",
             "np.random.default_rng([self.seed, c, len(self._late)])",
             f"{DETERMINISM}::test_late_models",
@@ -269,21 +269,21 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "the results of threads are taken as they get ready",
-            "_neighbors/linking.py",
+            "_neighbors/links.py",
             "place, part = parts[number]",
             "place, part = parts[told._done % len(parts)]",
             f"{DETERMINISM}::test_number_of_threads {DETERMINISM}::test_size_of_blocks",
         ),
         Fault(
             "the last block lacks a row",
-            "_neighbors/linking.py",
+            "_neighbors/links.py",
             "for start in range(0, n_rows, BLOCK_ROWS):",
             "for start in range(0, max(n_rows - 1, 1), BLOCK_ROWS):",
             f"{DETERMINISM}::test_size_of_blocks",
         ),
         Fault(
             "numbers of pandas are read in single precision",
-            "frames/series.py",
+            "frames/columns.py",
             "return series.fill_null(0).cast(nw.Float64).to_numpy()",
             "kind = nw.Float32 if series.implementation.is_pandas() else nw.Float64\n"
             "    return series.fill_null(0).cast(kind).to_numpy()",
@@ -305,7 +305,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a set of missing values is in the order of its hashes",
-            "frames/encoding.py",
+            "frames/encoder.py",
             "list(sorted_levels(missing_values))",
             "list(missing_values)",
             f"{DETERMINISM}::test_saved_files_of_other_processes_are_equal",
@@ -328,14 +328,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "the folder is not brought to the disk",
-            "files/drafts.py",
+            "files/atomic.py",
             "            os.fsync(folder)\n",
             "",
             ATOMIC,
         ),
         Fault(
             "the folder is brought to the disk before the name",
-            "files/drafts.py",
+            "files/atomic.py",
             "            self._name(path, folder, replace)\n            os.fsync(folder)\n",
             "            os.fsync(folder)\n            self._name(path, folder, replace)\n",
             ATOMIC,
@@ -350,8 +350,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "only errors remove a draft, and Ctrl-C is none",
             "files/atomic.py",
-            "except BaseException:",
-            "except Exception:",
+            "except BaseException:\n        draft.discard()",
+            "except Exception:\n        draft.discard()",
             ATOMIC,
         ),
         Fault(
@@ -370,7 +370,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "results of a comparison are written on the spot",
-            "evaluation/store.py",
+            "evaluation/compare.py",
             "put_parquet(self._path, self.frame(self._rows))",
             "self.frame(self._rows).write_parquet(self._path)",
             f"{FAULTS}::test_results_of_a_comparison_and_reports_are_replaced_whole",
@@ -407,7 +407,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "The same for kill -9": [
         Fault(
             "a draft has a name where it needs none",
-            "files/drafts.py",
+            "files/atomic.py",
             "    if _UNNAMED:\n",
             "    if not _UNNAMED:\n",
             f"{ATOMIC}::test_killed_in_mid_write",
@@ -416,21 +416,21 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A read-only installation and home, or a full disk": [
         Fault(
             "no place for a cache is an error",
-            "_kernels/jit.py",
+            "_search/jit.py",
             "except RuntimeError:",
             "except NotImplementedError:",
             f"{CACHE}::test_no_place_for_a_cache",
         ),
         Fault(
             "a cache that cannot be written is an error",
-            "_kernels/jit.py",
+            "_search/jit.py",
             "except Exception:  # full disks",
             "except EOFError:  # full disks",
             f"{CACHE}::test_a_disk_that_is_full",
         ),
         Fault(
             "a damaged cache is an error",
-            "_kernels/jit.py",
+            "_search/jit.py",
             "except Exception:  # full disks",
             "except OSError:  # full disks",
             CACHE,
@@ -527,7 +527,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A saved imputer runs no code when loaded": [
         Fault(
             "arrays may hold pickles",
-            "persistence/arrays.py",
+            "persistence/declarations.py",
             "    stream = io.BytesIO(content)\n",
             "    return np.load(io.BytesIO(content), allow_pickle=True)\n"
             "    stream = io.BytesIO(content)\n",
@@ -535,7 +535,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "an archive is taken for an array",
-            "persistence/arrays.py",
+            "persistence/declarations.py",
             "    version = npy.read_magic(stream)\n",
             "    if content[:2] == b'PK':\n"
             "        return np.load(stream, allow_pickle=True)['arr_0']\n"
@@ -544,7 +544,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a text is evaluated",
-            "persistence/texts.py",
+            "persistence/codec.py",
             'TextKind("float", lambda item: isinstance(item, float), repr, float)',
             'TextKind("float", lambda item: isinstance(item, float), repr, eval)',
             NO_CODE,
@@ -622,28 +622,28 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a quote that nothing closes ends with the file",
-            "files/grid.py",
+            "files/tokens.py",
             "if self.tokens.unclosed >= 0:",
             "if self.tokens.unclosed > 9**9:",
             "tests/files/test_errors.py",
         ),
         Fault(
             "rows may have any number of cells",
-            "files/grid.py",
+            "files/tokens.py",
             "        if not len(ragged):\n",
             "        if len(ragged) < 99:\n",
             "tests/files/test_errors.py",
         ),
         Fault(
             "a file that was cut off ends with a traceback",
-            "files/loading.py",
+            "files/inputs.py",
             "except (EOFError, gzip.BadGzipFile, zlib.error) as error:",
             "except gzip.BadGzipFile as error:",
             "tests/files/test_formats.py::test_damaged_gzip",
         ),
         Fault(
             "two columns have one name",
-            "files/grid.py",
+            "files/tokens.py",
             "    if count > 1:\n",
             "    if count > 2:\n",
             "tests/files/test_errors.py",
@@ -690,28 +690,28 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a draft is written through a link",
-            "files/drafts.py",
+            "files/atomic.py",
             'os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)',
             "os.O_WRONLY | os.O_CREAT",
             f"{SECURITY}::test_a_link_in_the_place_of_a_draft_is_not_followed",
         ),
         Fault(
             "drafts are numbered",
-            "files/drafts.py",
+            "files/atomic.py",
             "secrets.token_hex(8)",
             "os.getpid()",
             f"{SECURITY}::test_names_of_drafts_cannot_be_guessed",
         ),
         Fault(
             "an existing file is replaced unasked",
-            "files/outputs.py",
+            "files/atomic.py",
             "if os.path.lexists(name) and not force:",
             "if os.path.islink(name) and not force:",
             ATOMIC,
         ),
         Fault(
             "a file that appears meanwhile is replaced",
-            "files/drafts.py",
+            "files/atomic.py",
             "            if not replace:\n                raise\n",
             "",
             ATOMIC,
@@ -740,7 +740,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "text becomes a formula in a workbook",
-            "files/writing.py",
+            "files/polars_formats.py",
             '"strings_to_formulas": False',
             '"strings_to_formulas": True',
             f"{SECURITY}::test_formulas_are_text_in_a_workbook",
@@ -783,18 +783,22 @@ FAULTS_OF: dict[str, list[Fault]] = {
     ],
     "The report escapes what it shows and loads nothing": [
         Fault(
-            "names are not escaped", "report/page.py", "autoescape=True", "autoescape=False", RENDER
+            "names are not escaped",
+            "report/pages.py",
+            "autoescape=True",
+            "autoescape=False",
+            RENDER,
         ),
         Fault(
             "the embedded numbers end their element",
-            "report/page.py",
+            "report/pages.py",
             'for character in "<>&":',
             'for character in "&":',
             RENDER,
         ),
         Fault(
             "a plot does not escape its title",
-            "report/drawing/svg.py",
+            "report/pages.py",
             'return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)',
             'return __import__("html").unescape(ElementTree.tostring(root, encoding="unicode"))',
             RENDER,
@@ -829,7 +833,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a name breaks a table of Markdown",
-            "report/markdown.py",
+            "report/pages.py",
             "escape(cell) for cell in row",
             "str(cell) for cell in row",
             f"{RENDER}::test_markdown_tables_keep_their_shape",
@@ -838,14 +842,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Whatever the cells are": [
         Fault(
             "what a library raises is passed on",
-            "frames/refusing.py",
+            "frames/validation.py",
             "        if not _is_refusal(error):\n            raise\n",
             "        raise\n",
             f"{ODD}::test_refused_cells_are_named",
         ),
         Fault(
             "a null in a dictionary is a level",
-            "frames/arrow_dialect.py",
+            "frames/arrow_backend.py",
             "    if not nulls.any():\n",
             "    if nulls.any() or True:\n",
             f"{ODD}::test_what_has_an_answer_gets_it",
@@ -854,7 +858,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Finite tables and responses give finite answers": [
         Fault(
             "a range beyond the largest float is infinite",
-            "_neighbors/scaling.py",
+            "ranges.py",
             "half = self.high * 0.5 - self.low * 0.5",
             "half = (self.high - self.low) * 0.5",
             f"{ODD}::test_finite_tables_stay_finite_and_within_their_range",
@@ -863,7 +867,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Levels that occur decide the cost": [
         Fault(
             "no column has too many levels",
-            "_neighbors/tuned/ground.py",
+            "_grey/donor_table.py",
             "return len(self.levels(column)) > MANY_LEVELS",
             "return False",
             "tests/neighbors/test_many_levels.py"
@@ -873,7 +877,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Partitions of different dtypes": [
         Fault(
             "a partition is cast whatever its cells become",
-            "distributed/aligning.py",
+            "distributed/partitions.py",
             "if cast is not None and _has_same_cells(column, cast):",
             "if cast is not None:",
             "tests/distributed/test_partition_dtypes.py",
@@ -882,7 +886,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Files of different types": [
         Fault(
             "the columns of other files are not looked at",
-            "distributed/chunked.py",
+            "distributed/parquet.py",
             "if found.keys() != wanted.keys():",
             "if not found:",
             f"{CHUNKED}::test_a_file_with_other_columns_is_named",
@@ -918,14 +922,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Compiled kernels are loaded from the cache only": [
         Fault(
             "damaged code is executed",
-            "_kernels/sealing.py",
+            "_search/jit.py",
             "return super()._load_data(name) if is_sealed(self._data_path(name)) else None",
             "return super()._load_data(name)",
             f"{CACHE}::test_damaged_files_are_never_executed_and_are_replaced",
         ),
         Fault(
             "code of another signature is executed",
-            "_kernels/sealing.py",
+            "_search/jit.py",
             "found is not None and found[0] == key",
             "found is not None",
             f"{CACHE}::test_code_of_another_signature_is_never_executed",
@@ -943,7 +947,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A file that changes while `apply` reads it": [
         Fault(
             "a file that changed is written on",
-            "files/loading.py",
+            "files/inputs.py",
             "        self._check_unchanged(None)\n",
             "",
             "tests/files/test_batches.py::test_nothing_is_made_of_a_file_that_changes",
@@ -968,21 +972,21 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "records follow no rule",
-            "persistence/rules.py",
+            "persistence/record_rules.py",
             "    if rule is not None:\n",
             "    if rule is None:\n        rule = len\n    if not rule:\n",
             HOSTILE,
         ),
         Fault(
             "codes of no level pass",
-            "persistence/requirements.py",
+            "persistence/declarations.py",
             "(codes >= 0) & (codes < max(n_levels, 1))",
             "(codes >= 0)",
             HOSTILE,
         ),
         Fault(
             "a child may stand before its parent",
-            "persistence/chained_rules.py",
+            "persistence/record_rules.py",
             "(children > inner).all()",
             "(children >= 0).all()",
             HOSTILE,
@@ -1031,7 +1035,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "No file is written twice": [
         Fault(
             "names are compared letter by letter",
-            "files/outputs.py",
+            "files/atomic.py",
             "            if _are_one_output(output.name, other.name):\n",
             "            if output.name == other.name:\n",
             OUTPUTS,
@@ -1040,7 +1044,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "`--chunked --force` replaces only a folder of Parquet files": [
         Fault(
             "any folder is replaced",
-            "files/outputs.py",
+            "files/atomic.py",
             "            if not name.endswith(tuple(endings)):\n",
             "            if not name:\n",
             f"{CHUNKED}::test_no_folder_is_replaced_that_holds_the_input_or_other_files",
@@ -1049,7 +1053,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Devices, pipes and open streams": [
         Fault(
             "a pipe is replaced by a file",
-            "files/outputs.py",
+            "files/atomic.py",
             "return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)",
             "return stat.S_ISCHR(mode)",
             "tests/cli/test_outputs.py::test_pipes_and_devices_stay_what_they_are",

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from greyfill import NeighborImputer, datasets, frames
-from greyfill._neighbors.names import named_part
-from greyfill.evaluation.filling import fit_fill, prepare
+from greyfill.evaluation.protocols import fit_fill, prepare
+from greyfill.imputers.neighbors import named_part
 from greyfill.metrics import imputation_errors
 from greyfill.missingness import mcar
 from greyfill.table import Column, Kind, Table

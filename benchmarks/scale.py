@@ -21,7 +21,7 @@ from scale_bar import BARS, cluster, parted
 from scale_model import FEW_HOLES, TERMS, Job, fit, memory, predict, shares, traffic
 
 from greyfill import CGKNNImputer
-from greyfill.distributed import DaskImputer, looping
+from greyfill.distributed import DaskImputer, cluster_loop
 
 DOCS = Path(__file__).parent.parent / "docs"
 DATA, PAGE = DOCS / "data" / "scale.json", DOCS / "scale.md"
@@ -56,7 +56,7 @@ def measure(job: Job, client: Client) -> dict[str, Any]:
     """The job with the passes it took, its seconds, and the bytes that workers sent each other."""
     X, y = table_of(job)
     frame, labels = parted(X, y, job.partitions)
-    looping.FEW_HOLES = 0 if job.apart else FEW_HOLES
+    cluster_loop.FEW_HOLES = 0 if job.apart else FEW_HOLES
     before, start = received(client), time.perf_counter()
     imputer = DaskImputer(CGKNNImputer(n_neighbors=job.k), max_donors=job.max_donors)
     wait(imputer.fit_transform(frame, labels).persist())

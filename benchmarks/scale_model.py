@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from greyfill.distributed.looping import BUNCH, FEW_HOLES
+from greyfill.distributed.cluster_loop import BUNCH, FEW_HOLES
 
 GROWTH = 0.18
 """A search meets more of its pool as this power of the donors (docs/performance.md)."""

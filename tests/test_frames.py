@@ -20,7 +20,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import Family, decode, encode, encode_labels, labels_to_array
-from greyfill.frames.dialects import dialect_of
+from greyfill.frames.backends import dialect_of
 from greyfill.table import Kind
 
 UTC = dt.UTC

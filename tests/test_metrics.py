@@ -9,8 +9,12 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.metrics import MixedNaiveBayes, distribution_distances, imputation_errors
-from greyfill.metrics.distributions import total_variation
+from greyfill.metrics import (
+    MixedNaiveBayes,
+    distribution_distances,
+    imputation_errors,
+    total_variation,
+)
 from greyfill.table import Column, Kind, Table
 
 COLUMNS = (

@@ -11,7 +11,7 @@ from scipy.stats import kstest
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.missingness import hide, little_test, mar, mcar, nmar
-from greyfill.missingness.draw import Draw, solve_intercept
+from greyfill.missingness.mechanisms import Draw, solve_intercept
 from greyfill.table import Column, Kind, Table
 
 MECHANISMS = {"mcar": mcar, "mar": mar, "nmar": nmar}

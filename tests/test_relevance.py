@@ -10,8 +10,8 @@ from sklearn.feature_selection import mutual_info_classif
 from strategies import numeric_table
 
 from greyfill import ClassInformation, NeighborImputer, PairInformation, load
-from greyfill._neighbors.names import NAMED, named_part
 from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.neighbors import NAMED, named_part
 from greyfill.information import (
     MEASURES,
     class_information,

@@ -19,9 +19,15 @@ from run import arguments, keys
 from store import Store
 
 import greyfill
-from greyfill.evaluation.classifiers import CLASSIFIERS
-from greyfill.evaluation.filling import fit_fill, prepare
-from greyfill.evaluation.folds import Fold, classify, honest_folds, paper_folds
+from greyfill.evaluation.protocols import (
+    CLASSIFIERS,
+    Fold,
+    classify,
+    fit_fill,
+    honest_folds,
+    paper_folds,
+    prepare,
+)
 
 N_SPLITS = 5
 NATIVE = "native"

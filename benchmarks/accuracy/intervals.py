@@ -18,7 +18,7 @@ from run import arguments, keys
 from store import Store
 
 import greyfill
-from greyfill.evaluation.filling import prepare
+from greyfill.evaluation.protocols import prepare
 from greyfill.table import Kind
 
 METHOD, LEVEL = "GreyImputer", 0.9

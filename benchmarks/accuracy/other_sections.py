@@ -9,7 +9,7 @@ import tables
 from errors_section import SEEDS
 from text import number, probability, table
 
-from greyfill.evaluation.classifiers import CLASSIFIERS
+from greyfill.evaluation.protocols import CLASSIFIERS
 
 Rows = list[dict[str, Any]]
 NATIVE, INDICATOR = "native", "mean + indicator"

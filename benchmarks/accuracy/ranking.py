@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.evaluation.statistics import holm, mean_ranks, pair_tests
+from greyfill.evaluation.comparison import holm, mean_ranks, pair_tests
 
 Case = tuple[str, ...]
 

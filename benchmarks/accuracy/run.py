@@ -22,7 +22,7 @@ from store import KEY, Store
 from workers import PeerError, Worker
 
 import greyfill
-from greyfill.evaluation.filling import fit_fill, prepare
+from greyfill.evaluation.protocols import fit_fill, prepare
 
 Key = dict[str, Any]
 

@@ -21,10 +21,9 @@ from run import named, several
 from store import KEY, Store
 
 import greyfill
-from greyfill.datasets.cubes import CENTERS
-from greyfill.datasets.gaussian import random_correlation
-from greyfill.evaluation.filling import fit_fill, prepare
-from greyfill.evaluation.reproduction.scenarios import Case, scenario
+from greyfill.datasets.tables import CENTERS, random_correlation
+from greyfill.evaluation.protocols import fit_fill, prepare
+from greyfill.paper.scenarios import Case, scenario
 
 RATES = (0.1, 0.2)
 MEASURES = {"cubes": "rmse", "gaussian": "nrmse"}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from greyfill import CGKNNImputer
-from greyfill._kernels import compiled
-from greyfill._kernels.pool import build_pool
+from greyfill._search import kernels
+from greyfill._search.pool import build_pool
 from greyfill.information import class_information
 from greyfill.table import Column, Kind, Table
 
@@ -34,8 +34,8 @@ def test_search(benchmark, distance: str, weights: str) -> None:
     pool = build_pool(values, missing, np.zeros(P, bool), lam)
     queries = (pool, values[:256], missing[:256], np.arange(256), lam)
     search = {
-        "grey": lambda: compiled.grey_search(*queries, 0.5, K),
-        "heom": lambda: compiled.heom_search(*queries, K),
+        "grey": lambda: kernels.grey_search(*queries, 0.5, K),
+        "heom": lambda: kernels.heom_search(*queries, K),
     }[distance]
     benchmark(search)
 

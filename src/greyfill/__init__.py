@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
-    from greyfill.evaluation.pattern_mixture import sensitivity
+    from greyfill.evaluation.sensitivity import sensitivity
     from greyfill.imputers import (
         CGKNNImputer,
         FWGKNNImputer,
@@ -105,6 +105,7 @@ _MODULES = (
     "information",
     "metrics",
     "missingness",
+    "paper",
     "plots",
     "report",
 )

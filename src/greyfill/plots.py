@@ -19,13 +19,7 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 'weight λ in the distance'
 """
 
-from greyfill.report.drawing import (
-    convergence,
-    distributions,
-    k_curve,
-    missing_map,
-    relevance,
-    sensitivity,
-)
+from greyfill.report.charts import convergence, k_curve, missing_map, relevance, sensitivity
+from greyfill.report.histograms import distributions
 
 __all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]

@@ -5,9 +5,14 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from greyfill._chained.augmenting import Weighted, augment
-from greyfill._chained.categories import fit_logreg, fit_mode, fit_polr, fit_polyreg
-from greyfill._chained.likelihood import logistic, multinomial, proportional_odds
+from greyfill._chained.draws import fit_logreg, fit_mode, fit_polr, fit_polyreg
+from greyfill._chained.regressions import (
+    Weighted,
+    augment,
+    logistic,
+    multinomial,
+    proportional_odds,
+)
 
 
 def unweighted(z: np.ndarray, level: np.ndarray) -> Weighted:

@@ -7,10 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from greyfill._chained.design import MAX_INDICATORS, Design
-from greyfill._chained.mice import combine
-from greyfill._chained.noise import row_keys, uniform
-from greyfill._chained.predictors import choose_predictors
+from greyfill._chained.chain import combine
+from greyfill._chained.design import MAX_INDICATORS, Design, choose_predictors, row_keys, uniform
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.chained import MICEImputer
 from greyfill.table import Column, Kind, Table

@@ -9,10 +9,9 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from greyfill._chained import missforest
-from greyfill._chained.forest import Forest, Tree
-from greyfill._chained.growing import PROJECTIONS, _target, grow
-from greyfill._chained.measures import differences, overall_error
-from greyfill._chained.walking import vote
+from greyfill._chained.forest import PROJECTIONS, Forest, Tree, _target, grow
+from greyfill._chained.missforest import differences, overall_error
+from greyfill._chained.tree_walk import vote
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.chained import MissForestImputer
 from greyfill.table import Column, Kind, Table
@@ -114,7 +113,7 @@ def test_the_table_before_the_difference_rises(
     script: list, n_passes: int, result: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = iter(script)
-    passes: list[missforest.State] = []
+    passes: list[missforest.ForestPass] = []
     one_pass = missforest._Work.one_pass
 
     def recorded(self, values, number):
@@ -127,8 +126,8 @@ def test_the_table_before_the_difference_rises(
     table = Table(
         np.nan_to_num(values), np.isnan(values), tuple(Column(c, Kind.NUMERIC) for c in "abcd")
     )
-    settings = missforest.Settings(n_estimators=2, max_iter=4)
-    fitted = missforest.run(table, settings, lambda _: None)
+    settings = missforest.ForestSettings(n_estimators=2, max_iter=4)
+    fitted = missforest.run_forests(table, settings, lambda _: None)
     assert len(fitted.history) == n_passes
     assert fitted.state is passes[result - 1]
     assert fitted.converged == (n_passes < 4)

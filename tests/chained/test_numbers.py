@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from greyfill._chained import numbers
-from greyfill._chained.linear import Line, draw_regression, rowwise_dot
-from greyfill._chained.numbers import (
-    Match,
+from greyfill._chained import draws
+from greyfill._chained.design import SymmetricScaler
+from greyfill._chained.draws import (
+    MeanMatch,
     fit_category_pmm,
     fit_mean,
     fit_norm,
@@ -14,7 +14,7 @@ from greyfill._chained.numbers import (
     fit_sample,
     thinned,
 )
-from greyfill._chained.scaling import Scaler
+from greyfill._chained.regressions import Line, draw_regression, rowwise_dot
 
 
 def linear_data(n: int = 200, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +66,7 @@ def test_rowwise_dot_gives_one_row_the_bits_of_a_batch() -> None:
         np.testing.assert_array_equal(batch, alone)
 
 
-def donors_by_hand(model: Match, x: np.ndarray, y: np.ndarray, fitted: Line) -> np.ndarray:
+def donors_by_hand(model: MeanMatch, x: np.ndarray, y: np.ndarray, fitted: Line) -> np.ndarray:
     """The values of the five nearest donors of each row of x."""
     gaps = np.abs(fitted.predict(x)[np.newaxis, :] - model.line.predict(x)[:, np.newaxis])
     return y[np.argsort(gaps, axis=1)[:, :5]]
@@ -104,10 +104,10 @@ def test_thinned_match_keeps_the_range_and_the_bound(monkeypatch: pytest.MonkeyP
     x, y = linear_data(n=500)
     model = fit_pmm(x, y, np.random.default_rng(0))
     assert thinned(model) is model
-    monkeypatch.setattr(numbers, "MAX_KEPT_DONORS", 100)
+    monkeypatch.setattr(draws, "MAX_KEPT_DONORS", 100)
     small = thinned(model)
-    assert isinstance(small, Match)
-    assert isinstance(model, Match)
+    assert isinstance(small, MeanMatch)
+    assert isinstance(model, MeanMatch)
     assert len(small.donors) == 100
     assert small.spots[[0, -1]].tolist() == model.spots[[0, -1]].tolist()
     noise = np.random.default_rng(1).random(500)
@@ -147,5 +147,5 @@ def test_categories_are_matched_by_what_predicts_them() -> None:
 
 
 def test_a_draw_beyond_the_largest_float_is_the_largest() -> None:
-    wide = Scaler(np.float64(0.0), np.float64(1.7e308))
+    wide = SymmetricScaler(np.float64(0.0), np.float64(1.7e308))
     assert np.isfinite(wide.unscale(np.array([-3.0, 3.0]))).all()

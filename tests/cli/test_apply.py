@@ -96,7 +96,7 @@ def test_mistakes(fails, folder, model):
 
 PEAK = """
 import atexit
-from greyfill.files.batches import open_batches
+from greyfill.files.table_file import open_batches
 open_batches.__wrapped__.__kwdefaults__["size"] = 1 << 17  # many batches
 def tell():
     lines = open("/proc/self/status").read().splitlines()

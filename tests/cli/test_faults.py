@@ -12,7 +12,7 @@ import pytest
 
 import greyfill as library
 from greyfill.exceptions import FileProblemError
-from greyfill.files import atomic, drafts
+from greyfill.files import atomic
 
 IMPUTE = (
     "impute", "table.csv", "--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2",
@@ -30,8 +30,8 @@ SYNCS = 2 * len(WRITTEN)
 def draft(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of drafts; only named ones could be left behind."""
     if request.param == "named":
-        monkeypatch.setattr(drafts, "_UNNAMED", 0)
-    elif not drafts._UNNAMED:
+        monkeypatch.setattr(atomic, "_UNNAMED", 0)
+    elif not atomic._UNNAMED:
         pytest.skip("this system has no files without a name")
     return str(request.param)
 
@@ -112,7 +112,7 @@ def test_stopped_at_every_write(
 def test_a_disk_that_is_full_from_the_start(
     greyfill: Any, folder: Path, new_contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class FullDraft(drafts.NamedDraft):
+    class FullDraft(atomic.NamedDraft):
         def __init__(self, where: str, mode: int) -> None:
             super().__init__(where, mode)
             os.close(self.descriptor)
@@ -125,7 +125,7 @@ def test_a_disk_that_is_full_from_the_start(
     check_old_or_new(folder, new_contents, names)
 
 
-@pytest.mark.skipif(not drafts._UNNAMED, reason="a kill may leave a draft that has a name")
+@pytest.mark.skipif(not atomic._UNNAMED, reason="a kill may leave a draft that has a name")
 @pytest.mark.parametrize("place", [1, 4, 5, 8])
 def test_killed_at_a_write(
     command: Any, folder: Path, new_contents: dict[str, bytes], place: int
@@ -147,7 +147,7 @@ def test_terminated_in_the_middle_of_the_work(command: Any, folder: Path) -> Non
     before = sorted(path.name for path in folder.iterdir())
     stop = (
         "import greyfill._neighbors.engine as e; "
-        "e.run = lambda *a: os.kill(os.getpid(), signal.SIGTERM)"
+        "e.run_recipe = lambda *a: os.kill(os.getpid(), signal.SIGTERM)"
     )
     done = command(*IMPUTE, before=stop)
     assert done.returncode == 143
@@ -159,7 +159,7 @@ def test_results_of_a_comparison_and_reports_are_replaced_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the library writes by itself takes the same way to the disk."""
-    from greyfill.evaluation.store import Store
+    from greyfill.evaluation.compare import Store
 
     cache, page = tmp_path / "compare.parquet", tmp_path / "page.html"
     with Store(cache) as store:

@@ -302,7 +302,7 @@ def test_places_without_permission(fails, folder, listing, monkeypatch):
         patched.setattr("greyfill.files.atomic.open_draft", refuse)
         line = fails("impute", "table.csv", *ABOUT, "-q")
     assert "Cannot write table.filled.csv: permission denied" in line
-    monkeypatch.setattr("greyfill.files.loading._seekable", refuse)
+    monkeypatch.setattr("greyfill.files.inputs._seekable", refuse)
     assert "Cannot read table.csv: permission denied" in fails("impute", "table.csv", *ABOUT)
     assert listing() == before
 

@@ -10,7 +10,7 @@ from greyfill.cli.choosing import NOT_FOR_FILES
 from greyfill.cli.options import METHODS as COMPLETED
 from greyfill.cli.options import complete_method
 from greyfill.evaluation import METHODS
-from greyfill.evaluation.reproduction import Plan
+from greyfill.paper import ReproductionPlan
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
 
@@ -167,8 +167,8 @@ def test_completion_knows_the_methods():
 
 
 def test_reproduce_tells_on_stderr_what_it_wrote(greyfill, folder, monkeypatch):
-    tiny = Plan(("iris",), (0.10,), range(1), ("class_mean",), passes=0, repeats=1)
-    monkeypatch.setattr(Plan, "quick", lambda seeds: tiny)
+    tiny = ReproductionPlan(("iris",), (0.10,), range(1), ("class_mean",), passes=0, repeats=1)
+    monkeypatch.setattr(ReproductionPlan, "quick", lambda seeds: tiny)
     done = greyfill("reproduce", "--quick", "--out", folder / "out", "--jobs", "1")
     assert done.stdout == ""
     assert f"wrote {folder / 'out' / 'reproduction.md'}" in done.stderr

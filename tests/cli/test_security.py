@@ -14,7 +14,7 @@ import pytest
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError
-from greyfill.files import drafts
+from greyfill.files import atomic
 
 WATCHED = """
 import json, os, sys
@@ -67,8 +67,8 @@ def test_a_link_in_the_place_of_a_draft_is_not_followed(
 ) -> None:
     """Somebody who guesses the name of a draft cannot make us write to another file."""
     if kind == "named":
-        monkeypatch.setattr(drafts, "_UNNAMED", 0)
-    monkeypatch.setattr(drafts, "_temporary_name", lambda: "guessed")
+        monkeypatch.setattr(atomic, "_UNNAMED", 0)
+    monkeypatch.setattr(atomic, "_temporary_name", lambda: "guessed")
     victim, out = tmp_path / "victim", tmp_path / "out.csv"
     victim.write_bytes(b"mine")
     out.write_bytes(b"old")
@@ -98,7 +98,7 @@ def test_links_that_are_named_lead_where_they_point(greyfill: Any, folder: Path)
 
 
 def test_names_of_drafts_cannot_be_guessed() -> None:
-    names = {drafts._temporary_name() for _ in range(100)}
+    names = {atomic._temporary_name() for _ in range(100)}
     assert len(names) == 100
     assert all(len(name) >= 24 for name in names)
 

@@ -6,21 +6,21 @@ import sys
 from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console as RichConsole
 
 from greyfill.cli import jobs
-from greyfill.cli.voice import Voice
+from greyfill.cli.voice import Console
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
 
 
 @pytest.fixture
-def spoken(monkeypatch: pytest.MonkeyPatch) -> tuple[Voice, io.StringIO]:
+def spoken(monkeypatch: pytest.MonkeyPatch) -> tuple[Console, io.StringIO]:
     """A voice in a terminal, and what it shows there."""
     monkeypatch.setenv("TERM", "xterm-256color")
     heard = io.StringIO()
-    voice = Voice()
-    voice.console = Console(file=heard, force_terminal=True, width=200, highlight=False)
+    voice = Console()
+    voice.console = RichConsole(file=heard, force_terminal=True, width=200, highlight=False)
     return voice, heard
 
 
@@ -57,7 +57,7 @@ def test_names_in_a_bar_are_shown_as_they_are(spoken: Any) -> None:
 
 
 def test_nothing_is_shown_outside_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with Voice().working("filling"), Voice().counting("measuring", 2) as advance:
+    with Console().working("filling"), Console().counting("measuring", 2) as advance:
         advance(1)
     assert capsys.readouterr() == ("", "")
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from greyfill.datasets import make_gaussian_classes
-from greyfill.datasets.gaussian import random_correlation
+from greyfill.datasets.tables import random_correlation
 from greyfill.exceptions import InvalidParameterError
 
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner  # noqa: E402
 
 from greyfill import CGKNNImputer, KNNIImputer, MICEImputer  # noqa: E402
 from greyfill.cli import app  # noqa: E402
-from greyfill.distributed import chunked  # noqa: E402
-from greyfill.distributed.chunked import impute_dataset  # noqa: E402
+from greyfill.distributed import parquet  # noqa: E402
+from greyfill.distributed.parquet import impute_dataset  # noqa: E402
 from greyfill.exceptions import (  # noqa: E402
     FileProblemError,
     GreyfillError,
@@ -93,12 +93,12 @@ def test_a_folder_that_may_not_be_read_is_not_called_empty(dataset, monkeypatch)
 
     monkeypatch.setattr(os, "listdir", refuse)
     with pytest.raises(FileProblemError, match=r"Cannot read .*in: permission denied"):
-        chunked.list_partitions(str(dataset))
+        parquet.list_partitions(str(dataset))
 
 
 def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> None:
     out = tmp_path / "out"
-    write = chunked.Staging.write
+    write = parquet.Staging.write
     written: list[str] = []
 
     def failing(self, partition, table) -> None:
@@ -108,12 +108,12 @@ def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> Non
         written.append(partition.name)
         write(self, partition, table)
 
-    monkeypatch.setattr(chunked.Staging, "write", failing)
+    monkeypatch.setattr(parquet.Staging, "write", failing)
     arguments = (str(dataset), str(out), CGKNNImputer(n_neighbors=5))
     with pytest.raises(OSError, match="power"):
         impute_dataset(*arguments, **SETTINGS)
     assert not out.exists()  # nothing that looks finished
-    monkeypatch.setattr(chunked, "learn", lambda *_: pytest.fail("was learned already"))
+    monkeypatch.setattr(parquet, "learn", lambda *_: pytest.fail("was learned already"))
     impute_dataset(*arguments, **SETTINGS)
     assert written == ["a.parquet", "b.parquet", "b.parquet", "later/c.parquet"]
     assert len(list(out.rglob("*.parquet"))) == 3
@@ -122,7 +122,7 @@ def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> Non
 
 def test_other_settings_do_not_continue_an_unfinished_run(dataset, tmp_path, monkeypatch) -> None:
     out = tmp_path / "out"
-    monkeypatch.setattr(chunked.Staging, "publish", lambda self: None)
+    monkeypatch.setattr(parquet.Staging, "publish", lambda self: None)
     impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
     monkeypatch.undo()
     numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=3), **SETTINGS)

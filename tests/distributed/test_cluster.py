@@ -24,7 +24,10 @@ from greyfill import (  # noqa: E402
     GlobalStart,
     NeighborImputer,
 )
-from greyfill.distributed import DaskImputer, looping  # noqa: E402
+from greyfill.distributed import (  # noqa: E402
+    DaskImputer,
+    cluster_loop,
+)
 from greyfill.exceptions import ClusterError  # noqa: E402
 
 pytestmark = [
@@ -94,15 +97,15 @@ def slow_run(client) -> pd.DataFrame:
     return client.compute(lazy, sync=True)
 
 
-@pytest.mark.parametrize("few_holes", [0, looping.FEW_HOLES])
+@pytest.mark.parametrize("few_holes", [0, cluster_loop.FEW_HOLES])
 def test_cluster_gives_the_result_of_one_machine(client, monkeypatch, few_holes: int) -> None:
-    monkeypatch.setattr(looping, "FEW_HOLES", few_holes)  # passes on all workers, or on one
+    monkeypatch.setattr(cluster_loop, "FEW_HOLES", few_holes)  # passes on all workers, or on one
     imputer = CGKNNImputer(n_neighbors=5)
     cluster = DaskImputer(imputer, client=client)
     lazy = cluster.fit_transform(frame(4), dd.from_pandas(Y, npartitions=4))
     gap, different = differences(imputer.fit_transform(X, Y), client.compute(lazy, sync=True))
     assert (gap < 1e-6, different) == (True, 0)
-    assert cluster.n_iter_ == imputer.n_iter_ > 1 + looping.BUNCH
+    assert cluster.n_iter_ == imputer.n_iter_ > 1 + cluster_loop.BUNCH
     np.testing.assert_allclose(cluster.history_, imputer.history_, atol=1e-9)
 
 

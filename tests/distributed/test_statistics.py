@@ -5,19 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.start import ClassStart, GlobalStart, column_centers
 from greyfill.distributed.blocks import Block
-from greyfill.distributed.reading import Rows
-from greyfill.distributed.statistics import (
+from greyfill.distributed.partitions import Rows
+from greyfill.distributed.reductions import (
+    CellTally,
     ClassCounts,
+    ColumnMoments,
     Ranges,
-    Tally,
     class_information,
+    make_grid,
     make_grids,
 )
 from greyfill.information import class_information as information_of_whole
-from greyfill.information.additive import Moments, make_grid
+from greyfill.ranges import RangeScaler
 from greyfill.table import Column, Ints, Kind, Table
 
 COLUMNS = (
@@ -51,7 +52,7 @@ def cut(table: Table, labels: Ints, places: list[int]) -> list[Rows]:
 def test_moments_are_those_of_known_cells_only() -> None:
     values = np.array([[-3.0, 4.0], [-1.0, 2.0], [9.0, -9.0]])
     known = np.array([[True, True], [True, True], [False, False]])
-    moments = Moments.of(values, known)
+    moments = ColumnMoments.of(values, known)
     assert (moments.n.tolist(), moments.sums.floats.tolist()) == ([2.0, 2.0], [-4.0, 6.0])
     assert (moments.low.tolist(), moments.high.tolist()) == ([-3.0, 2.0], [-1.0, 4.0])
     assert moments.sd.tolist() == [2.0**0.5] * 2  # of (−1)² + 1² around the mean
@@ -64,11 +65,11 @@ def test_statistics_of_parts_are_those_of_the_whole(seed: int, places: list[int]
     parts = cut(table, labels, places)
     teaches = np.array([False, True, True, True])
     scaler = sum_of([Ranges.of(part, 3) for part in parts]).scaler(teaches, table.is_categorical)
-    whole = Scaler.learn(table)
+    whole = RangeScaler.learn(table)
     assert scaler.low.tolist() == whole.low.tolist()
     assert scaler.high.tolist() == whole.high.tolist()
     scaled = whole.scale(table)
-    tally = sum_of([Tally.of(part, scaler, teaches) for part in parts])
+    tally = sum_of([CellTally.of(part, scaler, teaches) for part in parts])
     assert tally.overall(teaches).tolist() == column_centers(scaled).tolist()
     for start, by_class in ((GlobalStart(), False), (ClassStart(), True)):
         starts, _ = tally.starts(teaches, by_class)
@@ -100,10 +101,12 @@ def test_rows_without_a_label_teach_only_what_nobody_else_knows() -> None:
 def test_heavy_tails_and_constants_get_no_grid() -> None:
     column = np.zeros((10**6, 1))
     column[0] = 1.0
-    moments = Moments.of(column, np.ones_like(column, dtype=bool))
+    moments = ColumnMoments.of(column, np.ones_like(column, dtype=bool))
     with pytest.raises(OverflowError):
         make_grid(moments, 0, n_classes=1000)
-    assert make_grid(Moments.of(column[1:], np.ones((10**6 - 1, 1), dtype=bool)), 0, 2) is None
+    assert (
+        make_grid(ColumnMoments.of(column[1:], np.ones((10**6 - 1, 1), dtype=bool)), 0, 2) is None
+    )
 
 
 def test_a_value_is_as_large_as_its_arrays() -> None:

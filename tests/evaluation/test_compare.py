@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import KNNImputer
 
 from greyfill import datasets
-from greyfill.evaluation import Comparison, compare, measuring
-from greyfill.evaluation.measuring import measured
-from greyfill.evaluation.store import Store
+from greyfill.evaluation import Comparison, compare, trials
+from greyfill.evaluation.compare import Store
+from greyfill.evaluation.trials import measured
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 CELLS = {"nrmse", "rmse", "wrong_share", "nrmse_all_cells", "wasserstein"}
@@ -284,7 +284,7 @@ def test_measures_memory_also_where_there_is_no_proc(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mark of the whole process, in MiB: more than Python alone, less than a machine."""
-    monkeypatch.setattr(measuring, "STATUS", tmp_path / "status")
-    assert np.isnan(measuring._high_water()) or 20 < measuring._high_water() < 1_000_000
+    monkeypatch.setattr(trials, "STATUS", tmp_path / "status")
+    assert np.isnan(trials._high_water()) or 20 < trials._high_water() < 1_000_000
     (tmp_path / "status").write_text("VmPeak: 9 kB\nVmHWM: 3072 kB\n")
-    assert measuring._high_water() == 3.0
+    assert trials._high_water() == 3.0

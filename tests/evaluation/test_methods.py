@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from greyfill import CGKNNImputer
 from greyfill.evaluation import METHODS, EncodedImputer, make
-from greyfill.evaluation.filling import fill, fit_fill, prepare
+from greyfill.evaluation.protocols import fill, fit_fill, prepare
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Column, Kind, Table
 

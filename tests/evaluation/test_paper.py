@@ -2,7 +2,7 @@
 
 import pytest
 
-from greyfill.evaluation.reproduction.paper import (
+from greyfill.paper.printed import (
     METHODS,
     NO_IMPUTATION,
     TABLE_5,

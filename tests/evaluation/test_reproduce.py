@@ -5,16 +5,15 @@ import re
 import polars as pl
 import pytest
 
-from greyfill.evaluation.reproduction import Plan, reproduce
-from greyfill.evaluation.reproduction.page import write_page
-from greyfill.evaluation.reproduction.results import RUNS, Results
-from greyfill.evaluation.reproduction.running import measure
-from greyfill.evaluation.reproduction.runs import FillRun, PassesRun
-from greyfill.evaluation.reproduction.scenarios import scenario, scenario_names
 from greyfill.exceptions import InvalidParameterError
+from greyfill.paper import ReproductionPlan, reproduce
+from greyfill.paper.reproduction import measure, write_page
+from greyfill.paper.results import RUNS, Results
+from greyfill.paper.runs import FillRun, PassesRun
+from greyfill.paper.scenarios import scenario, scenario_names
 
 METHODS = ("cgknn", "class_mean", "mean")
-TINY = Plan(("iris",), (0.10,), range(1), METHODS, passes=1, repeats=1)
+TINY = ReproductionPlan(("iris",), (0.10,), range(1), METHODS, passes=1, repeats=1)
 FIGURES = ("rmse-iris", "information-iris", "passes")
 
 
@@ -76,7 +75,7 @@ def test_methods_that_are_not_there_are_rows():
 def test_text_is_escaped(tmp_path):
     row = ("iris", 0.10, 0, "mice", "nrmse", None, "ValueError: <script>|x</script>")
     results = Results(runs=pl.DataFrame([row], schema=RUNS, orient="row"))
-    plan = Plan(("iris",), (0.10,), range(1), ("mice",), passes=0, repeats=0)
+    plan = ReproductionPlan(("iris",), (0.10,), range(1), ("mice",), passes=0, repeats=0)
     write_page(results, plan, tmp_path, "greyfill reproduce <b>")
     html = (tmp_path / "reproduction.html").read_text()
     assert "<script>" not in html
@@ -102,14 +101,14 @@ def test_holes_of_the_simulations_lie_where_the_paper_puts_them():
 
 
 def test_plans():
-    runs = Plan.full().runs()
+    runs = ReproductionPlan.full().runs()
     fills = [run for run in runs if isinstance(run, FillRun)]
     assert len({(r.scenario, r.rate) for r in fills}) == 13
     assert {r.scenario for r in fills if r.accuracy} == {"cubes", "gaussian"}
     assert len([r for r in runs if isinstance(r, PassesRun)]) == 3 * 3 * 20
     assert runs[0].method == "missforest"
-    assert {r.rate for r in Plan.quick().runs()} == {0.10}
+    assert {r.rate for r in ReproductionPlan.quick().runs()} == {0.10}
     with pytest.raises(InvalidParameterError, match="seed"):
-        Plan.full(0)
+        ReproductionPlan.full(0)
     with pytest.raises(InvalidParameterError, match="nobody"):
-        Plan(("iris",), (0.1,), range(1), ("nobody",), 0, 0)
+        ReproductionPlan(("iris",), (0.1,), range(1), ("nobody",), 0, 0)

@@ -3,11 +3,16 @@
 import polars as pl
 import pytest
 
-from greyfill.evaluation.reproduction import figures
-from greyfill.evaluation.reproduction.grids import Entry, above_complete, accuracy_grid
-from greyfill.evaluation.reproduction.paper import LABELS, TOY_INFORMATION, tables
-from greyfill.evaluation.reproduction.results import INFORMATION, RUNS, Results
-from greyfill.evaluation.reproduction.small_grids import implied_shares, toy_information
+from greyfill.paper import figures
+from greyfill.paper.grids import (
+    Entry,
+    above_complete,
+    accuracy_grid,
+    implied_shares,
+    toy_information,
+)
+from greyfill.paper.printed import LABELS, TOY_INFORMATION, tables
+from greyfill.paper.results import INFORMATION, RUNS, Results
 
 ACCURACY = next(
     t for t in tables().values() if (t.scenario, t.measure) == ("cubes", "accuracy")

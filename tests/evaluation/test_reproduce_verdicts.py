@@ -3,26 +3,24 @@
 import polars as pl
 import pytest
 
-from greyfill.evaluation.reproduction.characteristics import characteristics
-from greyfill.evaluation.reproduction.claims import claims
-from greyfill.evaluation.reproduction.figure_verdicts import (
+from greyfill.paper.claims import claims
+from greyfill.paper.grids import characteristics
+from greyfill.paper.printed import METHODS
+from greyfill.paper.results import INFORMATION, PASSES, RUNS, TIMINGS, Cell, Results
+from greyfill.paper.verdicts import (
+    AtMost,
+    Beats,
+    Best,
     FinalBest,
     GrowingAdvantage,
+    Often,
+    Setting,
     SettlesFast,
     StartsFaster,
     ToyInformation,
     ToyOrder,
+    decide,
 )
-from greyfill.evaluation.reproduction.paper import METHODS
-from greyfill.evaluation.reproduction.results import (
-    INFORMATION,
-    PASSES,
-    RUNS,
-    TIMINGS,
-    Cell,
-    Results,
-)
-from greyfill.evaluation.reproduction.verdicts import AtMost, Beats, Best, Often, Setting, decide
 
 LOW, HIGH = Setting("cubes", 0.1, "rmse"), Setting("cubes", 0.2, "rmse")
 ACCURACY = Setting("cubes", 0.1, "accuracy_paper", lower_is_better=False)

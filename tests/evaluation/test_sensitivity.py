@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from greyfill import CGKNNImputer, GreyImputer, plots, sensitivity
 from greyfill.datasets import load, make_gaussian_classes
 from greyfill.evaluation import honest_protocol
-from greyfill.evaluation.shifting import Filled, LevelShift, NumberShift, find_level, votes_of
-from greyfill.evaluation.tipping import tipping_point
+from greyfill.evaluation.sensitivity import tipping_point
+from greyfill.evaluation.shift import FilledColumn, LevelShift, NumberShift, find_level, votes_of
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 NAN = np.nan
@@ -82,9 +82,9 @@ def test_ordered_levels_stay_levels() -> None:
     assert seen == ["S", "M", "L"]
 
 
-def filled_levels(fills: list[float], trust: list[float], donors: int) -> Filled:
+def filled_levels(fills: list[float], trust: list[float], donors: int) -> FilledColumn:
     n = len(fills)
-    return Filled(
+    return FilledColumn(
         values=np.array(fills)[:, np.newaxis],
         holes=np.ones(n, dtype=bool),
         labels=np.full(n, -1, dtype=np.intp),
@@ -196,7 +196,7 @@ def test_a_shift_within_a_class_leaves_test_rows_alone() -> None:
 def test_number_shift_moves_imputed_cells_only() -> None:
     values = np.array([[1.0, 5.0], [2.0, 6.0]])
     holes = np.array([True, False])
-    filled = Filled(values, holes, np.array([0, 0]), np.ones(1), 1)
+    filled = FilledColumn(values, holes, np.array([0, 0]), np.ones(1), 1)
     moved = NumberShift(column=0, unit=2.0).apply(filled, 1.5)
     assert moved.tolist() == [[4.0, 5.0], [2.0, 6.0]]
     assert values.tolist() == [[1.0, 5.0], [2.0, 6.0]]

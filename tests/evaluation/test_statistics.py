@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from greyfill.evaluation.statistics import (
+from greyfill.evaluation.comparison import (
     critical_difference,
     friedman,
     holm,

@@ -14,7 +14,7 @@ import pytest
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError
-from greyfill.files import atomic, drafts
+from greyfill.files import atomic
 
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -23,7 +23,7 @@ IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 def draft(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of drafts."""
     if request.param == "named":
-        monkeypatch.setattr(drafts, "_UNNAMED", 0)
+        monkeypatch.setattr(atomic, "_UNNAMED", 0)
     return request.param
 
 
@@ -68,7 +68,7 @@ def test_replaced_files_keep_their_owner(draft: str, tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
-@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.skipif(not atomic._UNNAMED, reason="this system has no files without a name")
 @pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.EROFS])
 def test_file_systems_without_unnamed_files(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -76,7 +76,7 @@ def test_file_systems_without_unnamed_files(
     open_file = os.open
 
     def refuse_unnamed(path: str, flags: int, *rest: int, **options: int) -> int:
-        if flags & drafts._UNNAMED == drafts._UNNAMED:
+        if flags & atomic._UNNAMED == atomic._UNNAMED:
             raise OSError(number, os.strerror(number), path)
         return open_file(path, flags, *rest, **options)
 
@@ -90,11 +90,11 @@ def test_file_systems_without_unnamed_files(
     assert len(os.listdir(tmp_path)) == (number != errno.EROFS)
 
 
-@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.skipif(not atomic._UNNAMED, reason="this system has no files without a name")
 def test_without_proc_a_draft_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exists = os.path.exists
     monkeypatch.setattr(os.path, "exists", lambda path: "/proc/" not in str(path) and exists(path))
-    draft = drafts.open_draft(str(tmp_path), 0o600)
+    draft = atomic.open_draft(str(tmp_path), 0o600)
     assert [name[:10] for name in os.listdir(tmp_path)] == [".greyfill-"]
     os.close(draft.descriptor)
     draft.discard()
@@ -203,7 +203,7 @@ def test_folders_that_the_system_calls_closed(
 
 
 def test_permission_denied_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(folder: str, mode: int) -> drafts.Draft:
+    def refuse(folder: str, mode: int) -> atomic.Draft:
         raise PermissionError(errno.EACCES, "denied", folder)
 
     monkeypatch.setattr(atomic, "open_draft", refuse)
@@ -227,9 +227,9 @@ def test_pipes_and_devices_are_written_directly(tmp_path: Path) -> None:
 WRITER = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would ignore it
-from greyfill.files import drafts, put
+from greyfill.files import atomic, put
 if sys.argv[2] == "named":
-    drafts._UNNAMED = 0
+    atomic._UNNAMED = 0
 def chunks():
     for _ in range(8):
         yield b"x" * (1 << 20)
@@ -261,11 +261,11 @@ def test_killed_in_mid_write(kind: str, how: signal.Signals, tmp_path: Path) -> 
     left = [name for name in os.listdir(tmp_path) if name != "t.csv"]
     if kind == "named" and how == signal.SIGKILL:
         assert all(name.startswith(".greyfill-") for name in left)  # what no program can prevent
-    elif drafts._UNNAMED or kind == "named":
+    elif atomic._UNNAMED or kind == "named":
         assert not left
 
 
-@pytest.mark.skipif(not drafts._UNNAMED, reason="this system has no files without a name")
+@pytest.mark.skipif(not atomic._UNNAMED, reason="this system has no files without a name")
 @pytest.mark.parametrize("exists", [True, False])
 def test_the_folder_is_brought_to_the_disk_after_the_name(
     exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -21,10 +21,9 @@ from polars.testing import assert_frame_equal
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError, GreyfillError, InvalidDataError
-from greyfill.files import writing
+from greyfill.files import polars_formats
 from greyfill.files.atomic import writing as open_output
-from greyfill.files.compressing import compressing
-from greyfill.files.formats import layout_of
+from greyfill.files.formats import compressing, layout_of
 
 FRAME = pl.DataFrame(
     {
@@ -119,7 +118,7 @@ def test_any_text_is_read_or_refused_alike(body: str, head: str, encoding: str, 
 def test_every_format_to_every_format(
     name: str, out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "GROUP_ROWS", 2)
+    monkeypatch.setattr(polars_formats, "GROUP_ROWS", 2)
     frame = FRAME if "jsonl" in (name, out) else NATIVE
     path = tmp_path / f"odd [name]*.{name}"
     files.Source("-", files.Format.CSV, frame).write(frame, path)
@@ -249,7 +248,7 @@ def test_nothing_is_made_of_a_file_that_changes(
 def test_an_error_in_between_leaves_the_old_file(
     extension: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "GROUP_ROWS", 1)
+    monkeypatch.setattr(polars_formats, "GROUP_ROWS", 1)
     path, out = tmp_path / "t.csv", tmp_path / f"out.{extension}"
     path.write_bytes(b"a,b\n1,2\n3,4\n")
     out.write_bytes(b"old")

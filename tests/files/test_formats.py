@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files import compressing, typed
+from greyfill.files import formats, polars_formats
 
 CSV = b"name;size\r\n\xc3\xa9,1;1,50\r\n;\r\n"
 FILLED = b"name;size\r\n\xc3\xa9,1;1,50\r\n\xc3\xa9,1;1,50\r\n"
@@ -77,7 +77,7 @@ def test_excel(tmp_path: Path) -> None:
 
 
 def test_excel_without_its_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(typed, "find_spec", lambda name: None)
+    monkeypatch.setattr(polars_formats, "find_spec", lambda name: None)
     path = tmp_path / "table.xlsx"
     path.write_bytes(b"PK\x03\x04")
     with pytest.raises(FileProblemError, match=r"greyfill\[excel\]"):
@@ -123,7 +123,7 @@ def test_zstandard_without_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path
     def refuse(name: str) -> types.ModuleType:
         raise ImportError(name)
 
-    monkeypatch.setattr(compressing, "import_module", refuse)
+    monkeypatch.setattr(formats, "import_module", refuse)
     path = tmp_path / "t.csv.zst"
     path.write_bytes(b"\x28\xb5\x2f\xfd....")
     with pytest.raises(FileProblemError, match=r"greyfill\[zstd\]"):

@@ -7,13 +7,13 @@ import pytest
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.csv_text import CsvOptions, read_csv
-from greyfill.files.inference import Evidence, StrayCellsError, Verdict
+from greyfill.files.inference import CellEvidence, ColumnType, StrayCellsError
 from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, Whole
 
 
-def judge(cells: pl.Series) -> Verdict:
+def judge(cells: pl.Series) -> ColumnType:
     """The type of a column that is seen in parts of two cells."""
-    evidence = Evidence(cells.name)
+    evidence = CellEvidence(cells.name)
     for start in range(0, len(cells), 2):
         evidence.add(cells[start : start + 2])
     return evidence.judge()

@@ -10,8 +10,8 @@ import pytest
 
 from greyfill import files
 from greyfill.exceptions import FileProblemError, GreyfillError, InvalidParameterError
-from greyfill.files import outputs
-from greyfill.files.outputs import Output, check_dataset, check_distinct, check_outputs
+from greyfill.files import atomic
+from greyfill.files.atomic import Output, check_dataset, check_distinct, check_outputs
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names of streams and devices")
 
@@ -127,7 +127,7 @@ def test_what_is_no_file_and_cannot_be_one(place: Path, monkeypatch: pytest.Monk
         listener.bind("socket")
         with pytest.raises(FileProblemError, match="a disk or a socket"):
             files.put("socket", [b"new"], force=True)
-    monkeypatch.setattr(outputs.stat, "S_ISBLK", lambda mode: True)
+    monkeypatch.setattr(atomic.stat, "S_ISBLK", lambda mode: True)
     with pytest.raises(FileProblemError, match="a disk or a socket"):
         files.put("old.csv", [b"new"], force=True)
     assert (place / "old.csv").read_bytes() == b"old"
@@ -159,7 +159,7 @@ def test_streams_that_are_not_open() -> None:
 @posix
 def test_standard_output_has_several_names() -> None:
     code = (
-        "import sys; from greyfill.files.outputs import *;"
+        "import sys; from greyfill.files.atomic import *;"
         "check_outputs([Output('-'), Output(sys.argv[1])])"
     )
     line = [sys.executable, "-c", code, "/dev/stdout"]

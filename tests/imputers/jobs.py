@@ -33,8 +33,8 @@ def transformed_by_threads(model: Any, X: Any, n_threads: int = 8, n_calls: int 
 
 COMPILE = """
 import numpy as np
-from greyfill._kernels import compiled
-print(compiled.average_rows(np.array([[1.0, 3.0]]), np.full((1, 2), 0.5))[0])
+from greyfill._search import kernels
+print(kernels.average_rows(np.array([[1.0, 3.0]]), np.full((1, 2), 0.5))[0])
 """
 """Compile one kernel, use it, and print 2.0."""
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import greyfill
-from greyfill._neighbors.tuned.holding import alike
+from greyfill._grey.uncertainty import alike
 from greyfill.exceptions import InvalidDataError
 
 

@@ -382,7 +382,7 @@ def test_verbose_speaks_on_stderr_only(imputer: Any, capsys: Any) -> None:
 
 
 def test_verbose_tells_how_far_a_long_search_is(monkeypatch: Any, capsys: Any) -> None:
-    monkeypatch.setattr("greyfill._neighbors.linking.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("greyfill._neighbors.links.REPORT_SECONDS", 0.0)
     X = np.random.default_rng(0).random((600, 3))
     X[:, 0] = np.where(np.arange(600) % 2, np.nan, X[:, 0])
     gf.KNNIImputer(n_neighbors=3, verbose=1).fit(X)

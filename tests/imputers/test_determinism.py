@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from imputers.family import IMPUTERS, quick
 
-from greyfill._neighbors import linking
+from greyfill._neighbors import links
 
 N_ROWS = 90
 
@@ -67,7 +67,7 @@ def usual(imputer: Any) -> tuple[Any, Any, Any]:
 @family
 def test_number_of_threads(imputer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table()
-    monkeypatch.setattr(linking, "BLOCK_ROWS", 7)  # so that there is something to share out
+    monkeypatch.setattr(links, "BLOCK_ROWS", 7)  # so that there is something to share out
     alone, one = fitted(imputer, X, y, n_jobs=1)
     together, two = fitted(imputer, X, y, n_jobs=2)
     assert rows(alone) == rows(together)
@@ -79,7 +79,7 @@ def test_number_of_threads(imputer: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_size_of_blocks(imputer: Any, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table()
     expected = usual(imputer)[:2]
-    monkeypatch.setattr(linking, "BLOCK_ROWS", block)
+    monkeypatch.setattr(links, "BLOCK_ROWS", block)
     again, model = fitted(imputer, X, y)
     assert (rows(again), rows(model.transform(X))) == expected
 

@@ -11,7 +11,7 @@ import pytest
 from imputers.jobs import COMPILE
 
 import greyfill
-from greyfill._kernels.jit import _Forgiving
+from greyfill._search.jit import _Forgiving
 
 NO_LOCATOR = """
 from numba.core import caching
@@ -63,8 +63,8 @@ REPEATED = """
 import sys
 from pathlib import Path
 import numpy as np
-from greyfill._kernels.compiled import average_rows
-from greyfill._kernels.jit import exact
+from greyfill._search.kernels import average_rows
+from greyfill._search.jit import exact
 
 def hits(dtype=np.float64):
     kernel = exact(average_rows.py_func)  # as a new process has it: nothing is loaded yet
@@ -112,7 +112,7 @@ def test_code_of_another_signature_is_never_executed(tmp_path: Path) -> None:
 
 def test_a_numba_that_keeps_its_files_in_another_way_keeps_them_so(tmp_path: Path) -> None:
     other = "from numba.core import caching; del caching.IndexDataCacheFile._load_index\n"
-    kernel = "from greyfill._kernels.compiled import average_rows\n"
+    kernel = "from greyfill._search.kernels import average_rows\n"
     kind = "print(type(average_rows._cache._cache_file).__name__)"
     place = {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert run(kernel + kind, **place) == "SealedFile"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Rows, scaled_rows
 
-from greyfill._kernels import compiled, reference
-from greyfill._kernels.pool import BLOCK, build_pool
+from greyfill._search import kernels, reference
+from greyfill._search.pool import BLOCK, build_pool
 from greyfill.table import Floats, Ints
 
 
@@ -30,8 +30,8 @@ def fast_search(rows: Rows, own_rows: Ints, k: int, rho: float | None) -> tuple[
     pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     queries = (pool, rows.values, rows.missing, own_rows, rows.weights)
     if rho is None:
-        return compiled.heom_search(*queries, k)
-    return compiled.grey_search(*queries, rho, k)
+        return kernels.heom_search(*queries, k)
+    return kernels.grey_search(*queries, rho, k)
 
 
 @pytest.mark.parametrize("rho", [None, 0.5, 0.01])
@@ -71,7 +71,7 @@ def test_extremes_equal_reference(rows: Rows) -> None:
             rows.values[row], rows.missing[row], rows.values, rows.missing, rows.is_categorical, own
         )
         one = slice(row, row + 1)
-        low, high = compiled.grey_extremes(
+        low, high = kernels.grey_extremes(
             pool, rows.values[one], rows.missing[one], np.array([own])
         )[0]
         assert (0.0 if low == np.inf else low, high) == slow
@@ -87,20 +87,20 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
     weights = rng.integers(0, 3, (4, k)) / 2.0
     weights[:, 0] = 1.0
     values = np.where(rows.is_categorical, rows.values, rng.random((n, p)))
-    filled = compiled.fill_cells(
+    filled = kernels.fill_cells(
         values, rows.is_categorical, slots, columns, donors, weights, 2.0 * weights, 3
     )
     for c, (slot, column) in enumerate(zip(slots, columns, strict=True)):
         given_values = values[donors[slot], column]
         if rows.is_categorical[column]:
             expected = reference.vote(given_values, 2.0 * weights[slot])
-            votes = compiled.vote_cells(
+            votes = kernels.vote_cells(
                 values, slots[c : c + 1], columns[c : c + 1], donors, weights, 3
             )
             assert votes.tolist() == [expected]
         else:
             expected = reference.average(given_values, weights[slot])
-            alone = compiled.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
+            alone = kernels.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
             assert alone.tolist() == [expected]
         assert filled[c] == expected
 
@@ -114,7 +114,7 @@ def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], se
     before, places = rng.random(n + 2), rng.permutation(n + 2)[:n]
     after, changed = before.copy(), np.zeros(n + 2, dtype=bool)
     state = current, moved, places, after, changed
-    largest = compiled.refill(constants, ends, holes, weights, *state)
+    largest = kernels.refill(constants, ends, holes, weights, *state)
     expected = before.copy()
     for c, (end, count) in enumerate(zip(ends, counts, strict=True)):
         taken = holes[end - count : end]
@@ -136,7 +136,7 @@ def test_written_cells_and_their_largest_change(rows: Rows, seed: int) -> None:
     fresh = rng.integers(0, 3, len(cells)) / np.where(rows.is_categorical[columns], 1.0, 2.0)
     backwards = np.arange(len(old))[::-1].copy()  # slot s is row n − 1 − s
     written = old.copy()
-    change = compiled.write_cells(written, rows.is_categorical, backwards, slots, columns, fresh)
+    change = kernels.write_cells(written, rows.is_categorical, backwards, slots, columns, fresh)
     expected = old.copy()
     expected[backwards[slots], columns] = fresh
     assert written.tolist() == expected.tolist()
@@ -154,7 +154,7 @@ def test_cells_with_a_donor_that_was_missing(rows: Rows, seed: int) -> None:
         rng.integers(0, n, (4, 3)),
     )
     expected = rows.missing[donors[slots], columns[:, np.newaxis]].any(axis=1)
-    assert compiled.any_missing(rows.missing, slots, columns, donors).tolist() == expected.tolist()
+    assert kernels.any_missing(rows.missing, slots, columns, donors).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("rho", [None, 0.5])
@@ -167,7 +167,7 @@ def test_many_ties_rank_by_row_number(rho: float | None, k: int) -> None:
     pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     query = (pool, np.ones((1, 1)), np.zeros((1, 1), bool), np.array([6]), rows.weights)
     found, distances = (
-        compiled.heom_search(*query, k) if rho is None else compiled.grey_search(*query, rho, k)
+        kernels.heom_search(*query, k) if rho is None else kernels.grey_search(*query, rho, k)
     )
     assert found[0].tolist() == [3 * i for i in range(k + 1) if i != 2][:k]
     assert (distances == 0.0).all()

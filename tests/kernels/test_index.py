@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greyfill._kernels import compiled, reference
-from greyfill._kernels.index import kd_order, value_of_rank
-from greyfill._kernels.pool import BLOCK, FAR, DonorPool, build_pool
-from greyfill._kernels.search import search
+from greyfill._search import kernels, reference
+from greyfill._search.distances import kd_order, value_of_rank
+from greyfill._search.pool import BLOCK, FAR, DonorPool, build_pool
+from greyfill._search.scan import search
 from greyfill.table import Bools, Floats
 
 
@@ -55,7 +55,7 @@ def test_parts_of_a_pool_find_what_the_whole_finds(
     pools = [build_pool(values[a:b], missing[a:b], is_categorical, weights) for a, b in spans]
     owns = [np.where((own >= a) & (own < b), own - a, -1) for a, b in spans]
     asked = (values[queries], missing[queries])
-    each = [compiled.grey_extremes(p, *asked, o) for p, o in zip(pools, owns, strict=True)]
+    each = [kernels.grey_extremes(p, *asked, o) for p, o in zip(pools, owns, strict=True)]
     extremes = np.column_stack(
         [np.minimum(each[0][:, 0], each[1][:, 0]), np.maximum(each[0][:, 1], each[1][:, 1])]
     )
@@ -64,9 +64,9 @@ def test_parts_of_a_pool_find_what_the_whole_finds(
         here = min(k, len(pool.values))
         limits = met[:, -1].copy()
         if rho is None:
-            found = compiled.heom_search(pool, *asked, mine, weights, here, limits)
+            found = kernels.heom_search(pool, *asked, mine, weights, here, limits)
         else:
-            found = compiled.grey_search(pool, *asked, mine, weights, rho, here, extremes, limits)
+            found = kernels.grey_search(pool, *asked, mine, weights, rho, here, extremes, limits)
         both_rows = np.hstack([met_rows, np.where(found[0] < 0, -1, found[0] + start)])
         both = np.hstack([met, found[1]])
         order = np.lexsort((both_rows, both), axis=1)[:, :k]

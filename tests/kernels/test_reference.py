@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from greyfill._kernels import reference
+from greyfill._search import reference
 
 NUMBERS = np.array([False, False])
 MIXED = np.array([False, True, False])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greyfill._kernels import ridge, ridge_reference
+from greyfill._search import reference, ridge
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -25,7 +25,7 @@ def test_information_within_groups_equals_the_reference(seed: int) -> None:
     groups = rng.integers(0, n_groups, size=n)
     orders = np.stack([np.arange(n), rng.permutation(n)])
     arguments = codes, n_codes, groups, n_groups, 0, np.arange(1, p), orders
-    expected = ridge_reference.group_information(*arguments)
+    expected = reference.group_information(*arguments)
     np.testing.assert_allclose(ridge.group_information(*arguments), expected, atol=1e-12)
 
 
@@ -43,7 +43,7 @@ def test_means_equal_the_reference(seed: int) -> None:
     targets = rng.normal(size=(n_donors, n_targets))
     donors = rng.integers(0, n_donors, size=(n_queries, 5))
     weights = rng.random((n_queries, 5)) * (rng.random((n_queries, 5)) < 0.8)
-    expected = ridge_reference.local_means(donors, weights, targets)
+    expected = reference.local_means(donors, weights, targets)
     np.testing.assert_allclose(ridge.local_means(donors, weights, targets), expected, atol=1e-12)
 
 
@@ -53,7 +53,7 @@ def test_limits_equal_the_reference(seed: int) -> None:
     targets = rng.normal(size=(n_donors, n_targets))
     donors = rng.integers(0, n_donors, size=(n_queries, 3))
     weights = rng.random((n_queries, 3)) * (rng.random((n_queries, 3)) < 0.6)
-    expected = ridge_reference.local_limits(donors, weights, targets)
+    expected = reference.local_limits(donors, weights, targets)
     np.testing.assert_array_equal(ridge.local_limits(donors, weights, targets), expected)
 
 
@@ -67,7 +67,7 @@ def test_information_of_long_columns_equals_the_reference(seed: int) -> None:
     for target in (0, 1):
         others = np.setdiff1d(np.arange(3), [target])
         arguments = codes, n_codes, groups, 2, target, others, orders
-        expected = ridge_reference.group_information(*arguments)
+        expected = reference.group_information(*arguments)
         np.testing.assert_allclose(ridge.group_information(*arguments), expected, atol=1e-12)
 
 
@@ -85,12 +85,12 @@ def test_short_lists_and_votes_equal_the_reference(seed: int) -> None:
     size, first = int(rng.integers(1, n_levels)), int(rng.integers(0, 4))
     near = rng.integers(-1, n_levels, size=(n_queries, 7))
     listed = ridge.shortlists(near, frequent, first, size)
-    expected = ridge_reference.shortlists(near, frequent, first, size)
+    expected = reference.shortlists(near, frequent, first, size)
     np.testing.assert_array_equal(listed, expected.reshape(n_queries, size))
     codes, donors = rng.integers(0, n_levels, size=9), rng.integers(0, 9, size=(n_queries, k))
     weights = rng.random((n_queries, k)) * (rng.random((n_queries, k)) < 0.8)
     found = ridge.local_votes(donors, weights, codes, listed)
-    expected_votes = ridge_reference.local_votes(donors, weights, codes, listed)
+    expected_votes = reference.local_votes(donors, weights, codes, listed)
     np.testing.assert_allclose(found, expected_votes, atol=1e-12)
 
 
@@ -113,7 +113,7 @@ def test_local_regressions_equal_the_reference(seed: int) -> None:
         rng.normal(size=(n_donors, n_targets)),
         np.array([1e-2, 1.0]),
     )
-    expected = ridge_reference.local_ridge(*arguments)
+    expected = reference.local_ridge(*arguments)
     np.testing.assert_allclose(ridge.local_ridge(*arguments), expected, rtol=1e-7, atol=1e-7)
 
 
@@ -128,7 +128,7 @@ def test_moments_equal_the_reference(seed: int) -> None:
     )
     n = len(arguments[-1])
     groups = rng.random(n), rng.integers(0, n_groups, size=n), n_groups
-    expected = ridge_reference.moments(*arguments, *groups)
+    expected = reference.moments(*arguments, *groups)
     for found, part in zip(ridge.moments(*arguments, *groups), expected, strict=True):
         np.testing.assert_allclose(found, part, atol=1e-12)
 
@@ -144,7 +144,7 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     groups = donor_groups[own] if leave_out else rng.integers(0, 2, size=n_queries)
     usable = rng.random((n_queries, n_features)) < 0.7
     scales, ridges = rng.random(n_features), np.array([1e-2, 1.0])
-    expected = ridge_reference.common_ridge(
+    expected = reference.common_ridge(
         queries, usable, scales, groups, own, donor_groups, features, targets, ridges
     )
     sums = ridge.moments(
@@ -172,7 +172,7 @@ def test_a_line_is_continued_and_a_large_penalty_leaves_the_mean() -> None:
 def test_what_donors_count_sums_to_one(seed: int) -> None:
     rng, n_donors, n_features, _, _ = case(seed)
     weights = rng.random(n_donors) + 0.01
-    counts = ridge_reference.ridge_weights(
+    counts = reference.ridge_weights(
         rng.normal(size=n_features),
         np.ones(n_features, dtype=bool),
         np.ones(n_features),

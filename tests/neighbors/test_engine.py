@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import numeric_table
 
-from greyfill._kernels import reference
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.engine import Settings, run
-from greyfill._neighbors.explaining import donors_of
+from greyfill._neighbors.engine import RecipeSettings, run_recipe
 from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.new_rows import fill_new_rows
+from greyfill._neighbors.provenance import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once, Sequential, UntilStable
-from greyfill._neighbors.serving import serve
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill._search import reference
 from greyfill.exceptions import InvalidDataError
 from greyfill.information import class_information, normalize, pair_information
 from greyfill.table import Column, Floats, Ints, Kind, Table
@@ -93,7 +93,7 @@ def random_table(seed: int, n: int = 36) -> tuple[Table, Ints]:
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 8))
 def test_engine_equals_the_algorithm_as_written(seed: int, k: int) -> None:
     table, labels = random_table(seed)
-    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=k))
+    filled, fitted = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=k))
     if fitted.trace.converged and not fitted.fallbacks.get("row_without_match"):
         assert filled == pytest.approx(literal_cgknn(table, labels, k), abs=1e-9)
 
@@ -108,8 +108,8 @@ def test_two_passes_by_hand() -> None:
     x = np.array([0.0, 0.1, 0.25, 1.0])
     z = np.array([10.0, np.nan, np.nan, 30.0])
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), UntilStable())
-    filled, fitted = run(
-        recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=1)
+    filled, fitted = run_recipe(
+        recipe, numeric_table(np.column_stack([x, z])), None, RecipeSettings(n_neighbors=1)
     )
     # HEOM counts the hole as distance 1, so row 2 is as far from row 1 (0.15² + 1) as from no one
     # nearer: rows 0 (0.25² + 1) and 3 (0.75² + 1) follow.
@@ -122,7 +122,9 @@ def test_once_gives_the_start_fill_of_donors_with_a_hole() -> None:
     x = np.array([0.0, 0.1, 0.25, 1.0])
     z = np.array([10.0, np.nan, np.nan, 30.0])
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
-    filled, _ = run(recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=1))
+    filled, _ = run_recipe(
+        recipe, numeric_table(np.column_stack([x, z])), None, RecipeSettings(n_neighbors=1)
+    )
     assert filled[:, 1].tolist() == [10.0, 10.0, 20.0, 30.0]
 
 
@@ -132,7 +134,7 @@ def test_sequential_uses_rows_it_has_filled() -> None:
     recipe = Recipe(
         Heom(), EqualWeights(), CompleteRows(), WeightedFill(), GlobalStart(), Sequential()
     )
-    filled, fitted = run(recipe, numeric_table(rows), None, Settings(n_neighbors=1))
+    filled, fitted = run_recipe(recipe, numeric_table(rows), None, RecipeSettings(n_neighbors=1))
     assert filled[1, 2] == 10.0  # from row 0, the nearest complete row
     assert filled[2].tolist() == [0.3, 0.2, 10.0]  # both from row 1
     assert not fitted.donors.missing.any()
@@ -141,7 +143,7 @@ def test_sequential_uses_rows_it_has_filled() -> None:
 def test_small_class_takes_from_all_rows_and_is_counted() -> None:
     values = np.array([[0.0, 1.0], [0.1, 2.0], [0.2, 3.0], [0.9, np.nan], [0.8, 8.0]])
     labels = np.array([0, 0, 0, 1, 0])
-    filled, fitted = run(CGKNN, numeric_table(values), labels, Settings(n_neighbors=1))
+    filled, fitted = run_recipe(CGKNN, numeric_table(values), labels, RecipeSettings(n_neighbors=1))
     assert filled[3, 1] == 8.0
     assert fitted.fallbacks["class_too_small"] == 1
     assert fitted.fallbacks["class_without_value"] == 1
@@ -149,8 +151,8 @@ def test_small_class_takes_from_all_rows_and_is_counted() -> None:
 
 def test_row_without_any_value_keeps_the_start_fill_and_is_counted() -> None:
     values = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, 3.0], [np.nan, np.nan]])
-    filled, fitted = run(
-        CGKNN, numeric_table(values), np.zeros(4, dtype=int), Settings(n_neighbors=2)
+    filled, fitted = run_recipe(
+        CGKNN, numeric_table(values), np.zeros(4, dtype=int), RecipeSettings(n_neighbors=2)
     )
     assert filled[3].tolist() == [0.5, 2.0]
     assert fitted.fallbacks["row_without_match"] == 2
@@ -161,10 +163,10 @@ def test_rows_without_a_label_are_filled_like_new_rows() -> None:
     unknown = np.arange(30, 36)
     partly = labels.copy()
     partly[unknown] = -1
-    filled, _ = run(CGKNN, table, partly, Settings(n_neighbors=3))
+    filled, _ = run_recipe(CGKNN, table, partly, RecipeSettings(n_neighbors=3))
     known = np.arange(30)
-    _, fitted = run(CGKNN, table.rows(known), labels[:30], Settings(n_neighbors=3))
-    assert filled[unknown].tolist() == serve(fitted, table.rows(unknown), None).tolist()
+    _, fitted = run_recipe(CGKNN, table.rows(known), labels[:30], RecipeSettings(n_neighbors=3))
+    assert filled[unknown].tolist() == fill_new_rows(fitted, table.rows(unknown), None).tolist()
 
 
 @pytest.mark.parametrize("holes", ["mask", "filled"])
@@ -176,10 +178,14 @@ def test_one_row_is_filled_as_in_a_batch(holes: str, unlabeled: str) -> None:
         Grey(holes=holes), ClassInformation(), SameClass(), WeightedFill(), ClassStart(),
         UntilStable(),
     )  # fmt: skip
-    _, fitted = run(recipe, table, labels, Settings(n_neighbors=3, unlabeled=unlabeled))
-    batch = serve(fitted, new, None)
+    _, fitted = run_recipe(
+        recipe, table, labels, RecipeSettings(n_neighbors=3, unlabeled=unlabeled)
+    )
+    batch = fill_new_rows(fitted, new, None)
     for row in range(new.n_rows):
-        assert serve(fitted, new.rows(np.array([row])), None).tolist() == [batch[row].tolist()]
+        assert fill_new_rows(fitted, new.rows(np.array([row])), None).tolist() == [
+            batch[row].tolist()
+        ]
 
 
 def test_soft_fill_follows_the_class_posterior() -> None:
@@ -188,9 +194,11 @@ def test_soft_fill_follows_the_class_posterior() -> None:
     x = np.concatenate([rng.normal(0, 0.1, 50), rng.normal(1, 0.1, 50)])
     z = np.repeat([0.0, 10.0], 50)
     labels = np.repeat([0, 1], 50)
-    _, fitted = run(CGKNN, numeric_table(np.column_stack([x, z])), labels, Settings(n_neighbors=5))
+    _, fitted = run_recipe(
+        CGKNN, numeric_table(np.column_stack([x, z])), labels, RecipeSettings(n_neighbors=5)
+    )
     rows = numeric_table(np.array([[0.0, np.nan], [1.0, np.nan]]))
-    assert serve(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
+    assert fill_new_rows(fitted, rows, None)[:, 1] == pytest.approx([0.0, 10.0])
 
 
 def test_a_column_without_holes_in_fit_gets_its_weights_when_a_new_row_needs_them() -> None:
@@ -199,9 +207,11 @@ def test_a_column_without_holes_in_fit_gets_its_weights_when_a_new_row_needs_the
     values[:, 2] += values[:, 1]
     values[0, 0] = np.nan
     recipe = Recipe(Heom(), PairInformation(), AllRows(), PlainFill(), GlobalStart(), Once())
-    _, fitted = run(recipe, numeric_table(values), None, Settings(1))
+    _, fitted = run_recipe(recipe, numeric_table(values), None, RecipeSettings(1))
     near = values[7] + [0.0, 0.0, np.nan]
-    assert serve(fitted, numeric_table(near[np.newaxis]), 1)[0, 2] == pytest.approx(values[7, 2])
+    assert fill_new_rows(fitted, numeric_table(near[np.newaxis]), 1)[0, 2] == pytest.approx(
+        values[7, 2]
+    )
     expected = normalize(pair_information(fitted.donors, 2))
     assert fitted.column_weights(2).tolist() == expected.tolist()
     assert expected[1] > expected[0] > expected[2] == 0.0
@@ -225,7 +235,7 @@ def test_donors_are_searched_anew_in_each_pass_only_where_fills_count(holes: str
     values = np.random.default_rng(0).normal(size=(30, 4))
     values[np.random.default_rng(1).random(values.shape) < 0.2] = np.nan
     Counting.searched.clear()
-    _, fitted = run(recipe, numeric_table(values), None, Settings(3))
+    _, fitted = run_recipe(recipe, numeric_table(values), None, RecipeSettings(3))
     passes = len(fitted.trace.history)
     assert passes > 2
     assert len(Counting.searched) == (1 if holes == "mask" else passes)
@@ -241,9 +251,9 @@ def test_new_rows_are_filled_as_often_as_the_schedule_says(
         Counting("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule
     )
     rng = np.random.default_rng(0)
-    _, fitted = run(recipe, numeric_table(rng.normal(size=(9, 3))), None, Settings(2))
+    _, fitted = run_recipe(recipe, numeric_table(rng.normal(size=(9, 3))), None, RecipeSettings(2))
     Counting.searched.clear()
-    filled = serve(fitted, numeric_table(np.array([[2.0, np.nan, np.nan]])), 1)
+    filled = fill_new_rows(fitted, numeric_table(np.array([[2.0, np.nan, np.nan]])), 1)
     start = fitted.scaler.unscale(fitted.centers[np.newaxis])
     assert filled[0, 1:].tolist() != start[0, 1:].tolist()
     assert fewest <= len(Counting.searched) <= most
@@ -252,7 +262,9 @@ def test_new_rows_are_filled_as_often_as_the_schedule_says(
 
 def test_one_row_has_nobody_to_choose_k_from() -> None:
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
-    filled, fitted = run(recipe, numeric_table(np.array([[1.0, 2.0]])), None, Settings("masked"))
+    filled, fitted = run_recipe(
+        recipe, numeric_table(np.array([[1.0, 2.0]])), None, RecipeSettings("masked")
+    )
     assert (fitted.n_neighbors, fitted.k_scores) == (1, {1: 0.0})
     assert filled.tolist() == [[1.0, 2.0]]
 
@@ -270,7 +282,7 @@ def test_cells_are_hidden_in_at_most_twenty_columns_where_there_are_no_holes(
 
     recipe = Recipe(Heom(), Recorder(), AllRows(), PlainFill(), GlobalStart(), Once())
     whole = numeric_table(np.random.default_rng(0).normal(size=(6, n_columns)))
-    run(recipe, whole, None, Settings("masked"))
+    run_recipe(recipe, whole, None, RecipeSettings("masked"))
     assert asked == [[], list(range(0, n_columns, step))]
 
 
@@ -279,7 +291,9 @@ def test_k_by_hidden_cells_prefers_a_local_fill_where_the_curve_bends() -> None:
     z = np.sin(12 * x)
     z[::10] = np.nan
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), UntilStable())
-    _, fitted = run(recipe, numeric_table(np.column_stack([x, z])), None, Settings("masked"))
+    _, fitted = run_recipe(
+        recipe, numeric_table(np.column_stack([x, z])), None, RecipeSettings("masked")
+    )
     assert fitted.n_neighbors < 10
     assert fitted.k_scores[fitted.n_neighbors] == min(fitted.k_scores.values())
 
@@ -290,8 +304,8 @@ def test_filled_holes_search_again_in_every_pass() -> None:
         Grey(holes="filled"), ClassInformation(), SameClass(), WeightedFill(), ClassStart(),
         UntilStable(),
     )  # fmt: skip
-    by_fill, _ = run(recipe, table, labels, Settings(n_neighbors=3))
-    by_mask, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
+    by_fill, _ = run_recipe(recipe, table, labels, RecipeSettings(n_neighbors=3))
+    by_mask, _ = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=3))
     assert np.isfinite(by_fill).all()
     assert not np.allclose(by_fill, by_mask)
 
@@ -302,21 +316,21 @@ def test_a_cap_on_donors_keeps_a_sample_of_each_class() -> None:
     values = rng.normal(labels[:, np.newaxis], 1.0, (360, 3))
     values[rng.random(values.shape) < 0.1] = np.nan
     table = numeric_table(values)
-    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=40))
+    filled, fitted = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=3, max_donors=40))
     assert np.bincount(fitted.labels).tolist() == [40, 40]
     assert fitted.donors.n_rows == 80
     assert [len(pool.givers) for pool in fitted.pools] == [40, 40]
     assert np.isfinite(filled).all()
-    again, _ = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=40))
+    again, _ = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=3, max_donors=40))
     assert filled.tolist() == again.tolist()
-    new = serve(fitted, table, None)
+    new = fill_new_rows(fitted, table, None)
     assert np.isfinite(new).all()
 
 
 def test_a_cap_that_keeps_everybody_changes_nothing() -> None:
     table, labels = random_table(11)
-    free, _ = run(CGKNN, table, labels, Settings(n_neighbors=3))
-    capped, _ = run(CGKNN, table, labels, Settings(n_neighbors=3, max_donors=1_000))
+    free, _ = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=3))
+    capped, _ = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=3, max_donors=1_000))
     assert free.tolist() == capped.tolist()
 
 
@@ -325,8 +339,8 @@ def test_spread_and_donors_of_a_cell_by_hand() -> None:
     x = np.array([0.4, 0.5, 0.2, 1.0, 0.0])
     z = np.array([np.nan, 10.0, 20.0, 30.0, 0.0])
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
-    filled, fitted = run(
-        recipe, numeric_table(np.column_stack([x, z])), None, Settings(n_neighbors=2)
+    filled, fitted = run_recipe(
+        recipe, numeric_table(np.column_stack([x, z])), None, RecipeSettings(n_neighbors=2)
     )
     rows, columns, spread = fitted.spreads
     assert (rows.tolist(), columns.tolist()) == ([0], [1])
@@ -348,7 +362,7 @@ def test_spread_and_donors_of_a_cell_by_hand() -> None:
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 6))
 def test_donors_explain_the_fill(seed: int, k: int) -> None:
     table, labels = random_table(seed)
-    filled, fitted = run(CGKNN, table, labels, Settings(n_neighbors=k))
+    filled, fitted = run_recipe(CGKNN, table, labels, RecipeSettings(n_neighbors=k))
     if not fitted.trace.converged:  # categories that cycle: the fill is that of the pass before
         return
     for row, column, spread in zip(*fitted.spreads, strict=True):

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import greyfill
-from greyfill._neighbors.tuned import engine, voting
-from greyfill._neighbors.tuned.candidates import Candidate
-from greyfill._neighbors.tuned.choosing import Choice
-from greyfill._neighbors.tuned.ground import Queries
-from greyfill._neighbors.tuned.outcomes import Forecast, Outcomes
+from greyfill._grey import grey_engine, predictor
+from greyfill._grey.candidates import Candidate, Forecast, Outcomes
+from greyfill._grey.donor_table import Queries
+from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 
 N_LEVELS = 300
@@ -35,7 +34,7 @@ def towns(n_rows: int = 900, seed: int = 0) -> pd.DataFrame:
     return table.mask(rng.random(table.shape) < 0.2)
 
 
-def tuned(labels: np.ndarray | None = None) -> engine.Tuned:
+def tuned(labels: np.ndarray | None = None) -> grey_engine.FittedGrey:
     """A ground whose first column has 300 levels."""
     rng = np.random.default_rng(0)
     town = np.arange(900) % N_LEVELS
@@ -47,7 +46,9 @@ def tuned(labels: np.ndarray | None = None) -> engine.Tuned:
         Column("noise", Kind.NUMERIC),
     )
     table = Table(np.where(missing, 0.0, values), missing, columns)
-    return engine.tune(table, labels, None, engine.Tuning(n_cells=20, max_iter=1))[1]
+    return grey_engine.tune(table, labels, None, grey_engine.GreySettings(n_cells=20, max_iter=1))[
+        1
+    ]
 
 
 # ---------------------------------------------------------------------------- lists of levels
@@ -56,7 +57,7 @@ def tuned(labels: np.ndarray | None = None) -> engine.Tuned:
 def test_votes_of_a_short_list_equal_the_votes_for_all_levels() -> None:
     ground = tuned().ground
     panel = tuple(Candidate("equal", "soft", k, "inverse", np.inf, "values") for k in (5, 40))
-    choice = Choice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, panel)
+    choice = PanelChoice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, panel)
     asker = choice.asker(ground, None)
     queries = Queries.of(ground, np.flatnonzero(ground.table.missing[:, 0]))
     forecast = choice.predict(asker, queries)
@@ -77,7 +78,9 @@ def test_a_row_without_neighbors_lists_the_most_frequent_levels() -> None:
     ground.table.values[:600, 0] = np.repeat([7.0, 250.0, 299.0], 200)
     ground._levels.clear()
     ground.table.values[600:, 0] = np.arange(N_LEVELS)
-    choice = Choice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, (engine.FIRST,))
+    choice = PanelChoice(
+        0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, (grey_engine.FIRST,)
+    )
     forecast = choice.predict(choice.asker(ground, None), Queries.of(ground, np.arange(4)))
     assert {7, 250, 299} <= set(forecast.outcomes.levels[0].tolist())
     assert set(forecast.likeliest()) <= {7, 250, 299}
@@ -113,10 +116,12 @@ def test_draws_reach_every_level_by_its_share() -> None:
 def test_frequencies_leave_the_own_cell_out() -> None:
     fitted = tuned()
     asker = fitted.asker(0)
-    outcomes = voting.shortlist(asker, [], 1)
+    outcomes = predictor.shortlist(asker, [], 1)
     code = float(outcomes.levels[0, 0])
-    with_own = voting.frequencies(asker, outcomes)[0, 0] * len(asker.donors)
-    without = voting.frequencies(asker, outcomes, np.array([code]))[0, 0] * (len(asker.donors) - 1)
+    with_own = predictor.frequencies(asker, outcomes)[0, 0] * len(asker.donors)
+    without = predictor.frequencies(asker, outcomes, np.array([code]))[0, 0] * (
+        len(asker.donors) - 1
+    )
     assert with_own - without == pytest.approx(1.0)
 
 
@@ -201,8 +206,8 @@ def test_rows_without_a_label_are_filled_as_of_their_likeliest_class() -> None:
     missing = known.missing.copy()
     missing[::2, -1] = True
     unknown = Queries(known.values, missing, known.labels, np.full(len(rows), -1))
-    forecast = engine.predict(fitted, 0, unknown)
-    likely = engine.likeliest(fitted, unknown.part([0])).tolist()[0]
+    forecast = grey_engine.predict(fitted, 0, unknown)
+    likely = grey_engine.likeliest(fitted, unknown.part([0])).tolist()[0]
     alone = fitted.choice(0).predict(
         fitted.asker(0), unknown.part([0]).with_class(fitted.ground, likely)
     )

@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 from strategies import numeric_table
 
-from greyfill._kernels import reference
-from greyfill._neighbors.choose_k import (
+from greyfill._neighbors.distance import Grey, Heom
+from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
+from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.k_selection import (
     best_k,
     classification_errors,
     stratified_folds,
     stratified_sample,
 )
-from greyfill._neighbors.distance import Grey, Heom
-from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.filling import PlainFill, WeightedFill
-from greyfill._neighbors.names import NAMED
-from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Once, Trace, UntilStable, digest
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill._search import reference
 from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.neighbors import NAMED
+from greyfill.ranges import RangeScaler
 from greyfill.table import Column, Ints, Kind, Table
 
 HOLE = np.nan
@@ -64,7 +64,7 @@ def test_parts_are_values(part: Any) -> None:
 
 def test_scaler_maps_the_observed_range_to_the_unit_interval_and_back() -> None:
     table = numeric_table(np.array([[2.0, 5.0], [4.0, 5.0], [HOLE, 5.0], [10.0, HOLE]]))
-    scaler = Scaler.learn(table)
+    scaler = RangeScaler.learn(table)
     scaled = scaler.scale(table).values
     assert scaled[:, 0].tolist() == [0.0, 0.25, 0.0, 1.0]  # (x − 2) / 8, hole = 0
     assert scaled[:, 1].tolist() == [0.0, 0.0, 0.0, 0.0]  # a constant column has range 1
@@ -73,14 +73,14 @@ def test_scaler_maps_the_observed_range_to_the_unit_interval_and_back() -> None:
 
 def test_a_column_without_a_value_is_zero_on_both_scales() -> None:
     table = numeric_table(np.array([[np.nan, 1.0], [np.nan, 3.0]]))
-    scaler = Scaler.learn(table)
+    scaler = RangeScaler.learn(table)
     scaled = scaler.scale(table)
     assert scaled.values.tolist() == [[0.0, 0.0], [0.0, 1.0]]
     assert scaler.unscale(scaled.values).tolist() == [[0.0, 1.0], [0.0, 3.0]]
 
 
 def test_scaler_clips_what_lies_outside_the_learned_range() -> None:
-    scaler = Scaler.learn(numeric_table(np.array([[0.0], [10.0]])))
+    scaler = RangeScaler.learn(numeric_table(np.array([[0.0], [10.0]])))
     assert scaler.scale(numeric_table(np.array([[-5.0], [1e300]]))).values.tolist() == [
         [0.0],
         [1.0],
@@ -89,7 +89,7 @@ def test_scaler_clips_what_lies_outside_the_learned_range() -> None:
 
 def test_scaler_does_not_overflow() -> None:
     table = numeric_table(np.array([[-1.7e308], [1.7e308], [0.0]]))
-    scaler = Scaler.learn(table)
+    scaler = RangeScaler.learn(table)
     assert scaler.scale(table).values[:, 0] == pytest.approx([0.0, 1.0, 0.5])
     assert np.isfinite(scaler.unscale(np.array([[0.0], [1.0]]))).all()
 

@@ -8,16 +8,15 @@ from scipy import sparse
 from strategies import numeric_table
 
 from greyfill import NeighborImputer
-from greyfill._neighbors import solving
+from greyfill._neighbors import engine
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, SameClass
-from greyfill._neighbors.engine import Settings, TrainingWork, run
+from greyfill._neighbors.engine import NumberMap, RecipeSettings, TrainingWork, run_recipe
 from greyfill._neighbors.filling import PlainFill, WeightedFill
-from greyfill._neighbors.linking import Links
-from greyfill._neighbors.prepared import Prepared
+from greyfill._neighbors.links import Links
+from greyfill._neighbors.preparation import Prepared
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, UntilStable
-from greyfill._neighbors.solving import NumberMap
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights
 from greyfill.exceptions import InvalidParameterError
@@ -48,8 +47,12 @@ tables = st.builds(holey_table, st.integers(0, 10**6), st.sampled_from([0.1, 0.3
 @given(table=tables, k=st.integers(1, 8), parts=st.sampled_from([CGKNN, IKNN, GBNN]))
 def test_direct_solution_is_where_the_passes_lead(table, k: int, parts) -> None:
     cells, labels = table
-    walked, by_passes = run(Recipe(*parts, TO_THE_END), cells, labels, Settings(n_neighbors=k))
-    solved, directly = run(Recipe(*parts, Direct()), cells, labels, Settings(n_neighbors=k))
+    walked, by_passes = run_recipe(
+        Recipe(*parts, TO_THE_END), cells, labels, RecipeSettings(n_neighbors=k)
+    )
+    solved, directly = run_recipe(
+        Recipe(*parts, Direct()), cells, labels, RecipeSettings(n_neighbors=k)
+    )
     assert solved[:, 3].tolist() == walked[:, 3].tolist() or not by_passes.trace.converged
     assume(by_passes.trace.converged)
     assert directly.trace.converged
@@ -137,7 +140,7 @@ def test_holes_that_swap_get_the_mean_of_the_circle() -> None:
 def test_a_singular_system_leaves_the_guess() -> None:
     guess = np.array([0.25, 0.75])
     swap = sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    assert solving._solve(swap, np.zeros(2), guess) is guess
+    assert engine._solve(swap, np.zeros(2), guess) is guess
 
 
 def test_faint_donors_count_as_none() -> None:
@@ -161,7 +164,7 @@ def test_large_systems_have_the_same_answer(monkeypatch) -> None:
     table, labels = holey_table(7, 0.5)
     numbers = map_of(table, labels, 5, IKNN)
     factored = numbers.solve()
-    monkeypatch.setattr(solving, "FACTORED", 0)
+    monkeypatch.setattr(engine, "FACTORED", 0)
     assert numbers.solve() == pytest.approx(factored, abs=1e-10)
 
 
@@ -171,7 +174,7 @@ def test_direct_by_hand() -> None:
     z = np.array([10.0, np.nan, np.nan, 30.0])
     table: Floats = np.column_stack([x, z])
     recipe = Recipe(Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), Direct())
-    filled, fitted = run(recipe, numeric_table(table), None, Settings(n_neighbors=1))
+    filled, fitted = run_recipe(recipe, numeric_table(table), None, RecipeSettings(n_neighbors=1))
     assert filled[:, 1].tolist() == [10.0, 10.0, 10.0, 30.0]
     # from the start fill 20 to 10 is 0.5 on the [0, 1] scale; the pass that checks moves nothing
     assert fitted.trace.history == (0.5, 0.0)

@@ -24,7 +24,7 @@ import greyfill
 from greyfill import CGKNNImputer, Grey, NeighborImputer, PlainFill
 from greyfill.datasets import load as load_data
 from greyfill.exceptions import PersistenceError
-from greyfill.persistence.texts import read_text
+from greyfill.persistence.codec import read_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -14,7 +14,7 @@ from persistence.archives import change_tree, parts_of
 
 import greyfill
 from greyfill.exceptions import PersistenceError
-from greyfill.persistence.estimators import state_types
+from greyfill.persistence.estimator_rules import state_types
 from greyfill.persistence.tags import (
     IMPUTERS,
     OLD_FIELDS,

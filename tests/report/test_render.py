@@ -18,7 +18,7 @@ from report.tables import NASTY_NAMES, NASTY_VALUES, nasty_page, nasty_report, t
 import greyfill
 from greyfill.exceptions import InvalidParameterError
 from greyfill.report import Report, make_report, render
-from greyfill.report.text import clean, shorten
+from greyfill.text import clean, shorten
 
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 

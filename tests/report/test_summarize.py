@@ -12,8 +12,8 @@ from report.tables import nasty_report, tiny
 
 import greyfill
 from greyfill.exceptions import InvalidDataError
-from greyfill.report import facts, summarize
-from greyfill.report.uncertainty import NOT_TOLD, OTHER_ROWS
+from greyfill.report import evidence, summarize
+from greyfill.report.column_summary import NOT_TOLD, OTHER_ROWS
 
 
 def test_numbers_of_the_whole_table():
@@ -230,10 +230,10 @@ class Fitted:
 def test_histories_of_every_family():
     fitted = Fitted()
     fitted.history_ = [{"numeric": 0.5, "categorical": math.nan}] * 2
-    assert facts.convergence(fitted)["series"] == [{"name": "numeric", "values": [0.5, 0.5]}]
+    assert evidence.convergence(fitted)["series"] == [{"name": "numeric", "values": [0.5, 0.5]}]
     fitted.history_ = {"age": {"mean": np.array([[1.0, 3.0]]), "sd": np.array([[2.0, 2.0]])}}
-    drift = facts.convergence(fitted)
+    drift = evidence.convergence(fitted)
     assert drift["kind"] == "drift"
     assert drift["series"] == [{"name": "age", "values": [-1.0, 0.0]}]
     fitted.history_ = []
-    assert facts.convergence(fitted)["series"] == []
+    assert evidence.convergence(fitted)["series"] == []

@@ -14,7 +14,7 @@ from imputers.family import IMPUTERS, quick
 import greyfill
 from greyfill.exceptions import EmptyColumnWarning
 from greyfill.report import make_report, render
-from greyfill.report.summarize import MAY_BE_NONE
+from greyfill.report.summary import MAY_BE_NONE
 
 TINY = {
     "one observed value": {"a": [1.0, None, None], "b": [1.0, 2.0, 3.0]},
@@ -96,7 +96,7 @@ def test_reports_of_the_family_have_every_place_that_may_be_none():
 @pytest.fixture
 def unsaved(monkeypatch):
     """Figures are drawn, but not written as svg, which takes most of the time of a page."""
-    monkeypatch.setattr("greyfill.report.page.to_svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("greyfill.report.pages.to_svg", lambda *_: "<svg></svg>")
 
 
 @pytest.mark.usefixtures("unsaved")

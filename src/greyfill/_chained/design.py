@@ -1,11 +1,72 @@
 """The matrix of predictors: what a column looks like to a linear model of another column."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from greyfill._chained.scaling import Scaler
 from greyfill.table import Floats, Ints, Kind, Table
+
+LARGEST = float(np.finfo(np.float64).max)
+
+FAR = 1e6
+"""Scaled cells of new rows stop here: a million half-ranges from the middle."""
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricScaler:
+    """Middle and half-range of the observed cells of each column: (v − center) / scale.
+
+    Where ``low`` and ``high`` are known, rounding carries no value out of them on the way back.
+
+    >>> from greyfill.table import Column, Kind
+    >>> values = np.array([[2.0], [6.0], [0.0]])
+    >>> table = Table(values, values == 0.0, (Column("a", Kind.NUMERIC),))
+    >>> SymmetricScaler.learn(table).scale(values)
+    array([[-1.],
+           [ 1.],
+           [-2.]])
+    """
+
+    center: Floats
+    half_range: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+    @classmethod
+    def learn(cls, table: Table) -> "SymmetricScaler":
+        """From the observed cells; a column without any, or with one value, has half-range 1."""
+        low = np.where(table.missing, np.inf, table.values).min(axis=0, initial=np.inf)
+        high = np.where(table.missing, -np.inf, table.values).max(axis=0, initial=-np.inf)
+        seen = low <= high
+        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
+        half_range = high / 2 - low / 2
+        return cls(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0), low, high)
+
+    def scale(self, values: Floats) -> Floats:
+        """All columns, scaled and kept within ±FAR."""
+        with np.errstate(over="ignore"):
+            scaled = values / self.half_range - self.center / self.half_range
+        return np.asarray(np.clip(scaled, -FAR, FAR))
+
+    def column(self, j: int) -> "SymmetricScaler":
+        """The scaler of one column, for arrays of one dimension."""
+        if self.low is None or self.high is None:
+            return SymmetricScaler(self.center[j], self.half_range[j])
+        return SymmetricScaler(self.center[j], self.half_range[j], self.low[j], self.high[j])
+
+    def unscale(self, scaled: Floats) -> Floats:
+        """Back to the units of the table."""
+        with np.errstate(over="ignore"):
+            values = np.asarray(scaled * self.half_range + self.center)
+        # Where no limits are known, a draw may lie outside of the range, but must be finite.
+        low = -LARGEST if self.low is None else self.low
+        high = LARGEST if self.high is None else self.high
+        return np.asarray(np.clip(values, low, high))
+
 
 MAX_INDICATORS = 20
 """A column with more categories has indicators of its most frequent ones only."""
@@ -28,7 +89,7 @@ class Design:
            [ 0.,  0.,  1.]])
     """
 
-    scaler: Scaler
+    scaler: SymmetricScaler
     levels: tuple[Ints | None, ...]
     shares: tuple[Floats, ...]
     edges: Ints
@@ -49,7 +110,7 @@ class Design:
             shares.append(counts[levels[-1]] / max(counts.sum(), 1))
         widths = [1 if level is None else len(level) for level in levels]
         edges = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
-        return cls(Scaler.learn(table), tuple(levels), tuple(shares), edges)
+        return cls(SymmetricScaler.learn(table), tuple(levels), tuple(shares), edges)
 
     @property
     def width(self) -> int:
@@ -85,3 +146,139 @@ def _indicated(counts: Ints) -> Ints:
     if len(codes) > MAX_INDICATORS:
         codes = np.sort(np.argsort(-counts, kind="stable")[:MAX_INDICATORS])
     return codes
+
+
+MOST, FEWEST, ROWS_PER_PREDICTOR = 100, 5, 3
+"""max_predictors="auto": a third of the observed rows, but 5 … 100."""
+
+TARGETS_AT_ONCE = 256
+
+
+def predictor_cap(max_predictors: int | str, n_observed: int) -> int:
+    """The largest number of design columns in a model.
+
+    >>> predictor_cap("auto", 150), predictor_cap("auto", 9), predictor_cap(12, 150)
+    (50, 5, 12)
+    """
+    if isinstance(max_predictors, int):
+        return max_predictors
+    return min(MOST, max(FEWEST, n_observed // ROWS_PER_PREDICTOR))
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """Columns centered and normed over their observed cells, with 0 in the holes.
+
+    r_ij = Σ z_i z_j over the rows where both are observed, so columns that are seldom observed
+    together count as weakly correlated.
+    """
+
+    normed: Floats
+    edges: Ints
+
+    @classmethod
+    def learn(cls, table: Table, design: Design) -> "Correlations":
+        """From the observed cells of a table."""
+        widths = np.diff(design.edges)
+        hole = np.repeat(table.missing, widths, axis=1)
+        encoded = design.encode(table.values)
+        count = np.maximum((~hole).sum(axis=0), 1)
+        mean = np.where(hole, 0.0, encoded).sum(axis=0) / count
+        centered = np.where(hole, 0.0, encoded - mean)
+        norm = np.sqrt((centered**2).sum(axis=0))
+        return cls(centered / np.where(norm > 0.0, norm, 1.0), design.edges)
+
+    def strengths(self, targets: Ints) -> Iterator[Floats]:
+        """For each target, the largest |r| of each table column with it."""
+        for start in range(0, len(targets), TARGETS_AT_ONCE):
+            some = targets[start : start + TARGETS_AT_ONCE]
+            blocks = [np.arange(self.edges[j], self.edges[j + 1]) for j in some]
+            r = np.abs(self.normed[:, np.concatenate(blocks)].T @ self.normed)
+            ends = np.cumsum([0, *(len(block) for block in blocks)])
+            for first, last in pairwise(ends.tolist()):
+                one = r[first:last].max(axis=0, initial=0.0)
+                yield _largest_by_block(one, self.edges)
+
+
+def choose_predictors(
+    table: Table, design: Design, targets: Ints, max_predictors: int | str
+) -> dict[int, Ints]:
+    """The design columns that predict each target, in order; as R's quickpred when capped."""
+    n_observed = (~table.missing).sum(axis=0)
+    caps = {int(j): predictor_cap(max_predictors, int(n_observed[j])) for j in targets}
+    widths = np.diff(design.edges)
+    crowded = np.array([j for j in caps if design.width - widths[j] > caps[j]], dtype=np.intp)
+    chosen = {j: _all_but(design, j) for j in caps if j not in set(crowded.tolist())}
+    if len(crowded):
+        strengths = Correlations.learn(table, design).strengths(crowded)
+        for j, strength in zip(crowded.tolist(), strengths, strict=True):
+            chosen[j] = _strongest(design, strength, j, caps[j])
+    return chosen
+
+
+def _all_but(design: Design, j: int) -> Ints:
+    block = design.block(j)
+    return np.concatenate([np.arange(block.start), np.arange(block.stop, design.width)])
+
+
+def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
+    """Whole table columns by falling strength, as long as they fit under the cap."""
+    strength[j] = -1.0
+    n_best = min(cap, len(strength) - 1)
+    best = np.argpartition(-strength, n_best)[:n_best] if n_best else np.empty(0, np.intp)
+    best = best[np.lexsort((best, -strength[best]))]
+    best = best[best != j]
+    widths = np.diff(design.edges)[best]
+    fitting = np.sort(best[np.cumsum(widths) <= cap])
+    columns = [np.arange(design.edges[c], design.edges[c + 1]) for c in fitting]
+    return np.concatenate([np.empty(0, np.intp), *columns])
+
+
+def _largest_by_block(values: Floats, edges: Ints) -> Floats:
+    """The largest value in each block; 0 for a block without columns."""
+    largest = np.zeros(len(edges) - 1)
+    filled = np.flatnonzero(np.diff(edges) > 0)
+    if len(filled):
+        largest[filled] = np.maximum.reduceat(values, edges[filled])
+    return largest
+
+
+Keys = NDArray[np.uint64]
+
+
+def row_keys(table: Table, seed: int) -> Keys:
+    """64 bits for each row: blake2b of the seed, the mask and the observed cells.
+
+    Equal rows have equal keys, wherever they stand.
+
+    >>> from greyfill.table import Column, Kind
+    >>> values = np.array([[1.0], [2.0], [1.0]])
+    >>> table = Table(values, np.zeros((3, 1), bool), (Column("a", Kind.NUMERIC),))
+    >>> keys = row_keys(table, 0)
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    salt = seed.to_bytes(8, "little", signed=True)
+    cells = np.where(table.missing, 0.0, table.values) + 0.0  # −0.0 becomes 0.0
+    masks = np.packbits(table.missing, axis=1)
+    digests = [
+        blake2b(mask.tobytes() + row.tobytes(), digest_size=8, key=salt).digest()
+        for row, mask in zip(cells, masks, strict=True)
+    ]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def row_order(table: Table) -> Ints:
+    """An order of the rows that depends on their content only; equal rows stay as they came."""
+    return np.argsort(row_keys(table, 0), kind="stable")
+
+
+def uniform(keys: Keys, counter: Ints | int) -> Floats:
+    """The counter-th number in (0, 1) of each key, by SplitMix64 (Steele, Lea and Flood 2014)."""
+    step = np.asarray(counter).astype(np.uint64) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        z = keys + step * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.asarray(((z >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)

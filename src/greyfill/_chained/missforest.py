@@ -1,21 +1,80 @@
 """MissForest: forests over all columns, again until the fills stop coming closer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from greyfill._chained.forest import Forest, Singles
-from greyfill._chained.growing import Grown, grow
-from greyfill._chained.measures import Differences, differences, typical_values
-from greyfill._chained.methods import settle
-from greyfill._chained.noise import row_order
-from greyfill._chained.scaling import Scaler
+from greyfill._chained.design import SymmetricScaler, row_order
+from greyfill._chained.draws import settle
+from greyfill._chained.forest import Forest, Grown, Singles, grow
 from greyfill.table import Bools, Floats, Ints, Kind, Table
+
+Differences = dict[str, float]
+"""How far one pass moved the fills, for each type of column that is present."""
+
+
+def typical_values(table: Table) -> Floats:
+    """Mean of numbers, rounded mean rank of ordinals, mode of categories (smallest of ties)."""
+    observed = ~table.missing
+    counts = np.maximum(observed.sum(axis=0), 1)
+    with np.errstate(over="ignore"):  # thirds of the largest float add up to more than it
+        typical = np.where(observed, table.values / counts, 0.0).sum(axis=0)
+    largest = np.where(observed, np.abs(table.values), 0.0).max(axis=0, initial=0.0)
+    typical = np.clip(typical, -largest, largest)
+    for j, column in enumerate(table.columns):
+        if column.kind is Kind.CATEGORICAL:
+            codes = table.values[observed[:, j], j].astype(np.intp)
+            typical[j] = np.bincount(codes).argmax() if len(codes) else 0.0
+        else:
+            typical[j] = settle(column, typical[j])
+    return np.asarray(typical)
+
+
+def differences(new: Floats, old: Floats, table: Table) -> Differences:
+    """Δ of numbers = Σ(new − old)² / Σ new²; Δ of categories = share of holes that changed."""
+    moved: Differences = {}
+    categorical = table.is_categorical
+    if (~categorical).any():
+        size = np.abs(new[:, ~categorical]).max(initial=0.0) or 1.0
+        now, was = new[:, ~categorical] / size, old[:, ~categorical] / size
+        moved["numeric"] = float(((now - was) ** 2).sum() / ((now**2).sum() or 1.0))
+    if categorical.any():
+        holes = max(int(table.missing[:, categorical].sum()), 1)
+        moved["categorical"] = float((new[:, categorical] != old[:, categorical]).sum() / holes)
+    return moved
+
+
+def overall_error(table: Table, errors: Mapping[int, float]) -> dict[str, float]:
+    """NRMSE and PFC over the columns that have an error.
+
+    ``errors`` are root mean squares in units of the column, or shares of wrong categories.
+
+    NRMSE = √(mean of the columns' mean square errors / variance of their observed cells)
+    PFC = mean of the columns' shares of wrong categories
+    """
+    holed = np.array(sorted(errors), dtype=np.intp)
+    by_column = np.array([errors[j] for j in holed.tolist()])
+    categorical = table.is_categorical[holed]
+    overall = {}
+    if not categorical.all():
+        numbers = table.select(holed[~categorical])
+        overall["NRMSE"] = _nrmse(by_column[~categorical], numbers)
+    if categorical.any():
+        overall["PFC"] = float(by_column[categorical].mean())
+    return overall
+
+
+def _nrmse(errors: Floats, table: Table) -> float:
+    observed = table.values[~table.missing]
+    size = np.abs(observed).max() or 1.0
+    spread = (observed / size).var(ddof=1) if len(observed) > 1 else 0.0
+    mean_square = float(((errors / size) ** 2).mean())
+    return float(np.sqrt(mean_square / spread)) if spread > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
-class Settings:
+class ForestSettings:
     """What a caller may set."""
 
     n_estimators: int = 100
@@ -26,7 +85,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class ForestPass:
     """The filled table after a pass, and the forests of that pass."""
 
     values: Floats
@@ -34,16 +93,16 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedForests:
     """The training table as it was filled, and the forests that filled it.
 
     Its rows are in the order of their keys; ``order`` leads back.
     """
 
     table: Table
-    scaler: Scaler
-    settings: Settings
-    state: State
+    scaler: SymmetricScaler
+    settings: ForestSettings
+    state: ForestPass
     history: tuple[Differences, ...]
     converged: bool
     order: Ints
@@ -77,7 +136,9 @@ class Fitted:
         return self._late[j]
 
 
-def run(table: Table, settings: Settings, report: Callable[[str], None]) -> Fitted:
+def run_forests(
+    table: Table, settings: ForestSettings, report: Callable[[str], None]
+) -> FittedForests:
     """Pass over the columns by rising missingness until the difference rises for every type.
 
     The result is then the table *before* that last pass (Stekhoven and Bühlmann 2012,
@@ -86,9 +147,9 @@ def run(table: Table, settings: Settings, report: Callable[[str], None]) -> Fitt
     """
     order = row_order(table)
     table = table.rows(order)
-    scaler = Scaler.learn(table)
+    scaler = SymmetricScaler.learn(table)
     work = _Work(table, scaler, settings)
-    state = State(np.where(table.missing, typical_values(table), table.values), {})
+    state = ForestPass(np.where(table.missing, typical_values(table), table.values), {})
     history: list[Differences] = []
     converged = not table.missing.any()
     while not converged and len(history) < settings.max_iter:
@@ -99,7 +160,7 @@ def run(table: Table, settings: Settings, report: Callable[[str], None]) -> Fitt
             history[-1][kind] >= history[-2][kind] for kind in history[-1]
         )
         state = state if converged else new
-    return Fitted(table, scaler, settings, state, tuple(history), converged, order)
+    return FittedForests(table, scaler, settings, state, tuple(history), converged, order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +168,10 @@ class _Work:
     """One pass over a training table."""
 
     table: Table
-    scaler: Scaler
-    settings: Settings
+    scaler: SymmetricScaler
+    settings: ForestSettings
 
-    def one_pass(self, values: Floats, number: int) -> State:
+    def one_pass(self, values: Floats, number: int) -> ForestPass:
         values = values.copy()
         x = self.encode(values)
         grown = {}
@@ -121,7 +182,7 @@ class _Work:
             grown[j] = self.grow_column(j, values, x, number)
             values[rows, j] = predict_column(self, grown[j].forest, x, rows, j)
             x[rows, j] = self.encode_column(j, values[rows, j])
-        return State(values, grown)
+        return ForestPass(values, grown)
 
     def grow_column(self, j: int, values: Floats, x: Singles, number: int) -> Grown:
         """Grow the forest of column j over the rows where it was observed."""
@@ -146,7 +207,7 @@ class _Work:
 
 
 def predict_column(
-    work: "_Work | Fitted", forest: Forest, x: Singles, rows: Ints, j: int
+    work: "_Work | FittedForests", forest: Forest, x: Singles, rows: Ints, j: int
 ) -> Floats:
     """The values of column j for some rows, in the units of the table."""
     found = forest.predict(np.delete(x[rows], j, axis=1))
@@ -156,7 +217,7 @@ def predict_column(
     return settle(column, work.scaler.column(j).unscale(found))
 
 
-def serve(fitted: Fitted, table: Table) -> Floats:
+def fill_by_forests(fitted: FittedForests, table: Table) -> Floats:
     """New rows, each on its own: from mean and mode, as many passes as ``fit`` made at most.
 
     The forests are those of the last pass of ``fit``. A row that a pass leaves unchanged is done.

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._kernels.pool import DonorPool
-from greyfill._neighbors.hints import NO_HINTS, Hints
+from greyfill._search.pool import NO_HINTS, DonorPool, Hints
 from greyfill.checks import check_choice, is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
@@ -46,9 +45,9 @@ class Heom:
         hints: Hints = NO_HINTS,
     ) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of each query."""
-        from greyfill._kernels import compiled
+        from greyfill._search import kernels
 
-        return compiled.heom_search(pool, queries, missing, own_rows, weights, k, hints.limits)
+        return kernels.heom_search(pool, queries, missing, own_rows, weights, k, hints.limits)
 
     def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> None:
         """A part of a pool can be searched without knowing the others."""
@@ -93,17 +92,17 @@ class Grey:
         hints: Hints = NO_HINTS,
     ) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of each query."""
-        from greyfill._kernels import compiled
+        from greyfill._search import kernels
 
-        return compiled.grey_search(
+        return kernels.grey_search(
             pool, queries, missing, own_rows, weights, self.rho, k, hints.extremes, hints.limits
         )
 
     def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> Floats:
         """Δmin and Δmax in a part of a pool; the search needs them over all parts."""
-        from greyfill._kernels import compiled
+        from greyfill._search import kernels
 
-        return compiled.grey_extremes(pool, queries, missing, own_rows)
+        return kernels.grey_extremes(pool, queries, missing, own_rows)
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

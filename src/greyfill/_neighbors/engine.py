@@ -1,30 +1,27 @@
 """The loop for training rows, as a list of named steps."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import bicgstab, splu
 
-from greyfill._kernels.pool import DonorPool, build_pool
-from greyfill._neighbors.choose_k import (
-    SAMPLE_ROWS,
-    best_k,
-    by_classification,
-    by_hidden_cells,
-)
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.explaining import spreads
-from greyfill._neighbors.linking import Links, Request, Search, informed, link_all
-from greyfill._neighbors.prepared import Prepared, available, capped, weight_groups
+from greyfill._neighbors.k_selection import SAMPLE_ROWS, best_k, by_classification, by_hidden_cells
+from greyfill._neighbors.links import Links, Request, Search, informed, link_all
+from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows
+from greyfill._neighbors.preparation import Prepared, available, capped, weight_groups
+from greyfill._neighbors.provenance import spreads
 from greyfill._neighbors.recipe import Recipe
-from greyfill._neighbors.scaling import Scaler
 from greyfill._neighbors.schedule import Report, digest
-from greyfill._neighbors.serving import Fitted, Spreads, serve
-from greyfill._neighbors.solving import NumberMap
 from greyfill._neighbors.start import column_centers
-from greyfill._neighbors.threads import map_threads
+from greyfill._search.pool import DonorPool, build_pool
+from greyfill._search.threads import map_threads
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.ranges import RangeScaler
 from greyfill.table import Bools, Floats, Ints, Table
 
 K_RULES = ("auto", "cv", "masked")
@@ -38,7 +35,7 @@ def _quiet(message: str) -> None:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RecipeSettings:
     """What a caller may set besides the recipe."""
 
     n_neighbors: int | str = "auto"
@@ -49,9 +46,9 @@ class Settings:
     report: Report = field(default=_quiet)
 
 
-def run(
-    recipe: Recipe, table: Table, labels: Ints | None, settings: Settings
-) -> tuple[Floats, Fitted]:
+def run_recipe(
+    recipe: Recipe, table: Table, labels: Ints | None, settings: RecipeSettings
+) -> tuple[Floats, FittedRecipe]:
     """Fill a training table; return its values without holes and what serves new rows.
 
     ``labels`` are class codes, −1 where unknown. When the recipe uses labels, rows without one
@@ -59,7 +56,7 @@ def run(
     """
     taught = _taught_rows(recipe, labels, table.n_rows)
     known_cells = evidence(table, taught)
-    scaler = Scaler.learn(known_cells)
+    scaler = RangeScaler.learn(known_cells)
     scaled = scaler.scale(known_cells)
     centers = column_centers(scaled)
     training = scaled if known_cells is table else scaler.scale(table.rows(taught))
@@ -71,7 +68,7 @@ def run(
     work.fallbacks["class_without_value"] += empty_cells
     kept = np.flatnonzero(prepared.may_give)
     rows, columns, spread = work.spreads()
-    fitted = Fitted(
+    fitted = FittedRecipe(
         recipe=recipe,
         scaler=scaler,
         donors=_only(Table(work.values, work.open_holes, table.columns), kept),
@@ -118,7 +115,7 @@ def evidence(table: Table, taught: Ints) -> Table:
 
 
 def _prepare(
-    recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, settings: Settings
+    recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, settings: RecipeSettings
 ) -> tuple[Prepared, int]:
     """Start fill and column weights; a column that no training row knows starts at its center."""
     start, empty_cells = recipe.start.fill(training, labels)
@@ -132,7 +129,7 @@ def _prepare(
     return prepared, empty_cells
 
 
-def _choose_k(prepared: Prepared, settings: Settings) -> tuple[int, dict[int, float]]:
+def _choose_k(prepared: Prepared, settings: RecipeSettings) -> tuple[int, dict[int, float]]:
     """A fixed k, or the best one with the error of each k that was tried."""
     wanted, labels = settings.n_neighbors, prepared.labels
     rule = k_rule(wanted, None if labels is None else set(labels.tolist()) - {-1})
@@ -306,7 +303,7 @@ class TrainingWork:
 
     def _apply(self, links: list[Links]) -> float:
         """Compute every new value from the old ones, then write them; return the largest change."""
-        from greyfill._kernels import compiled
+        from greyfill._search import kernels
 
         is_categorical = self.prepared.table.is_categorical
         n_levels = self.prepared.n_levels
@@ -316,7 +313,7 @@ class TrainingWork:
             self.prepared.n_jobs if sum(len(piece.slots) for piece in links) > CUT else 1,
         )
         changes = [
-            compiled.write_cells(
+            kernels.write_cells(
                 self.values, is_categorical, piece.rows, piece.slots, piece.columns, new
             )
             for piece, new in zip(links, fresh, strict=True)
@@ -325,7 +322,7 @@ class TrainingWork:
 
 
 def _assemble(
-    fitted: Fitted, table: Table, taught: Ints, values: Floats, settings: Settings
+    fitted: FittedRecipe, table: Table, taught: Ints, values: Floats, settings: RecipeSettings
 ) -> Floats:
     """Training rows from the loop, rows without a label by the rule for new rows."""
     filled = fitted.scaler.unscale(values)
@@ -334,5 +331,139 @@ def _assemble(
         untaught[taught] = False
         known, filled = filled, np.empty_like(table.values)
         filled[taught] = known
-        filled[untaught] = serve(fitted, table.rows(untaught), settings.n_jobs)
+        filled[untaught] = fill_new_rows(fitted, table.rows(untaught), settings.n_jobs)
     return np.where(table.missing, filled, table.values)
+
+
+FAINT = 1e-12
+"""A donor of less weight than this is lost in rounding and counts as none."""
+
+FACTORED = 5_000
+"""Up to this many holes a column is solved by LU factors; beyond it they could fill the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberMap:
+    """One pass over the numeric holes: x ← ``among`` · x + ``given``.
+
+    Hole c lies in row ``rows[c]`` and column ``columns[c]``; ``now`` are the current values.
+    ``among[c, d]`` is the weight that hole c gives to hole d, and ``outside[c]`` that of all donors
+    whose cell is no such hole, which together give ``given[c]``.
+    """
+
+    rows: Ints
+    columns: Ints
+    now: Floats
+    among: sparse.csr_array
+    outside: Floats
+    given: Floats
+
+    @classmethod
+    def of(cls, links: Iterable[Links], values: Floats, is_categorical: Bools) -> "NumberMap":
+        """The map of all numeric holes that have donors."""
+        cells = [_numeric_cells(piece, is_categorical) for piece in links]
+        rows, columns, takers, givers, weights = _joined(cells)
+        n_holes = len(rows)
+        place = np.full(values.shape, -1, dtype=np.int32)
+        place[rows, columns] = np.arange(n_holes)
+        source = place[givers, columns[takers]]
+        inner = source >= 0
+        among = sparse.coo_array(
+            (weights[inner], (takers[inner].astype(np.int32), source[inner])),
+            shape=(n_holes, n_holes),
+        ).tocsr()
+        outer, share = takers[~inner], weights[~inner]
+        lent = values[givers[~inner], columns[outer]]
+        return cls(
+            rows=rows,
+            columns=columns,
+            now=values[rows, columns],
+            among=among,
+            outside=np.asarray(np.bincount(outer, share, n_holes), dtype=np.float64),
+            given=np.asarray(np.bincount(outer, share * lent, n_holes), dtype=np.float64),
+        )
+
+    def solve(self) -> Floats:
+        """The fixed point to which the passes lead.
+
+        Holes that give to themselves only, in sets that nothing observed enters, keep the mean of
+        their current values under the stationary distribution of their weights. All others are
+        (I − A)⁻¹ b, with the former counted among what is given.
+        """
+        solution = self.now.copy()
+        closed, label = self.closed_sets()
+        for members in _groups(closed, label):
+            within = self.among[members][:, members]
+            solution[members] = _stationary_mean(within, self.now[members])
+        known = self.given + self.among @ np.where(closed, solution, 0.0)
+        for holes in _groups(~closed, self.columns):
+            solution[holes] = _solve(self.among[holes][:, holes], known[holes], self.now[holes])
+        return solution
+
+    def closed_sets(self) -> tuple[Bools, Ints]:
+        """Holes in sets that take from nobody but themselves, and a number for each such set."""
+        n_sets, label = csgraph.connected_components(self.among, connection="strong")
+        edges = self.among.tocoo()
+        taker, giver = edges.row, edges.col
+        leaves = np.zeros(n_sets, dtype=bool)
+        leaves[label[self.outside > 0.0]] = True
+        leaves[label[taker[label[taker] != label[giver]]]] = True
+        return ~leaves[label], label
+
+
+def _numeric_cells(piece: Links, is_categorical: Bools) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """Rows and columns of a piece's numeric holes; hole, donor and weight of each of its links."""
+    numeric = ~is_categorical[piece.columns]
+    slots, columns = piece.slots[numeric], piece.columns[numeric]
+    weights = np.where(piece.number_weights < FAINT, 0.0, piece.number_weights)[slots]
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    hole, place = np.nonzero(weights)
+    return piece.rows[slots], columns, hole, piece.donors[slots[hole], place], weights[hole, place]
+
+
+def _joined(
+    cells: list[tuple[Ints, Ints, Ints, Ints, Floats]],
+) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """The holes and links of all pieces, holes numbered through."""
+    if not cells:
+        nobody = np.zeros(0, dtype=np.intp)
+        return nobody, nobody, nobody, nobody, np.zeros(0)
+    firsts = np.cumsum([0, *(len(part[0]) for part in cells[:-1])])
+    takers = np.concatenate([part[2] + first for part, first in zip(cells, firsts, strict=True)])
+    rows, columns, givers, weights = (
+        np.concatenate([part[i] for part in cells]) for i in (0, 1, 3, 4)
+    )
+    return rows, columns, takers, givers, weights
+
+
+def _groups(chosen: Bools, label: Ints) -> list[Ints]:
+    """The chosen members of each label."""
+    members = np.flatnonzero(chosen)
+    members = members[np.argsort(label[members], kind="stable")]
+    return np.split(members, np.flatnonzero(np.diff(label[members])) + 1) if len(members) else []
+
+
+def _solve(among: sparse.csr_array, known: Floats, guess: Floats) -> Floats:
+    """(I − A)⁻¹ b: by LU factors, or for a large A by BiCGSTAB to near machine precision.
+
+    Where rounding has made the system singular, the guess is as good as any answer.
+    """
+    system = (sparse.eye_array(len(known)) - among).tocsc()
+    if len(known) > FACTORED:
+        return np.asarray(bicgstab(system, known, x0=guess, rtol=1e-14)[0])
+    try:
+        return np.asarray(splu(system).solve(known))
+    except RuntimeError:
+        return guess
+
+
+def _stationary_mean(stochastic: sparse.csr_array, values: Floats) -> float:
+    """π · values for π = π P, Σ π = 1, of an irreducible stochastic matrix P."""
+    if np.ptp(values) == 0.0:
+        return float(values[0])
+    size = len(values)
+    balance = (sparse.eye_array(size) - stochastic.T).tolil()
+    balance[size - 1] = np.ones(size)
+    unit = np.zeros(size)
+    unit[-1] = 1.0
+    return float(splu(balance.tocsc()).solve(unit) @ values)

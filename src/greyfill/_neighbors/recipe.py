@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from greyfill._kernels.pool import DonorPool
 from greyfill._neighbors.donors import AllRows, RowPool
-from greyfill._neighbors.hints import NO_HINTS, Hints
 from greyfill._neighbors.schedule import Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
+from greyfill._search.pool import NO_HINTS, DonorPool, Hints
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table

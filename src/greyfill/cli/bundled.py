@@ -7,15 +7,15 @@ from pathlib import Path
 from rich.text import Text
 
 from greyfill import files
-from greyfill.cli.choosing import Choice
+from greyfill.cli.choosing import MethodChoice
 from greyfill.cli.jobs import ImputeJob
 from greyfill.cli.names import did_you_mean
 from greyfill.cli.reading import Wishes
 from greyfill.cli.showing import grid, tell_written
-from greyfill.cli.voice import Voice, page, print_json
+from greyfill.cli.voice import Console, page, print_json
 from greyfill.datasets import load, names
 from greyfill.exceptions import FileProblemError, InvalidParameterError
-from greyfill.files.outputs import check_name
+from greyfill.files.atomic import check_name
 
 DEMO = "hepatitis"
 
@@ -33,11 +33,11 @@ def run_demo(folder: str, *, force: bool = False, json: bool = False, quiet: boo
     if table.is_file() and table.read_bytes() == raw:
         force = True
     files.put(table, [raw], force=force)
-    voice = Voice(quiet or json)
+    voice = Console(quiet or json)
     tell_written(voice, str(table), "as it is bundled")
     wishes = Wishes(about.target, about.categorical_features, about.ordinal_features)
     job = ImputeJob(str(table), report=str(target / "report.html"), force=force)
-    job.run(wishes, Choice(), json=json, quiet=quiet)
+    job.run(wishes, MethodChoice(), json=json, quiet=quiet)
     voice.say(f"Open {target / 'report.html'} in a browser.")
 
 
@@ -83,7 +83,7 @@ def write_table(name: str, out: str, *, force: bool = False) -> None:
         with as_file(resources("greyfill.datasets") / "data" / f"{name}.csv") as path:
             source = files.read(path, text_columns=about.categorical_features)
     source.write(source.frame, out, force=force)
-    tell_written(Voice(), out)
+    tell_written(Console(), out)
 
 
 def _content(name: str) -> bytes:

@@ -21,7 +21,7 @@ LABEL_USES = ("donors", "weights", "predictor", "none")
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """A method and its settings, as the user gave them."""
 
     method: str = "cgknn"

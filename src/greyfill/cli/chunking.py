@@ -10,12 +10,12 @@ import polars as pl
 
 from greyfill import files
 from greyfill.cli import showing
-from greyfill.cli.choosing import Choice
+from greyfill.cli.choosing import MethodChoice
 from greyfill.cli.names import STREAM, beside
 from greyfill.cli.reading import Wishes
-from greyfill.cli.voice import Voice, print_json
+from greyfill.cli.voice import Console, print_json
 from greyfill.exceptions import InvalidParameterError
-from greyfill.report.text import plural
+from greyfill.text import plural
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ChunkedJob:
     def run(
         self,
         wishes: Wishes,
-        choice: Choice,
+        choice: MethodChoice,
         unusable: Mapping[str, Any],
         *,
         json: bool = False,
@@ -37,9 +37,9 @@ class ChunkedJob:
     ) -> None:
         """Check, learn, fill each partition, tell."""
         self._check(unusable)
-        from greyfill.distributed.chunked import impute_dataset, list_partitions
+        from greyfill.distributed.parquet import impute_dataset, list_partitions
 
-        voice = Voice(quiet or json)
+        voice = Console(quiet or json)
         first = list_partitions(self.source)[0].read()
         frame = pl.from_arrow(first)
         assert isinstance(frame, pl.DataFrame)

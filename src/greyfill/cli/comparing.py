@@ -78,13 +78,13 @@ def compare(
     fills everything first with all labels, which overstates the accuracy. Ends with 1 if a method
     failed.
     """
-    from greyfill.cli.matching import Match
+    from greyfill.cli.matching import CompareJob
     from greyfill.cli.reading import Wishes
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
         delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
-    match = Match(tuple(methods or ()), rates, mechanism, repeats, jobs, seed, cache)
+    match = CompareJob(tuple(methods or ()), rates, mechanism, repeats, jobs, seed, cache)
     if match.run(file, wishes, json=json, quiet=quiet):
         raise typer.Exit(1)

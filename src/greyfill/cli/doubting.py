@@ -90,7 +90,7 @@ def sensitivity(
     share of a level, in the second class minus that in the first; the accuracy is
     cross-validated without the labels of the test rows.
     """
-    from greyfill.cli.choosing import Choice
+    from greyfill.cli.choosing import MethodChoice
     from greyfill.cli.reading import Wishes
     from greyfill.cli.shifting import Question
 
@@ -99,4 +99,4 @@ def sensitivity(
         delimiter, decimal, encoding,
     )  # fmt: skip
     question = Question(column, deltas, level, within, threshold, classifier, plot, force)
-    question.run(file, wishes, Choice(method, k, labels, jobs, seed), json=json, quiet=quiet)
+    question.run(file, wishes, MethodChoice(method, k, labels, jobs, seed), json=json, quiet=quiet)

@@ -106,7 +106,7 @@ def _tell(message: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from greyfill.report.text import clean
+    from greyfill.text import clean
 
     line = clean(message, most=MOST_CHARACTERS)  # a name may hold what would steer a terminal
     Console(stderr=True, highlight=False).print(Text(f"greyfill: {line}", "red"), soft_wrap=True)
@@ -117,7 +117,7 @@ def _in_words(error: BaseException) -> str:
         return "not enough memory. Give fewer rows, or a machine with more."
     if isinstance(error, GreyfillError) or not isinstance(error, OSError):
         return str(error)
-    from greyfill.files.problems import reason
+    from greyfill.files.inputs import reason
 
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{reason(error)}"

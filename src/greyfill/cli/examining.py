@@ -14,11 +14,16 @@ from greyfill.cli.reading import Sheet
 from greyfill.cli.showing import bar, grid, name_of
 from greyfill.information import class_information
 from greyfill.missingness import little_test
-from greyfill.report.cautions import TEST_COLUMNS, TEST_PASSES, TEST_PATTERNS, TEST_ROWS
-from greyfill.report.holes import patterns
-from greyfill.report.summarize import INFORMATION_ROWS
-from greyfill.report.text import clean, count, number, plural, share, tidy
+from greyfill.report.column_summary import patterns
+from greyfill.report.summary import (
+    INFORMATION_ROWS,
+    TEST_COLUMNS,
+    TEST_PASSES,
+    TEST_PATTERNS,
+    TEST_ROWS,
+)
 from greyfill.table import Floats, Ints, Kind, Table
+from greyfill.text import clean, count, number, plural, share, tidy
 
 MOST_SHOWN = 6
 MOST_COLUMNS = 100

@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 
 from greyfill import files, frames
-from greyfill.cli.choosing import Choice
+from greyfill.cli.choosing import MethodChoice
 from greyfill.cli.names import called
 from greyfill.cli.noting import doubts, notes_on
 from greyfill.cli.reading import Sheet, count_holes
 from greyfill.cli.remembering import remember
-from greyfill.cli.voice import Voice
+from greyfill.cli.voice import Console
 from greyfill.exceptions import EmptyColumnWarning
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
@@ -28,7 +28,7 @@ Numbers = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Filled:
+class FilledSheet:
     """A fitted imputer, the features of its sheet without holes, and the time it took."""
 
     sheet: Sheet
@@ -45,7 +45,7 @@ class Filled:
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
-        from greyfill.report.facts import fallbacks
+        from greyfill.report.evidence import fallbacks
 
         imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
         left = {c for c in holes if c not in self.features.columns}
@@ -68,7 +68,7 @@ class Filled:
         }
 
 
-def learn(sheet: Sheet, choice: Choice, voice: Voice) -> Filled:
+def learn(sheet: Sheet, choice: MethodChoice, voice: Console) -> FilledSheet:
     """Fit the imputer and fill the rows that it learned from."""
     imputer, started = choice.make(sheet), perf_counter()
     imputer.set_params(verbose=int(voice.in_terminal))
@@ -77,10 +77,10 @@ def learn(sheet: Sheet, choice: Choice, voice: Voice) -> Filled:
     imputer.set_params(verbose=0)
     remember(imputer, sheet.source.styles)
     chosen = features.select([c for c in sheet.features if c in features.columns])
-    return Filled(sheet, imputer, chosen, perf_counter() - started, tuple(heard))
+    return FilledSheet(sheet, imputer, chosen, perf_counter() - started, tuple(heard))
 
 
-class Tally:
+class FillTally:
     """Counts of rows, holes and filled cells over the batches of a file of new rows."""
 
     def __init__(self, schema: Schema) -> None:
@@ -112,9 +112,11 @@ class Tally:
         }
 
 
-def fill_new(imputer: Any, batches: files.Batches, out: str, force: bool, voice: Voice) -> Numbers:
+def fill_new(
+    imputer: Any, batches: files.Batches, out: str, force: bool, voice: Console
+) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
-    started, tally = perf_counter(), Tally(imputer.schema_)
+    started, tally = perf_counter(), FillTally(imputer.schema_)
     with (
         voice.counting(f"filling {called(batches.name)}", batches.height) as move_on,
         _heard(),
@@ -138,7 +140,7 @@ def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None
     return pl.concat(parts) if parts else frame
 
 
-def plan(sheet: Sheet, choice: Choice) -> Numbers:
+def plan(sheet: Sheet, choice: MethodChoice) -> Numbers:
     """What would be done, after every check that needs no work."""
     choice.make(sheet)
     fields, holes, empty = schema_of(sheet).fields, sheet.holes(), sheet.empty

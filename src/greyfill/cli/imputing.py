@@ -77,7 +77,7 @@ def impute(
     Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
     without. The target itself is never imputed.
     """
-    from greyfill.cli.choosing import Choice
+    from greyfill.cli.choosing import MethodChoice
     from greyfill.cli.jobs import ImputeJob
     from greyfill.cli.reading import Wishes
 
@@ -85,7 +85,7 @@ def impute(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
         delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
-    choice = Choice(method, k, labels, jobs, seed)
+    choice = MethodChoice(method, k, labels, jobs, seed)
     if chunked:
         from greyfill.cli.chunking import ChunkedJob
 
@@ -121,7 +121,7 @@ def fit(
     encoding: o.Encoding = None,
 ) -> None:
     """Learn from a table and save the imputer, to fill other tables with greyfill apply."""
-    from greyfill.cli.choosing import Choice
+    from greyfill.cli.choosing import MethodChoice
     from greyfill.cli.jobs import fit_and_save
     from greyfill.cli.reading import Wishes
 
@@ -129,5 +129,5 @@ def fit(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
         delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
-    choice = Choice(method, k, labels, jobs, seed)
+    choice = MethodChoice(method, k, labels, jobs, seed)
     fit_and_save(file, save, wishes, choice, force=force, json=json, quiet=quiet)

@@ -21,13 +21,13 @@ def inspect(
     from greyfill.cli.examining import examine, show
     from greyfill.cli.jobs import read_sheet
     from greyfill.cli.reading import Wishes
-    from greyfill.cli.voice import Voice, page, print_json
+    from greyfill.cli.voice import Console, page, print_json
 
     wishes = Wishes(
         target, categorical or (), ordinal or (), ignored or (), na_values or (),
         delimiter, decimal, encoding, numeric or (),
     )  # fmt: skip
-    voice = Voice()
+    voice = Console()
     sheet = read_sheet(file, wishes, voice)
     with voice.working(f"looking at {sheet.name}"):
         numbers = examine(sheet)

@@ -9,16 +9,16 @@ from typing import Any
 
 from greyfill import files
 from greyfill.cli import showing
-from greyfill.cli.choosing import Choice
-from greyfill.cli.filling import Filled, Numbers, fill_new, learn, plan, schema_of
+from greyfill.cli.choosing import MethodChoice
+from greyfill.cli.filling import FilledSheet, Numbers, fill_new, learn, plan, schema_of
 from greyfill.cli.names import STREAM, beside, called, shown
 from greyfill.cli.reading import Sheet, Wishes
 from greyfill.cli.remembering import learned_from
-from greyfill.cli.voice import Voice, print_json
+from greyfill.cli.voice import Console, print_json
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.files.formats import layout_of
 from greyfill.frames import Schema
-from greyfill.report.text import clean
+from greyfill.text import clean
 
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
@@ -37,14 +37,14 @@ class ImputeJob:
     def run(
         self,
         wishes: Wishes,
-        choice: Choice,
+        choice: MethodChoice,
         *,
         dry_run: bool = False,
         json: bool = False,
         quiet: bool = False,
     ) -> None:
         """Check, read, fill, write, tell."""
-        voice = Voice(quiet or json)
+        voice = Console(quiet or json)
         self._check(json and not dry_run)
         sheet = read_sheet(self.file, wishes, voice)
         if self.model is not None:
@@ -64,7 +64,7 @@ class ImputeJob:
         """Where the filled table goes."""
         return beside(self.file, "filled") if self.output is None else self.output
 
-    def _fill(self, sheet: Sheet, wishes: Wishes, choice: Choice, voice: Voice) -> Numbers:
+    def _fill(self, sheet: Sheet, wishes: Wishes, choice: MethodChoice, voice: Console) -> Numbers:
         choice.make(sheet)  # says what is wrong before any test is read
         schema = schema_of(sheet)
         learned = learned_from(schema, sheet.source.styles, wishes.na_values)
@@ -85,18 +85,18 @@ class ImputeJob:
         outputs = {"output": self.out, "report": self.report, "model": self.model}
         return numbers | outputs | {"tests": told}
 
-    def _fill_test(self, filled: Filled, new: files.Batches, voice: Voice) -> Numbers:
+    def _fill_test(self, filled: FilledSheet, new: files.Batches, voice: Console) -> Numbers:
         out = beside(new.name, "filled")
         numbers = fill_new(filled.imputer, new, out, self.force, voice)
         showing.tell_notes(voice, numbers)
         showing.tell_written(voice, out, f"{numbers['filled']:,} holes filled without labels")
         return numbers
 
-    def _write_report(self, filled: Filled, voice: Voice) -> None:
+    def _write_report(self, filled: FilledSheet, voice: Console) -> None:
         if self.report is not None:
             write_report(filled, self.report, self.force, voice)
 
-    def _write_model(self, filled: Filled, voice: Voice) -> None:
+    def _write_model(self, filled: FilledSheet, voice: Console) -> None:
         if self.model is not None:
             filled.imputer.save(self.model)
             showing.tell_written(voice, self.model, f"for greyfill apply {self.model} FILE")
@@ -106,7 +106,7 @@ class ImputeJob:
         idle = not self.tests and self.report is None and self.model is None
         return idle and not any(sheet.holes().values())
 
-    def _copy(self, sheet: Sheet, voice: Voice) -> Numbers:
+    def _copy(self, sheet: Sheet, voice: Console) -> Numbers:
         sheet.source.write(sheet.source.frame, self.out, force=self.force)
         voice.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
         notes = {"notes": list(sheet.source.notes)}
@@ -142,14 +142,14 @@ def fit_and_save(
     file: str,
     model: str,
     wishes: Wishes,
-    choice: Choice,
+    choice: MethodChoice,
     *,
     force: bool = False,
     json: bool = False,
     quiet: bool = False,
 ) -> None:
     """Learn from a table and save the imputer."""
-    voice = Voice(quiet or json)
+    voice = Console(quiet or json)
     if model == STREAM:
         raise InvalidParameterError("--save needs the name of a file, not -.")
     files.check_outputs([files.Output(model)], [file], force=force)
@@ -166,7 +166,7 @@ def fit_and_save(
         print_json(numbers)
 
 
-def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
+def read_sheet(name: str, wishes: Wishes, voice: Console) -> Sheet:
     """Read a table to learn from."""
     with voice.working(f"reading {called(name)}"):
         return wishes.read(name)
@@ -174,7 +174,7 @@ def read_sheet(name: str, wishes: Wishes, voice: Voice) -> Sheet:
 
 @contextmanager
 def open_new(
-    name: str, wishes: Wishes, schema: Schema, learned: files.Learned, voice: Voice
+    name: str, wishes: Wishes, schema: Schema, learned: files.LearnedTypes, voice: Console
 ) -> Iterator[files.Batches]:
     """Open new rows for an imputer that learned this schema."""
     with ExitStack() as opened:
@@ -193,7 +193,7 @@ def report_format(name: str) -> str:
     return REPORT_FORMATS.get(suffix, "html")
 
 
-def write_report(filled: Filled, name: str, force: bool, voice: Voice) -> None:
+def write_report(filled: FilledSheet, name: str, force: bool, voice: Console) -> None:
     """Write the page about what was imputed."""
     from greyfill.report import make_report
 
@@ -214,7 +214,7 @@ def check_can_save(imputer: Any, method: str) -> None:
         )
 
 
-def _tell_plan(voice: Voice, numbers: Numbers) -> None:
+def _tell_plan(voice: Console, numbers: Numbers) -> None:
     showing.tell_columns(voice, numbers, "holes")
     others = [c["name"] for c in numbers["columns"] if not c["holes"]]
     if others:

@@ -10,14 +10,13 @@ from greyfill.cli.jobs import read_sheet
 from greyfill.cli.names import did_you_mean
 from greyfill.cli.reading import Wishes
 from greyfill.cli.showing import grid
-from greyfill.cli.voice import Voice, page, print_json
+from greyfill.cli.voice import Console, page, print_json
 from greyfill.evaluation import METHODS, Comparison, compare
-from greyfill.evaluation.compare import DEFAULT_METHODS
-from greyfill.evaluation.rendering import overview
-from greyfill.evaluation.store import file_of
+from greyfill.evaluation.compare import DEFAULT_METHODS, file_of
+from greyfill.evaluation.comparison import overview
 from greyfill.exceptions import InvalidParameterError
-from greyfill.files.outputs import Output, check_distinct
-from greyfill.report.text import clean
+from greyfill.files.atomic import Output, check_distinct
+from greyfill.text import clean
 
 HEADS = {
     "accuracy_naive_bayes_honest": "accuracy, honest",
@@ -26,7 +25,7 @@ HEADS = {
 
 
 @dataclass(frozen=True)
-class Match:
+class CompareJob:
     """The methods to compare, and how."""
 
     methods: tuple[str, ...] = ()
@@ -44,7 +43,7 @@ class Match:
         names, rates = self._names(), self._rates()
         if self.cache is not None:
             check_distinct([Output(os.fspath(file_of(self.cache)))], [file])
-        voice = Voice(quiet or json)
+        voice = Console(quiet or json)
         sheet = read_sheet(file, wishes, voice)
         result = compare(
             sheet.X,

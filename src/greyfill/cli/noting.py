@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from greyfill.cli.reading import Sheet
-from greyfill.files.forms import form_of
+from greyfill.files.column_types import form_of
 from greyfill.frames import Family, Field
 from greyfill.table import Kind
 

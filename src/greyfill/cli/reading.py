@@ -104,7 +104,7 @@ class Wishes:
 
     @contextmanager
     def open_new(
-        self, name: str, schema: Schema, learned: files.Learned
+        self, name: str, schema: Schema, learned: files.LearnedTypes
     ) -> Iterator[files.Batches]:
         """Open new rows for a model; columns that it does not know are left as they are."""
         others = [*([self.target] if self.target else []), *_split(self.ignored)]

@@ -5,8 +5,18 @@ from typing import Any
 
 from greyfill import files
 from greyfill.exceptions import PersistenceError
-from greyfill.files.learned import KINDS, as_plain, from_plain
-from greyfill.files.styles import Day, Moment, Shortest, Style, Text, Truth, Whole
+from greyfill.files.styles import (
+    KINDS,
+    Day,
+    Moment,
+    Shortest,
+    Style,
+    Text,
+    Truth,
+    Whole,
+    as_plain,
+    from_plain,
+)
 from greyfill.frames import Family, Field, Schema
 
 ATTRIBUTE = "cell_styles_"
@@ -31,7 +41,7 @@ def remember(imputer: Any, styles: Mapping[str, Style]) -> None:
     setattr(imputer, ATTRIBUTE, kept)
 
 
-def learned_by(imputer: Any, name: str) -> files.Learned:
+def learned_by(imputer: Any, name: str) -> files.LearnedTypes:
     """What an imputer that was saved under a name knows about new rows."""
     kept = getattr(imputer, ATTRIBUTE, {})
     try:
@@ -44,11 +54,11 @@ def learned_by(imputer: Any, name: str) -> files.Learned:
 
 def learned_from(
     schema: Schema, styles: Mapping[str, Style], na_values: Sequence[str]
-) -> files.Learned:
+) -> files.LearnedTypes:
     """What a schema, the styles of its table and its words for missing tell about new rows."""
     found = {field.name: _style(field, styles.get(field.name)) for field in schema.fields}
     known = {name: style for name, style in found.items() if style is not None}
-    return files.Learned(schema.names, known, tuple(na_values))
+    return files.LearnedTypes(schema.names, known, tuple(na_values))
 
 
 def _style(field: Field, kept: Style | None) -> Style | None:

@@ -45,11 +45,11 @@ def report(
     """
     from greyfill import files
     from greyfill.cli import jobs as work
-    from greyfill.cli.choosing import Choice
+    from greyfill.cli.choosing import MethodChoice
     from greyfill.cli.filling import learn
     from greyfill.cli.names import STREAM, beside
     from greyfill.cli.reading import Wishes
-    from greyfill.cli.voice import Voice, print_json
+    from greyfill.cli.voice import Console, print_json
     from greyfill.exceptions import InvalidParameterError
     from greyfill.report import summarize
 
@@ -63,9 +63,9 @@ def report(
             raise InvalidParameterError("Only one of the page and --json can go to stdout.")
         work.report_format(page)
         files.check_outputs([files.Output(page)], [file], force=force)
-    voice = Voice(quiet or json)
+    voice = Console(quiet or json)
     sheet = work.read_sheet(file, wishes, voice)
-    filled = learn(sheet, Choice(method, k, labels, jobs, seed), voice)
+    filled = learn(sheet, MethodChoice(method, k, labels, jobs, seed), voice)
     if page is not None:
         work.write_report(filled, page, force, voice)
     if json:

@@ -31,7 +31,7 @@ def reproduce(
         raise typer.BadParameter(
             "0 processes cannot work; give a number or -1", param_hint="--jobs"
         )
-    from greyfill.evaluation.reproduction import reproduce as run
+    from greyfill.paper import reproduce as run
 
     done = run(out, quick=quick, seeds=seeds, jobs=jobs, progress=sys.stderr.isatty())
     tally = Counter(verdict.outcome for verdict in done.verdicts)

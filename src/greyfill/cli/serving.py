@@ -12,10 +12,10 @@ from greyfill.cli.jobs import open_new
 from greyfill.cli.names import STREAM, beside
 from greyfill.cli.reading import Wishes
 from greyfill.cli.remembering import learned_by
-from greyfill.cli.voice import Voice, print_json
+from greyfill.cli.voice import Console, print_json
 from greyfill.exceptions import InvalidParameterError, PersistenceError
 from greyfill.files.formats import layout_of
-from greyfill.report.text import clean
+from greyfill.text import clean
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ApplyJob:
         **csv: Any,
     ) -> None:
         """Check, load, fill each file, tell."""
-        voice = Voice(quiet or json)
+        voice = Console(quiet or json)
         self._check(json)
         imputer = load_model(self.model)
         wishes = Wishes(ignored=ignored, na_values=na_values, **csv)
@@ -45,7 +45,7 @@ class ApplyJob:
         if json:
             print_json({"model": self.model, "files": told})
 
-    def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Voice) -> Numbers:
+    def _fill(self, name: str, wishes: Wishes, imputer: Any, voice: Console) -> Numbers:
         learned = learned_by(imputer, self.model)
         with open_new(name, wishes, imputer.schema_, learned, voice) as batches:
             self._set_jobs(imputer, batches.height)

@@ -7,17 +7,17 @@ from pathlib import Path
 from rich.text import Text
 
 from greyfill import files
-from greyfill.cli.choosing import Choice
+from greyfill.cli.choosing import MethodChoice
 from greyfill.cli.filling import schema_of
 from greyfill.cli.jobs import read_sheet
 from greyfill.cli.names import did_you_mean
 from greyfill.cli.noting import doubts, notes_on
 from greyfill.cli.reading import Wishes
 from greyfill.cli.showing import grid, tell_written
-from greyfill.cli.voice import Voice, page, print_json
+from greyfill.cli.voice import Console, page, print_json
 from greyfill.evaluation import Sensitivity, sensitivity
 from greyfill.exceptions import InvalidParameterError
-from greyfill.report.text import clean
+from greyfill.text import clean
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -35,12 +35,14 @@ class Question:
     plot: str | None = None
     force: bool = False
 
-    def run(self, file: str, wishes: Wishes, choice: Choice, *, json: bool, quiet: bool) -> None:
+    def run(
+        self, file: str, wishes: Wishes, choice: MethodChoice, *, json: bool, quiet: bool
+    ) -> None:
         """Shift and print."""
         deltas = self._deltas()
         if self.plot is not None:
             self._check_plot(file)
-        voice = Voice(quiet or json)
+        voice = Console(quiet or json)
         sheet = read_sheet(file, wishes, voice)
         if self.column not in sheet.features:
             raise InvalidParameterError(

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from greyfill.cli.names import STREAM, called
-from greyfill.cli.voice import Voice
-from greyfill.report.text import clean, count, plural
+from greyfill.cli.voice import Console
+from greyfill.text import clean, count, plural
 
 MOST_COLUMNS = 30
 
@@ -40,7 +40,7 @@ def columns_table(columns: list[Numbers], *, counts: tuple[str, ...]) -> tuple[T
     return table, max(0, len(chosen) - MOST_COLUMNS)
 
 
-def tell_columns(voice: Voice, numbers: Numbers, *counts: str) -> None:
+def tell_columns(voice: Console, numbers: Numbers, *counts: str) -> None:
     """The table of the columns with holes, under a line about the file."""
     with_holes = sum(1 for c in numbers["columns"] if c["holes"])
     voice.say(
@@ -56,7 +56,7 @@ def tell_columns(voice: Voice, numbers: Numbers, *counts: str) -> None:
             voice.say(f"… and {plural(left_out, 'more column')}")
 
 
-def tell_filled(voice: Voice, numbers: Numbers) -> None:
+def tell_filled(voice: Console, numbers: Numbers) -> None:
     """What was filled, how, and what to know about it."""
     tell_columns(voice, numbers, "holes", "filled")
     voice.say(how(numbers))
@@ -65,13 +65,13 @@ def tell_filled(voice: Voice, numbers: Numbers) -> None:
     tell_notes(voice, numbers)
 
 
-def tell_notes(voice: Voice, numbers: Numbers) -> None:
+def tell_notes(voice: Console, numbers: Numbers) -> None:
     """The notes of a run."""
     for note in numbers["notes"]:
         voice.note(clean(note, most=500))
 
 
-def tell_written(voice: Voice, name: str, what: str = "") -> None:
+def tell_written(voice: Console, name: str, what: str = "") -> None:
     """The last line about a file; what went to stdout speaks for itself."""
     if name == STREAM:
         return

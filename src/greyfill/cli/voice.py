@@ -7,22 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console as RichConsole
+from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from greyfill.report.text import clean
+from greyfill.text import clean
 
 MOST_CHARACTERS = 8_000
 
 Update = Callable[[str], None]
 
 
-class Voice:
+class Console:
     """Speaks on stderr, or not at all."""
 
     def __init__(self, quiet: bool = False) -> None:
-        self.console = Console(file=sys.stderr, quiet=quiet, highlight=False)
+        self.console = RichConsole(file=sys.stderr, quiet=quiet, highlight=False)
 
     def say(self, message: str, style: str = "") -> None:
         """One line, in which no name of a file or a column steers the terminal."""
@@ -90,7 +91,9 @@ def print_json(numbers: Any) -> None:
     sys.stdout.write(text + "\n")
 
 
-def page() -> Console:
+def page() -> RichConsole:
     """Where tables go that were asked for: stdout, and no narrower than a page of a log."""
-    console = Console(file=sys.stdout, highlight=False)
-    return console if console.is_terminal else Console(file=sys.stdout, highlight=False, width=110)
+    console = RichConsole(file=sys.stdout, highlight=False)
+    return (
+        console if console.is_terminal else RichConsole(file=sys.stdout, highlight=False, width=110)
+    )

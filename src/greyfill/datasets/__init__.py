@@ -10,8 +10,6 @@
 The bundled tables have the holes they came with; ``greyfill.missingness`` makes new ones.
 """
 
-from greyfill.datasets.bundled import Dataset, load, names
-from greyfill.datasets.cubes import make_cubes
-from greyfill.datasets.gaussian import make_gaussian_classes
+from greyfill.datasets.tables import Dataset, load, make_cubes, make_gaussian_classes, names
 
 __all__ = ["Dataset", "load", "make_cubes", "make_gaussian_classes", "names"]

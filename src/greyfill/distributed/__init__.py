@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 from greyfill.checks import check_installed
 
 if TYPE_CHECKING:
-    from greyfill.distributed.chunked import impute_dataset
-    from greyfill.distributed.imputer import DaskImputer
+    from greyfill.distributed.dask_imputer import DaskImputer
+    from greyfill.distributed.parquet import impute_dataset
     from greyfill.distributed.spark import fill_spark
 
 __all__ = ["DaskImputer", "fill_spark", "impute_dataset"]
 
 _NEEDS = {"DaskImputer": ("dask", "pandas"), "impute_dataset": ("dask", "distributed", "pyarrow")}
-_HOME_OF = {"DaskImputer": "imputer", "fill_spark": "spark", "impute_dataset": "chunked"}
+_HOME_OF = {"DaskImputer": "dask_imputer", "fill_spark": "spark", "impute_dataset": "parquet"}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,13 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._neighbors.linking import informed
-from greyfill._neighbors.prepared import only_column
+from greyfill._neighbors.links import informed
+from greyfill._neighbors.preparation import only_column, rows_by_rank
 from greyfill._neighbors.recipe import Recipe
-from greyfill._neighbors.sampling import rows_by_rank
-from greyfill._neighbors.scaling import Scaler
-from greyfill.distributed.reading import Rows
-from greyfill.distributed.sizes import Sized
+from greyfill.distributed.partitions import Rows, Sized
+from greyfill.ranges import RangeScaler
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 
@@ -68,7 +66,7 @@ class Block(Sized):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class BlockPlan:
     """What all blocks share: the recipe, the columns, and their weights."""
 
     recipe: Recipe
@@ -102,7 +100,7 @@ class Plan:
 
 
 def start_block(
-    rows: Rows, scaler: Scaler, teaches: Bools, starts: Floats, givers: Share, first: int
+    rows: Rows, scaler: RangeScaler, teaches: Bools, starts: Floats, givers: Share, first: int
 ) -> Block:
     """Scale a partition, drop the rows that do not teach, and fill its holes for a start."""
     groups = rows.labels + 1
@@ -121,7 +119,7 @@ def start_block(
     )
 
 
-def scaled_rows(rows: Rows, scaler: Scaler, chosen: Ints) -> tuple[Table, Ints]:
+def scaled_rows(rows: Rows, scaler: RangeScaler, chosen: Ints) -> tuple[Table, Ints]:
     """Some rows as a weighting sees them, and their labels."""
     return scaler.scale(rows.table.rows(chosen)), rows.labels[chosen]
 

@@ -1,16 +1,18 @@
 """Donor pools in parts: who gives to whom, which rows make a part, and one part laid out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from greyfill._kernels.pool import DonorPool, build_pool
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.prepared import overall_weights
+from greyfill._neighbors.links import Taking, search
+from greyfill._neighbors.preparation import overall_weights
 from greyfill._neighbors.recipe import Recipe
-from greyfill.distributed.blocks import Block, Plan, matched
-from greyfill.distributed.sizes import Sized
+from greyfill._search.pool import DonorPool, Hints, build_pool
+from greyfill.distributed.blocks import Block, BlockPlan, matched
+from greyfill.distributed.cluster import Cluster, Task
+from greyfill.distributed.partitions import Sized
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
@@ -74,7 +76,7 @@ class Census:
     small_class_holes: int
 
     @classmethod
-    def of(cls, block: Block, pools: list[Pool], plan: Plan) -> "Census":
+    def of(cls, block: Block, pools: list[Pool], plan: BlockPlan) -> "Census":
         """Count one block."""
         own = np.zeros((len(pools), plan.n_groups), dtype=bool)
         for place, pool in enumerate(pools):
@@ -182,7 +184,7 @@ class Part(Sized):
         return self.layout.values[donors, column], holes
 
 
-def build_part(givers: list[Givers], plan: Plan) -> Part:
+def build_part(givers: list[Givers], plan: BlockPlan) -> Part:
     """Lay out the donors of several blocks."""
     return Part(
         build_pool(
@@ -194,3 +196,210 @@ def build_part(givers: list[Givers], plan: Plan) -> Part:
         np.concatenate([g.rows for g in givers]),
         np.concatenate([g.first_holes for g in givers]),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Met(Sized):
+    """The nearest donors so far of the rows of one block in one pool, for one group of weights.
+
+    ``rows`` are places in the block; hole c lies in row ``rows[slots[c]]`` and column
+    ``columns[c]``. ``given`` are the values of its donors, ``holes`` the numbers of those values
+    that are holes themselves (−1: observed). ``extremes`` are Δmin and Δmax over all parts, where
+    the distance needs them.
+    """
+
+    rows: Ints
+    slots: Ints
+    columns: Ints
+    donors: Ints
+    distances: Floats
+    given: Floats
+    holes: Ints
+    extremes: Floats | None = None
+
+
+Meetings = dict[tuple[int, int], Met]
+"""By pool and group of weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hunt:
+    """What is looked for: pools, and how many donors in each for each group of weights."""
+
+    plan: BlockPlan
+    pools: list[Pool]
+    k: Ints
+
+    def taking(self, block: Block, met: Met, part: Part) -> Taking:
+        """The rows of a block that look for donors."""
+        rows = met.rows
+        own = part.own_rows(block.rows[rows])
+        return Taking(rows, block.values[rows], block.missing[rows], own)
+
+
+def open_meetings(block: Block, hunt: Hunt) -> Meetings:
+    """Nobody has met anybody yet; rows without a chance to find a donor do not take part."""
+    meetings: Meetings = {}
+    for place, pool in enumerate(hunt.pools):
+        for group, (weights, cells) in enumerate(hunt.plan.groups(block.holes)):
+            rows = np.flatnonzero(matched(block, cells, weights) & pool.takes(block))
+            if hunt.k[place, group] < 1 or len(rows) == 0:
+                continue
+            slots, columns = np.nonzero(cells[rows])
+            meetings[place, group] = Met(
+                rows,
+                slots,
+                columns,
+                donors=np.zeros((len(rows), 0), dtype=np.intp),
+                distances=np.zeros((len(rows), 0)),
+                given=np.zeros((len(slots), 0)),
+                holes=np.zeros((len(slots), 0), dtype=np.intp),
+            )
+    return meetings
+
+
+def survey(meetings: Meetings, block: Block, hunt: Hunt, pool: int, part: Part) -> Meetings:
+    """Learn from one part of a pool what the search of every part must know."""
+    found = dict(meetings)
+    for (place, group), met in meetings.items():
+        if place == pool:
+            extremes = _extremes(hunt, hunt.taking(block, met, part), part, met.extremes)
+            found[place, group] = replace(met, extremes=extremes)
+    return found
+
+
+def _extremes(hunt: Hunt, taking: Taking, part: Part, known: Floats | None) -> Floats | None:
+    distance = hunt.plan.recipe.distance
+    here = distance.survey(  # type: ignore[attr-defined]  # checked before the work began
+        part.layout, taking.values, taking.missing, taking.own_rows
+    )
+    if here is None or known is None:
+        return None if here is None else np.asarray(here)
+    low, high = np.minimum(here[:, 0], known[:, 0]), np.maximum(here[:, 1], known[:, 1])
+    return np.column_stack([low, high])
+
+
+def meet(
+    meetings: Meetings, block: Block, hunt: Hunt, pools: list[int], parts: list[Part]
+) -> Meetings:
+    """Search some parts of pools and keep the k nearest donors of all that were met."""
+    found = dict(meetings)
+    for pool, part in zip(pools, parts, strict=True):
+        for group in range(hunt.plan.n_groups):
+            if (pool, group) in found:
+                weights, k = hunt.plan.weights[group], int(hunt.k[pool, group])
+                found[pool, group] = _meet_part(found[pool, group], block, hunt, part, weights, k)
+    return found
+
+
+def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int) -> Met:
+    k, known = min(wanted, len(part.rows)), met.distances.shape[1]
+    hints = Hints(met.extremes, met.distances[:, -1] if known == wanted else None)
+    taking = hunt.taking(block, met, part)
+    found, distances = search(
+        hunt.plan.recipe.distance, part.layout, taking, weights, k, 1, hints=hints
+    )
+    given, holes = part.given(found[met.slots], met.columns)
+    new = replace(met, donors=np.where(found < 0, -1, part.rows[found]), distances=distances,
+                  given=given, holes=holes)  # fmt: skip
+    return _nearest_of_both(met, new, wanted) if known else new
+
+
+def _nearest_of_both(one: Met, other: Met, k: int) -> Met:
+    """The k nearest donors of two parts, ties by row number."""
+    donors = np.concatenate([one.donors, other.donors], axis=1)
+    distances = np.concatenate([one.distances, other.distances], axis=1)
+    order = np.lexsort((donors, distances), axis=1)[:, :k]
+    by_cell = order[one.slots]
+    given = np.concatenate([one.given, other.given], axis=1)
+    holes = np.concatenate([one.holes, other.holes], axis=1)
+    return replace(
+        one,
+        donors=np.take_along_axis(donors, order, axis=1),
+        distances=np.take_along_axis(distances, order, axis=1),
+        given=np.take_along_axis(given, by_cell, axis=1),
+        holes=np.take_along_axis(holes, by_cell, axis=1),
+    )
+
+
+class Grounds:
+    """The pools of a table in partitions, cut into parts that fit a worker."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        blocks: list[Task],
+        pools: list[Pool],
+        plan: BlockPlan,
+        census: list[Census],
+        most: int,
+    ) -> None:
+        self.cluster, self.blocks, self.pools, self.plan = cluster, blocks, pools, plan
+        self.givers = np.array([c.givers for c in census]).reshape(len(blocks), len(pools))
+        self.n_holes = sum(c.holes for c in census)
+        shared = np.array([c.shared_holes for c in census], dtype=np.intp)
+        self.first_holes = np.cumsum(shared) - shared
+        self._parts = [
+            part
+            for place in range(len(pools))
+            for part in plan_parts(place, self.givers[:, place], most)
+        ]
+        self._rounds = list(plan_rounds(self._parts, most))
+        self._built: list[Task] | None = None
+
+    def available(self, k: int, own: Bools) -> Ints:
+        """How many donors each row can have, by pool and group of weights; never itself."""
+        return np.asarray(np.minimum(k, self.givers.sum(axis=0)[:, np.newaxis] - own))
+
+    def hunt(self, takers: list[Task], hunt: Hunt) -> list[Task]:
+        """The meetings of blocks of takers with every part of their pools."""
+        meetings = [self.cluster.task(open_meetings, block, hunt) for block in takers]
+        for part in self._in_parts():
+            built = self._build([part])[0]
+            meetings = self._keep_all(
+                self.cluster.task(survey, met, block, hunt, part.pool, built)
+                for met, block in zip(meetings, takers, strict=True)
+            )
+        for parts, built in self._laid_out():
+            places = [part.pool for part in parts]
+            meetings = self._keep_all(
+                self.cluster.task(meet, met, block, hunt, places, built)
+                for met, block in zip(meetings, takers, strict=True)
+            )
+        return meetings
+
+    def leave(self) -> None:
+        """Let the pools go."""
+        self._built = None
+
+    def _in_parts(self) -> list[PartPlan]:
+        """The parts of pools that have several: what one part must know, all must tell first."""
+        several = {p.pool for p in self._parts if sum(q.pool == p.pool for q in self._parts) > 1}
+        return [part for part in self._parts if part.pool in several]
+
+    def _laid_out(self) -> Iterator[tuple[list[PartPlan], list[Task]]]:
+        """Round after round of parts; those of a single round are built once and kept."""
+        for parts in self._rounds:
+            built = self._built or self._build(parts)
+            if len(self._rounds) == 1:
+                self._built = built
+            yield parts, built
+
+    def _build(self, parts: list[PartPlan]) -> list[Task]:
+        return self.cluster.keep([self.cluster.task(build_part, self._collect(part), self.plan)
+                                  for part in parts])  # fmt: skip
+
+    def _collect(self, part: PartPlan) -> list[Task]:
+        return [
+            self.cluster.task(
+                collect, self.blocks[b], self.pools[part.pool], first, last,
+                int(self.first_holes[b]),
+            )
+            for b, first, last in part.shares
+        ]  # fmt: skip
+
+    def _keep_all(self, tasks: Iterator[Task]) -> list[Task]:
+        """Do a round to its end, so that its parts can leave before the next ones come."""
+        kept = self.cluster.keep(list(tasks))
+        self.cluster.wait(kept, "searching donors")
+        return kept

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from greyfill.conventions import check_fitted
-from greyfill.distributed.restoring import with_columns_of
+from greyfill.distributed.partitions import with_columns_of
 from greyfill.exceptions import InvalidDataError
 
 

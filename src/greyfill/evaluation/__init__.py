@@ -13,12 +13,10 @@ X ── frames.encode ──> Table ── ampute ──> holes with a known tr
 from greyfill.evaluation.ampute import ampute
 from greyfill.evaluation.compare import compare
 from greyfill.evaluation.comparison import Comparison, Ranks
-from greyfill.evaluation.encoded import EncodedImputer
-from greyfill.evaluation.methods import METHODS, make
-from greyfill.evaluation.pattern_mixture import sensitivity
-from greyfill.evaluation.peers import ClassMeanImputer, HotDeckImputer, MeanImputer
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
-from greyfill.evaluation.tipping import Sensitivity
+from greyfill.evaluation.sensitivity import Sensitivity, sensitivity
+from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+from greyfill.imputers.registry import METHODS, make
 
 __all__ = [
     "METHODS",

@@ -1,22 +1,218 @@
 """Which imputer serves a table? Hide known cells, fill them by many methods, and compare."""
 
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
+import numpy as np
+import polars as pl
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 
 from greyfill import frames
 from greyfill.datasets import Dataset
+from greyfill.evaluation.ampute import MECHANISMS
 from greyfill.evaluation.comparison import Comparison
-from greyfill.evaluation.plan import Plan, named_methods
-from greyfill.evaluation.store import Store
-from greyfill.evaluation.trials import PROTOCOLS, Data, Outcome, Trial, execute
-from greyfill.exceptions import InvalidDataError
+from greyfill.evaluation.protocols import check_classifiers
+from greyfill.evaluation.trials import PROTOCOLS, Data, Outcome, Trial, execute, metric_names
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files import put_parquet
+from greyfill.files.atomic import check_name, check_output
+from greyfill.files.inputs import naming
+from greyfill.imputers.registry import make
 from greyfill.table import Ints
+
+SCHEMA = {
+    "data": pl.String,
+    "mechanism": pl.String,
+    "rate": pl.Float64,
+    "method": pl.String,
+    "seed": pl.Int64,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "error": pl.String,
+    "key": pl.String,
+}
+SECONDS_BETWEEN_WRITES = 2.0
+
+
+class Store:
+    """Rows of results by (key, metric), kept in a Parquet file if there is a path.
+
+    The file is written beside its place and renamed, at most every two seconds and at the end
+    of the ``with``, also when that is an interruption. Rows of other comparisons are kept.
+
+    >>> with Store(None) as store:
+    ...     store.add([{"key": "a", "metric": "nrmse", "value": 0.1}])
+    ...     store.has("a", "nrmse"), store.has("a", "rmse")
+    (True, False)
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = None if path is None else file_of(path)
+        self._rows: dict[tuple[str, str], dict[str, Any]] = {}
+        self._written = monotonic()
+        if self._path is not None:
+            with naming(os.fspath(self._path), "write"):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            check_output(self._path, force=True)
+        if self._path is not None and self._path.exists():
+            self._remember(_read(self._path).iter_rows(named=True))
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._write()
+
+    def has(self, key: str, metric: str) -> bool:
+        """Whether there is a row without an error; failures are tried again."""
+        row = self._rows.get((key, metric))
+        return row is not None and row["error"] is None
+
+    def add(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Keep new rows in place of older ones."""
+        self._remember(rows)
+        if monotonic() - self._written > SECONDS_BETWEEN_WRITES:
+            self._write()
+
+    def frame(self, wanted: Iterable[tuple[str, str]]) -> pl.DataFrame:
+        """The rows of the given keys and metrics, in their order."""
+        rows = [self._rows[pair] for pair in wanted if pair in self._rows]
+        return pl.DataFrame(rows, schema=SCHEMA)
+
+    def _remember(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            self._rows[row["key"], row["metric"]] = {name: row.get(name) for name in SCHEMA}
+
+    def _write(self) -> None:
+        if self._path is None or not self._rows:
+            return
+        put_parquet(self._path, self.frame(self._rows))
+        self._written = monotonic()
+
+
+def file_of(path: str | os.PathLike[str]) -> Path:
+    """The file of results that a name stands for: itself, or one in that folder."""
+    check_name(os.fspath(path))
+    path = Path(path)
+    return path / "compare.parquet" if path.is_dir() or not path.suffix else path
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise InvalidDataError(f"cache {path} is not a Parquet file: {error}") from None
+    if frame.schema != pl.Schema(SCHEMA):
+        raise InvalidDataError(
+            f"cache {path} holds other columns than a comparison: {frame.columns}"
+        )
+    return frame
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """The grid of a comparison; a value that makes no sense is refused before anything runs."""
+
+    methods: dict[str, Any]
+    rates: tuple[float, ...]
+    mechanisms: tuple[str, ...]
+    seeds: tuple[int, ...]
+    classifiers: tuple[str, ...]
+    protocols: tuple[str, ...]
+    n_splits: int
+
+    def __post_init__(self) -> None:
+        check_classifiers(self.classifiers)
+        _refuse_others("mechanism", self.mechanisms, MECHANISMS)
+        _refuse_others("protocols", self.protocols, PROTOCOLS)
+        if bad := [rate for rate in self.rates if not 0.0 < rate < 1.0]:
+            raise InvalidParameterError(f"rates must lie between 0 and 1, got {bad[0]!r}")
+        for name in ("methods", "rates", "mechanisms", "seeds"):
+            if not getattr(self, name):
+                raise InvalidParameterError(f"nothing to compare: there are no {name}")
+
+    def trials(self, data: Data) -> list[Trial]:
+        """All trials, with all their metrics wanted."""
+        from greyfill import __version__
+
+        print_of_data = _fingerprint(data)
+        trials = []
+        for case in product(self.mechanisms, self.rates, self.methods.items(), self.seeds):
+            mechanism, rate, (label, method), seed = case
+            wanted = metric_names(method, self.classifiers, self.protocols)
+            about = [data.name, mechanism, rate, label, _described(method), seed, self.n_splits]
+            key = _digest(json.dumps([print_of_data, *about, __version__]).encode())
+            trials.append(Trial(mechanism, rate, label, seed, self.n_splits, key, wanted))
+        return trials
+
+
+def named_methods(methods: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Methods by the names that the results show.
+
+    Parameters
+    ----------
+    methods
+        Names of ``METHODS`` and transformers, which are called by their class, or a mapping of
+        names of your own to either.
+
+    >>> from greyfill import CGKNNImputer
+    >>> named_methods(["mean", CGKNNImputer(3), CGKNNImputer(9)])
+    {'mean': 'mean', 'CGKNNImputer': CGKNNImputer(n_neighbors=3),
+     'CGKNNImputer_2': CGKNNImputer(n_neighbors=9)}
+    """
+    if isinstance(methods, str):
+        raise InvalidParameterError(f"methods must be a list or a mapping, not {methods!r}")
+    pairs = methods.items() if isinstance(methods, Mapping) else [(_name(m), m) for m in methods]
+    named: dict[str, Any] = {}
+    for name, method in pairs:
+        _check(method)
+        twins = sum(known.rpartition("_")[0] == name or known == name for known in named)
+        named[f"{name}_{twins + 1}" if twins else name] = method
+    return named
+
+
+def _name(method: Any) -> str:
+    return method if isinstance(method, str) else type(method).__name__
+
+
+def _check(method: Any) -> None:
+    if isinstance(method, str):
+        make(method)
+    elif isinstance(method, type) or not hasattr(method, "transform"):
+        raise InvalidParameterError(f"a method is a name or a transformer, not {method!r}")
+
+
+def _described(method: Any) -> str:
+    """A method with all its parameters, as text that is the same in the next session."""
+    if isinstance(method, str):
+        return method
+    parameters = sorted(method.get_params(deep=True).items())
+    return f"{type(method).__module__}.{type(method).__qualname__}{parameters!r}"
+
+
+def _fingerprint(data: Data) -> str:
+    labels = np.empty(0) if data.labels is None else data.labels
+    parts = (data.table.values.tobytes(), data.table.missing.tobytes(), labels.tobytes())
+    return _digest(b"".join([repr(data.table.columns).encode(), *parts]))
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
+
+
+def _refuse_others(parameter: str, given: Sequence[str], valid: Sequence[str]) -> None:
+    if others := [value for value in given if value not in valid]:
+        raise InvalidParameterError(f"{parameter}: {others[0]!r} is not one of {', '.join(valid)}")
+
 
 DEFAULT_METHODS = (
     "grey",
@@ -120,7 +316,7 @@ def compare(
         missing_values=missing_values,
     )
     data = Data(name, table, _class_codes(y, table.n_rows))
-    plan = Plan(
+    plan = TrialPlan(
         named_methods(methods),
         tuple(map(float, [rates] if isinstance(rates, float | int) else rates)),
         (mechanism,) if isinstance(mechanism, str) else tuple(mechanism),
@@ -160,7 +356,7 @@ def _todo(trials: list[Trial], store: Store) -> list[Trial]:
 
 
 def _execute_all(
-    data: Data, todo: list[Trial], plan: Plan, n_jobs: int | None
+    data: Data, todo: list[Trial], plan: TrialPlan, n_jobs: int | None
 ) -> Iterator[tuple[Trial, list[Outcome]]]:
     """Results as they come in, from this process or from several."""
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")

@@ -18,19 +18,17 @@ and `scanning` read them with polars and `writing` writes them; observed cells k
 dtypes.
 """
 
-from greyfill.files.atomic import put
-from greyfill.files.batches import Batch, Batches, open_batches
+from greyfill.files.atomic import Output, check_output, check_outputs, put
 from greyfill.files.formats import Format
-from greyfill.files.learned import Learned
-from greyfill.files.outputs import Output, check_output, check_outputs
-from greyfill.files.source import Source, read
-from greyfill.files.typed import put_parquet
+from greyfill.files.polars_formats import put_parquet
+from greyfill.files.styles import LearnedTypes
+from greyfill.files.table_file import Batch, Batches, Source, open_batches, read
 
 __all__ = [
     "Batch",
     "Batches",
     "Format",
-    "Learned",
+    "LearnedTypes",
     "Output",
     "Source",
     "check_output",

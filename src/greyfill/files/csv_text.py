@@ -11,16 +11,19 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files import patterns
-from greyfill.files.delimiters import SAMPLE, find_delimiter, quoted_if_needed
 from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
-from greyfill.files.grid import Grid, lay_out_parts
-from greyfill.files.inference import Evidence, StrayCellsError, Verdict
-from greyfill.files.learned import Learned
-from greyfill.files.problems import listed
-from greyfill.files.sentinels import without_nan, without_sentinels
-from greyfill.files.styles import Style
-from greyfill.files.tokens import Offsets
-from greyfill.files.unfound import Unfound
+from greyfill.files.inference import CellEvidence, ColumnType, StrayCellsError
+from greyfill.files.inputs import listed
+from greyfill.files.na_values import Unfound, without_nan, without_sentinels
+from greyfill.files.styles import LearnedTypes, Style
+from greyfill.files.tokens import (
+    SAMPLE,
+    CellGrid,
+    Offsets,
+    find_delimiter,
+    lay_out_parts,
+    quoted_if_needed,
+)
 from greyfill.table import Ints
 
 
@@ -34,7 +37,7 @@ class CsvOptions:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    learned: Learned | None = None
+    learned: LearnedTypes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ class CsvReader:
         self._marks = _possible_marks(self.delimiter, options.decimal)
         self.height = 0
         self._evidence = self._gather()
-        learned = options.learned or Learned()
+        learned = options.learned or LearnedTypes()
         mark = _usual_mark(self._marks, self._evidence, learned.mark)
         self._verdicts = [
             self._judge(j, mark).taught(learned.styles.get(column), mark)
@@ -161,33 +164,33 @@ class CsvReader:
         if height != self.height:
             raise self._changed()
 
-    def grids(self) -> Iterable[Grid]:
+    def grids(self) -> Iterable[CellGrid]:
         """The cells of the file in parts, as text."""
         return self._cut() if self._kept is None else self._grids_in_memory
 
-    def _cut(self) -> Iterator[Grid]:
+    def _cut(self) -> Iterator[CellGrid]:
         body = self.encoding.decode(self._blocks())
         return lay_out_parts(body, self.delimiter, self.encoding.newline, self._file)
 
     @cached_property
-    def _grids_in_memory(self) -> list[Grid]:
+    def _grids_in_memory(self) -> list[CellGrid]:
         return list(self._cut())
 
-    def _gather(self) -> list[Evidence]:
+    def _gather(self) -> list[CellEvidence]:
         """Look at all cells once."""
-        evidence: list[Evidence] = []
+        evidence: list[CellEvidence] = []
         for grid in self.grids():
             if not evidence:
                 texts = self._options.text_columns
                 evidence = [
-                    Evidence(name, self._marks, is_text=name in texts) for name in grid.names
+                    CellEvidence(name, self._marks, is_text=name in texts) for name in grid.names
                 ]
             for j, column in enumerate(evidence):
                 column.add(self._texts(grid, j))
             self.height += grid.height
         return evidence
 
-    def _judge(self, j: int, mark: str) -> Verdict:
+    def _judge(self, j: int, mark: str) -> ColumnType:
         evidence = self._evidence[j]
         is_number = evidence.name in self._options.numeric_columns
         try:
@@ -195,7 +198,7 @@ class CsvReader:
         except StrayCellsError as strays:
             known = self._options.learned
             if known is not None and evidence.name not in known.columns:
-                return Verdict()  # left as it is
+                return ColumnType()  # left as it is
             for grid in self.grids():
                 cells = self._texts(grid, j)
                 row = strays.row_in(cells)
@@ -206,7 +209,7 @@ class CsvReader:
                     ) from None
             raise self._changed() from None
 
-    def _part(self, grid: Grid) -> CsvPart:
+    def _part(self, grid: CellGrid) -> CsvPart:
         if grid.names != self.columns:
             raise self._changed()
         series = [self._typed(grid, j) for j in range(len(grid.names))]
@@ -217,7 +220,7 @@ class CsvReader:
         }
         return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes)
 
-    def _texts(self, grid: Grid, column: int) -> pl.Series:
+    def _texts(self, grid: CellGrid, column: int) -> pl.Series:
         """The cells of a column as text, null where they are missing."""
         if self._kept is not None and column in self._kept:
             return self._kept[column]
@@ -229,7 +232,7 @@ class CsvReader:
             self._kept[column] = cells
         return cells
 
-    def _typed(self, grid: Grid, column: int) -> pl.Series:
+    def _typed(self, grid: CellGrid, column: int) -> pl.Series:
         """The typed cells of a column; numbers that mean missing are null."""
         cells = self._texts(grid, column)
         if self._kept is not None:
@@ -249,7 +252,7 @@ class CsvText:
 
     reader: CsvReader
     part: CsvPart
-    grid: Grid
+    grid: CellGrid
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -302,13 +305,13 @@ def _possible_marks(delimiter: str, given: str | None) -> str:
     return given
 
 
-def _usual_mark(marks: str, columns: list[Evidence], learned: str) -> str:
+def _usual_mark(marks: str, columns: list[CellEvidence], learned: str) -> str:
     """The decimal mark that more numbers of the file show, or else the learned one."""
     counts = sum((column.marks for column in columns), Counter[str]())
     return max(marks, key=lambda mark: (counts[mark], mark == learned))
 
 
-def _holes(column: pl.Series, style: Style, grid: Grid, j: int) -> Holes:
+def _holes(column: pl.Series, style: Style, grid: CellGrid, j: int) -> Holes:
     rows = np.flatnonzero(column.is_null().to_numpy()).astype(np.intp)
     return Holes(rows, grid.starts[rows, j], grid.ends[rows, j], style)
 

@@ -13,9 +13,8 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files import patterns
-from greyfill.files.learned import in_notation, typed
-from greyfill.files.looks import LOOKS, Counts, Look, Numbers, Spelling
-from greyfill.files.styles import Style, Text
+from greyfill.files.column_types import LOOKS, Counts, Look, Numbers, Spelling
+from greyfill.files.styles import Style, Text, in_notation, typed
 
 FEW_WORDS = 3
 """So many different words among numbers are taken for mistakes, not for a column of text."""
@@ -25,7 +24,7 @@ MOST_NUMBERS = 0.95
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ColumnType:
     """The type of a column: its spelling, or None for text; and a note for the user."""
 
     spelling: Spelling | None = None
@@ -49,7 +48,7 @@ class Verdict:
         values = self._values(cells)
         return values if self.learned is None else typed(values, self.learned)
 
-    def taught(self, style: Style | None, mark: str) -> "Verdict":
+    def taught(self, style: Style | None, mark: str) -> "ColumnType":
         """The verdict with the style that a model learned, in the notation of the file."""
         if style is None:
             return self
@@ -138,7 +137,7 @@ class StrayCellsError(Exception):
         )
 
 
-class Evidence:
+class CellEvidence:
     """What the cells of a column say about its type, so far."""
 
     def __init__(self, name: str, marks: str = ".", *, is_text: bool = False) -> None:
@@ -174,22 +173,22 @@ class Evidence:
         for fit in self._others:
             fit.add(counts, may_match=not are_numbers)
 
-    def judge(self, mark: str = ".", *, must_be_numbers: bool = False) -> Verdict:
+    def judge(self, mark: str = ".", *, must_be_numbers: bool = False) -> ColumnType:
         """The type of the column; cells that spoil it are an error."""
         if not self.seen or self._is_text:
-            return Verdict(is_empty=not self.seen)
+            return ColumnType(is_empty=not self.seen)
         numbers = self._numbers[mark]
         if self._has_identifiers and not must_be_numbers:
-            return Verdict(note=self._identifiers() if numbers.count == self.seen else "")
+            return ColumnType(note=self._identifiers() if numbers.count == self.seen else "")
         for fit in [numbers] if must_be_numbers else [numbers, *self._others]:
             strays = self.seen - fit.count
             if not strays:
-                return Verdict(fit.spelling)
+                return ColumnType(fit.spelling)
             if must_be_numbers or fit.are_mistakes(self.seen):
                 raise StrayCellsError(fit, strays)
-        return Verdict()
+        return ColumnType()
 
-    def notes(self, verdict: Verdict) -> Iterator[str]:
+    def notes(self, verdict: ColumnType) -> Iterator[str]:
         """What the user should know about a column that was judged."""
         if verdict.note:
             yield verdict.note

@@ -5,12 +5,17 @@ line end; a doubled quote inside stands for one. Quotes elsewhere are letters. A
 LF or CRLF, or with CR in a text that has no LF. `reference` is the slow twin.
 """
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill._kernels.jit import exact
+from greyfill._search.jit import exact
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.table import Bools, Ints
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -129,3 +134,297 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
 
 _tokenize = exact(_tokenize_bytes)
 _join = exact(_join_contents)
+
+
+def slow_tokenize(body: bytes, delimiter: bytes, newline: bytes) -> list[list[bytes]]:
+    r"""All records of a text, each a list of raw cells with their quotes.
+
+    >>> slow_tokenize(b'a,b\r\n1,"x, y"\r\n', b",", b"\n")
+    [[b'a', b'b'], [b'1', b'"x, y"']]
+    """
+    records: list[list[bytes]] = []
+    start = 0
+    while start < len(body):
+        record: list[bytes] = []
+        stop = delimiter
+        while stop == delimiter:
+            end = _cell_end(body, start, delimiter, newline)
+            cell, stop = body[start:end], body[end : end + 1]
+            record.append(cell.removesuffix(b"\r") if stop == newline == b"\n" else cell)
+            start = end + 1
+        records.append(record)
+    return records
+
+
+def slow_content(cell: bytes) -> bytes:
+    """The text of one cell, without quotes.
+
+    >>> slow_content(b'"a ""b"" c"'), slow_content(b'5" pipe')
+    (b'a "b" c', b'5" pipe')
+    """
+    if not cell.startswith(b'"'):
+        return cell
+    size = _quote_end(cell, 0)
+    return cell[1 : size - 1].replace(b'""', b'"') + cell[size:]
+
+
+def _cell_end(body: bytes, start: int, delimiter: bytes, newline: bytes) -> int:
+    """Where the cell ends that begins here."""
+    end = _quote_end(body, start) if body[start : start + 1] == b'"' else start
+    while end < len(body) and body[end : end + 1] not in (delimiter, newline):
+        end += 1
+    return end
+
+
+def _quote_end(body: bytes, start: int) -> int:
+    """Where the text in quotes ends that begins here, after its closing quote."""
+    end = start + 1
+    while end < len(body):
+        if body[end : end + 2] == b'""':
+            end += 2
+        elif body[end : end + 1] == b'"':
+            return end + 1
+        else:
+            end += 1
+    raise ValueError("a quote is not closed")
+
+
+CANDIDATES = (",", ";", "\t", "|")
+SAMPLE = 1 << 16
+"""So many bytes from the start are looked at."""
+
+
+def find_delimiter(body: bytes, given: str | None = None) -> str:
+    r"""The given delimiter, or the candidate that cuts the first lines into equally many cells.
+
+    A candidate that cuts the header wins over one that does not; a text that none cuts has one
+    column.
+
+    >>> find_delimiter(b"a;b\n1,5;2\n"), find_delimiter(b"a\tb\n"), find_delimiter(b"a\n1\n")
+    (';', '\t', ',')
+    """
+    if given is not None:
+        return _checked(given)
+    sample = body[:SAMPLE]
+    scores = [_score(tokenize(sample, c), len(body) > SAMPLE) for c in CANDIDATES]
+    return CANDIDATES[scores.index(max(scores))]
+
+
+def _checked(given: str) -> str:
+    given = {"\\t": "\t", "tab": "\t"}.get(given, given)  # as one writes it in a shell
+    if len(given) == 1 and given.isascii() and given not in '"\r\n\0' and not given.isalnum():
+        return given
+    raise InvalidParameterError(
+        f"The delimiter must be one character such as , ; | or a tab, not {given!r}."
+    )
+
+
+def _score(tokens: Tokens, is_cut: bool) -> tuple[bool, float, int]:
+    """Whether the header is cut, the share of lines with as many cells, and how many they are."""
+    firsts = tokens.firsts[:-1] if is_cut and len(tokens.firsts) > 2 else tokens.firsts
+    counts = np.diff(firsts)
+    is_blank = (counts == 1) & (tokens.starts[firsts[:-1]] == tokens.ends[firsts[:-1]])
+    counts = counts[~is_blank]
+    if not len(counts):
+        return False, 0.0, 0
+    width = int(counts[0])
+    return width > 1, float((counts == width).mean()), width
+
+
+def quoted_if_needed(text: str, delimiter: str, *, always: bool = False) -> str:
+    """One cell as CSV writes it: in quotes if it could not be read back without.
+
+    >>> quoted_if_needed("x, y", ","), quoted_if_needed("x, y", ";")
+    ('"x, y"', 'x, y')
+    """
+    if always or any(c in text for c in (delimiter, chr(QUOTE), "\n", "\r")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+@dataclass(frozen=True, eq=False)
+class CellGrid:
+    """Column names, and for each row and column the span of its cell in the body.
+
+    The body is a text or a part of it that ends with a row; ``line`` is the number of its first
+    line. Empty lines are no rows, except in a table of one column, where they are holes.
+    """
+
+    file: str
+    body: bytes
+    names: tuple[str, ...]
+    starts: Offsets
+    ends: Offsets
+    newline: int
+    line: int = 1
+
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return len(self.starts)
+
+    def texts(self, column: int) -> list[str]:
+        """The cells of one column, without quotes."""
+        return contents(self.body, self.starts[:, column], self.ends[:, column])
+
+    def place(self, row: int, column: int) -> str:
+        """Where a cell is, for a message."""
+        line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))
+        return f"{self.file}, line {line}, column {self.names[column]!r}"
+
+
+def lay_out_parts(
+    blocks: Iterable[bytes], delimiter: str, newline: int, file: str
+) -> Iterator[CellGrid]:
+    r"""Cut a text that comes in blocks into parts that end with a row, the header in the first.
+
+    A part may have no row, if it holds empty lines only.
+
+    >>> parts = lay_out_parts([b'a,b\n1,', b'2\n3,', b'\n'], ",", 10, "small.csv")
+    >>> [part.texts(1) for part in parts]
+    [[], ['2'], ['']]
+    """
+    names: tuple[str, ...] = ()
+    line, n_rows = 1, 0
+    for body, tokens in _whole_records(blocks, delimiter, newline):
+        part = _Part(file, body, tokens, newline, line)
+        if not names and not len(part.rows):
+            part.refuse_unclosed()
+        header = -1 if names else part.header
+        names = names or part.names(header)
+        grid = part.grid(names, header + 1)
+        line, n_rows = line + body.count(newline), n_rows + grid.height
+        yield grid
+    if not names:
+        raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
+    if not n_rows:
+        raise InvalidDataError(f"{file} has column names but no rows.")
+
+
+def _whole_records(
+    blocks: Iterable[bytes], delimiter: str, newline: int
+) -> Iterator[tuple[bytes, Tokens]]:
+    """Blocks joined and cut such that each ends with a record; the first has one that is not empty.
+
+    A record that is longer than a block makes the blocks grow, each time to twice the size.
+    """
+    started, pending, enough = False, b"", 0
+    for block, is_last in _with_last(blocks):
+        pending += block
+        if len(pending) < enough and not is_last:
+            continue
+        tokens = tokenize(pending, delimiter, newline)
+        end = len(pending)
+        if not is_last:
+            tokens, end = _complete(tokens, pending, newline)
+        started = started or not _is_blank(tokens).all() or tokens.unclosed >= 0
+        if started and (len(tokens.firsts) > 1 or is_last) and end:
+            yield pending[:end], tokens
+            pending, enough = pending[end:], 0
+        else:
+            enough = 2 * len(pending)
+
+
+def _with_last(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The blocks that are not empty, each with whether it is the last."""
+    previous = b""
+    for block in filter(None, blocks):
+        if previous:
+            yield previous, False
+        previous = block
+    yield previous, True
+
+
+def _complete(tokens: Tokens, body: bytes, newline: int) -> tuple[Tokens, int]:
+    """The records whose end is in the body, and where the last of them ends."""
+    firsts = tokens.firsts
+    if tokens.unclosed < 0 and (not body or body[-1] == newline):
+        return tokens, len(body)
+    if tokens.unclosed < 0:
+        firsts = firsts[:-1]
+    n_cells = int(firsts[-1])
+    rest = int(tokens.starts[n_cells]) if n_cells < len(tokens.starts) else tokens.unclosed
+    return Tokens(tokens.starts[:n_cells], tokens.ends[:n_cells], firsts, -1), rest
+
+
+def _is_blank(tokens: Tokens) -> Bools:
+    heads = tokens.firsts[:-1]
+    is_single = np.diff(tokens.firsts) == 1
+    return np.asarray(is_single & (tokens.starts[heads] == tokens.ends[heads]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a text and its cells, not yet known to be a table."""
+
+    file: str
+    body: bytes
+    tokens: Tokens
+    newline: int
+    line: int
+
+    @property
+    def rows(self) -> Ints:
+        """The records that are not blank."""
+        return np.flatnonzero(~_is_blank(self.tokens))
+
+    @property
+    def header(self) -> int:
+        """The record with the column names."""
+        return int(np.argmin(_is_blank(self.tokens)))
+
+    def names(self, header: int) -> tuple[str, ...]:
+        """The column names, each once."""
+        tokens = self.tokens
+        cells = slice(int(tokens.firsts[header]), int(tokens.firsts[header + 1]))
+        names = tuple(contents(self.body, tokens.starts[cells], tokens.ends[cells]))
+        _refuse_duplicates(names, self._line_of(int(tokens.starts[cells.start])), self.file)
+        return names
+
+    def grid(self, names: tuple[str, ...], first: int) -> CellGrid:
+        """The rows from a record on, which all must have as many cells as there are names."""
+        tokens, width = self.tokens, len(names)
+        counts = np.diff(tokens.firsts)[first:]
+        is_row = np.ones(len(counts), dtype=bool) if width == 1 else ~_is_blank(tokens)[first:]
+        self._refuse_ragged(first + np.flatnonzero(is_row & (counts != width)), width)
+        self.refuse_unclosed()  # after what is wrong before it, as a reader of batches finds it
+        if is_row.all():  # the usual case, without an index of all cells
+            begin = int(tokens.firsts[first])
+            spans = [part[begin:].reshape(-1, width) for part in (tokens.starts, tokens.ends)]
+        else:
+            cells = tokens.firsts[first:-1][is_row][:, None] + np.arange(width)
+            spans = [tokens.starts[cells], tokens.ends[cells]]
+        return CellGrid(self.file, self.body, names, spans[0], spans[1], self.newline, self.line)
+
+    def refuse_unclosed(self) -> None:
+        """A quote that nothing closes would swallow the rest of the file."""
+        if self.tokens.unclosed >= 0:
+            raise InvalidDataError(
+                f"{self.file}, line {self._line_of(self.tokens.unclosed)}: a quote opens here and "
+                'nothing closes it. Close it, or write a quote inside a cell as "".'
+            )
+
+    def _refuse_ragged(self, ragged: Ints, width: int) -> None:
+        if not len(ragged):
+            return
+        firsts = self.tokens.firsts
+        found = int(firsts[ragged[0] + 1] - firsts[ragged[0]])
+        line = self._line_of(int(self.tokens.starts[firsts[ragged[0]]]))
+        raise InvalidDataError(
+            f"{self.file}, line {line}: expected {width} cells as in the header, found {found}. "
+            "Put cells that hold the delimiter in quotes, or name another delimiter (--delimiter)."
+        )
+
+    def _line_of(self, offset: int) -> int:
+        """The number of the line at an offset, as an editor counts."""
+        return self.line + self.body.count(self.newline, 0, offset)
+
+
+def _refuse_duplicates(names: tuple[str, ...], line: int, file: str) -> None:
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        places = ", ".join(str(j + 1) for j, other in enumerate(names) if other == name)
+        raise InvalidDataError(
+            f"{file}, line {line}: the column name {name!r} appears {count} times "
+            f"(columns {places}). Give each column a name of its own."
+        )

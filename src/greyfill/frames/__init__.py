@@ -16,9 +16,8 @@ functions and are imported when the first table of their library arrives.
 """
 
 from greyfill.frames.cells import sorted_levels
-from greyfill.frames.decoding import decode
-from greyfill.frames.doors import open_table
-from greyfill.frames.encoding import encode
+from greyfill.frames.decoder import cell_values, decode
+from greyfill.frames.encoder import encode, merge_schemas
 from greyfill.frames.labels import (
     are_continuous,
     class_array,
@@ -26,10 +25,8 @@ from greyfill.frames.labels import (
     labels_to_array,
     warn_of_target,
 )
-from greyfill.frames.merging import merge_schemas
-from greyfill.frames.refusing import shown
 from greyfill.frames.schema import Family, Field, Origin, Schema
-from greyfill.frames.storing import cell_values
+from greyfill.frames.validation import open_table, shown
 
 __all__ = [
     "Family",

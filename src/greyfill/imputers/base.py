@@ -15,8 +15,7 @@ from greyfill import exceptions, frames
 from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
-from greyfill.imputers.estimator import SavedEstimator
-from greyfill.imputers.indicator import MissingIndicator, flag_names
+from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
 from greyfill.table import Bools, Floats, Ints, Table
 
 OUTPUTS = ("default", "pandas", "polars")

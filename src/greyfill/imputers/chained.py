@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from greyfill._chained import mice, missforest
-from greyfill._chained.measures import overall_error
+from greyfill._chained import chain, missforest
+from greyfill._chained.missforest import overall_error
 from greyfill.checks import check_choice, check_seed, check_whole
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -105,8 +105,8 @@ class MICEImputer(BaseImputer):
     history_: dict[str, dict[str, Floats]]
     methods_: dict[str, str]
     n_iter_: int
-    _served: mice.Fitted
-    _taught: mice.Fitted
+    _served: chain.FittedChains
+    _taught: chain.FittedChains
 
     _optional = (*BaseImputer._optional, "_served", "_taught")
 
@@ -177,11 +177,13 @@ class MICEImputer(BaseImputer):
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         settings = self._settings()
         self.n_iter_ = settings.n_iter
-        self._served = mice.run(table, settings, self._report)
+        self._served = chain.run_chains(table, settings, self._report)
         self._taught = self._served
         if self.labels == "predictor":
             assert labels is not None
-            self._taught = mice.run(mice.with_labels(table, labels), settings, self._report)
+            self._taught = chain.run_chains(
+                chain.with_labels(table, labels), settings, self._report
+            )
         plan, names = self._taught.plan, [column.name for column in table.columns]
         self.methods_ = dict(zip(names, plan.methods, strict=False))
         self.history_ = self._traces(names)
@@ -190,10 +192,10 @@ class MICEImputer(BaseImputer):
 
     def _fill_table(self, table: Table) -> Floats:
         chains = range(self.n_imputations if self.combine == "mean" else 1)
-        return self._combined(table, [mice.serve(self._served, table, c) for c in chains])
+        return self._combined(table, [chain.fill_by_chains(self._served, table, c) for c in chains])
 
     def _combined(self, table: Table, draws: list[Floats]) -> Floats:
-        return np.where(table.missing, mice.combine(draws, table.columns), table.values)
+        return np.where(table.missing, chain.combine(draws, table.columns), table.values)
 
     def _completed(self, c: int) -> Floats:
         """One imputation of the kept columns, without the labels."""
@@ -207,12 +209,12 @@ class MICEImputer(BaseImputer):
             if j < len(names)
         }
 
-    def _settings(self) -> mice.Settings:
+    def _settings(self) -> chain.MiceSettings:
         check_choice("combine", self.combine, COMBINES)
         check_choice("labels", self.labels, LABELS)
         if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
             check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
-        return mice.Settings(
+        return chain.MiceSettings(
             n_imputations=check_whole("n_imputations", self.n_imputations),
             n_iter=check_whole("n_iter", self.n_iter),
             methods=self._known_methods(),
@@ -311,7 +313,7 @@ class MissForestImputer(BaseImputer):
     converged_: bool
     oob_error_: dict[str, float]
     oob_errors_: dict[str, float]
-    _fitted: missforest.Fitted
+    _fitted: missforest.FittedForests
 
     _optional = (*BaseImputer._optional, "_fitted")
 
@@ -352,7 +354,7 @@ class MissForestImputer(BaseImputer):
         self.history_, self.oob_error_, self.oob_errors_ = [], {}, {}
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        fitted = missforest.run(table, self._settings(), self._report)
+        fitted = missforest.run_forests(table, self._settings(), self._report)
         self._fitted = fitted
         self.history_ = list(fitted.history)
         self.n_iter_ = max(len(fitted.history), 1)
@@ -363,11 +365,11 @@ class MissForestImputer(BaseImputer):
         return fitted.filled
 
     def _fill_table(self, table: Table) -> Floats:
-        return missforest.serve(self._fitted, table)
+        return missforest.fill_by_forests(self._fitted, table)
 
-    def _settings(self) -> missforest.Settings:
+    def _settings(self) -> missforest.ForestSettings:
         features = self.max_features
-        return missforest.Settings(
+        return missforest.ForestSettings(
             n_estimators=check_whole("n_estimators", self.n_estimators),
             max_iter=check_whole("max_iter", self.max_iter),
             max_features=None if features is None else check_whole("max_features", features),

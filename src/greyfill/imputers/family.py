@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from greyfill import frames, memory
-from greyfill._neighbors.engine import Settings, run
-from greyfill._neighbors.explaining import donors_of
+from greyfill._neighbors.engine import RecipeSettings, run_recipe
+from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe, fill_new_rows
+from greyfill._neighbors.provenance import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
-from greyfill._neighbors.serving import UNLABELED_RULES, Fitted, serve
 from greyfill.checks import check_choice, check_whole, is_whole, seed_of
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidParameterError
@@ -97,7 +97,7 @@ class NeighborFamily(BaseImputer):
     cell_spreads_: tuple[Ints, Ints, Floats]
     feature_weights_: Floats
     weighted_columns_: Ints
-    _fitted: Fitted
+    _fitted: FittedRecipe
 
     _optional = (*BaseImputer._optional, "weighted_columns_", "_fitted")
 
@@ -158,7 +158,7 @@ class NeighborFamily(BaseImputer):
         recipe, settings = self._heeding_recipe(), self._settings()
         _refuse_too_many_links(table, settings)
         heeded = None if self.labels == "none" else labels
-        values, fitted = run(recipe, table, heeded, settings)
+        values, fitted = run_recipe(recipe, table, heeded, settings)
         self._remember(fitted)
         return values
 
@@ -166,7 +166,7 @@ class NeighborFamily(BaseImputer):
         """The recipe with labels used as the user allows."""
         return self._recipe().restrict_labels(self.labels)
 
-    def _remember(self, fitted: Fitted) -> None:
+    def _remember(self, fitted: FittedRecipe) -> None:
         """Set the fitted attributes."""
         self._fitted = fitted
         self.n_neighbors_ = fitted.n_neighbors
@@ -219,7 +219,7 @@ class NeighborFamily(BaseImputer):
         }
 
     def _fill_table(self, table: Table) -> Floats:
-        return serve(self._fitted, table, self.n_jobs)
+        return fill_new_rows(self._fitted, table, self.n_jobs)
 
     def _all_columns(self, weights: Floats) -> Floats:
         """Weights with a zero for each column that was dropped as empty."""
@@ -227,7 +227,7 @@ class NeighborFamily(BaseImputer):
         whole[:, self._kept] = weights
         return whole
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> RecipeSettings:
         n_neighbors = self.n_neighbors
         if not isinstance(n_neighbors, str) and not is_whole(n_neighbors):
             raise InvalidParameterError(
@@ -238,7 +238,7 @@ class NeighborFamily(BaseImputer):
             check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
         if n_neighbors == "auto" and self.labels != "donors":
             n_neighbors = "masked"
-        return Settings(
+        return RecipeSettings(
             n_neighbors=n_neighbors,
             unlabeled=self.unlabeled,
             n_jobs=self.n_jobs,
@@ -262,7 +262,7 @@ def _with_shared_sections(own: str, shared: str) -> str:
     return f"{text}{joint}{sections}{examples}"
 
 
-def _refuse_too_many_links(table: Table, settings: Settings) -> None:
+def _refuse_too_many_links(table: Table, settings: RecipeSettings) -> None:
     """Refuse more donors of more incomplete rows than fit in memory, where k is known."""
     if not isinstance(settings.n_neighbors, str):
         incomplete = int(table.missing.any(axis=1).sum())

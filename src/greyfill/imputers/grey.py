@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from greyfill import frames
-from greyfill._neighbors.tuned.choosing import Choice
-from greyfill._neighbors.tuned.engine import Tuning, serve, tune
+from greyfill._grey.grey_engine import GreySettings, fill_by_panels, tune
+from greyfill._grey.selection import PanelChoice
 from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
 from greyfill.conventions import check_fitted
-from greyfill.imputers.answers import Answers
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.confidence import Answers
 from greyfill.imputers.estimator import told_error
 from greyfill.table import Floats, Ints, Table
 
@@ -198,7 +198,7 @@ class GreyImputer(Answers):
             weights[place, kept[choice.predictors[here]]] = told[here]
         return kept[targets], weights
 
-    def _told_choice(self, choice: Choice, inner: int) -> dict[str, Any]:
+    def _told_choice(self, choice: PanelChoice, inner: int) -> dict[str, Any]:
         """One entry of ``selection_``."""
         size, unit = self._size_of_unit(inner)
         return {
@@ -231,12 +231,12 @@ class GreyImputer(Answers):
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
 
     def _fill_table(self, table: Table) -> Floats:
-        return serve(self._tuned, table)
+        return fill_by_panels(self._tuned, table)
 
-    def _tuning(self) -> Tuning:
+    def _tuning(self) -> GreySettings:
         """The parameters, checked."""
         check_tolerance(self.tol)
-        return Tuning(
+        return GreySettings(
             n_cells=check_whole("n_cells", self.n_cells, least=10),
             max_iter=check_whole("max_iter", self.max_iter),
             tol=self.tol,

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from greyfill import frames
-from greyfill._neighbors.scaling import from_share
-from greyfill._neighbors.tuned.engine import (
-    Tuned,
-    Tuning,
+from greyfill._grey.grey_engine import (
+    FittedGrey,
+    GreySettings,
     ask,
     likeliest,
     posterior,
@@ -23,6 +22,7 @@ from greyfill.checks import check_seed, check_whole, is_number
 from greyfill.conventions import OwnScore
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, told_error
+from greyfill.ranges import from_share
 from greyfill.table import Floats, Ints, Table
 
 
@@ -30,7 +30,7 @@ class _GreyModel(SavedEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
 
     selection_: dict[str, Any]
-    _tuned: Tuned
+    _tuned: FittedGrey
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class _GreyModel(SavedEstimator):
         self._kept = np.asarray(~table.missing.all(axis=0))
         if not self._kept.any():
             raise InvalidDataError("no column of X has an observed value")
-        tuning = Tuning(
+        tuning = GreySettings(
             n_cells=self.n_cells, max_iter=2, n_jobs=self.n_jobs, random_state=self.random_state
         )
         self._tuned = teach(table.select(self._kept), labels, response, tuning)

@@ -17,29 +17,29 @@ Each Parzen estimate has two evaluations with the same meaning: an exact one, O(
 memory, for few rows, and a binned one, O(n log n), above ``EXACT_ROWS`` rows.
 """
 
-from greyfill.information.distances import squared_distance_correlation
 from greyfill.information.entropy import entropy, histogram_information
-from greyfill.information.forest import forest_importance
-from greyfill.information.nearest import nearest_information
+from greyfill.information.measures import (
+    MEASURES,
+    class_information,
+    find_measure,
+    forest_importance,
+    nearest_information,
+    normalize,
+    null_corrected,
+    pair_information,
+    squared_distance_correlation,
+)
 from greyfill.information.pairs import (
     binned_density_information,
     density_information,
     exact_density_information,
 )
 from greyfill.information.parzen import (
+    EXACT_ROWS,
     binned_parzen_information,
     exact_parzen_information,
     parzen_information,
 )
-from greyfill.information.relevance import (
-    MEASURES,
-    class_information,
-    find_measure,
-    normalize,
-    null_corrected,
-    pair_information,
-)
-from greyfill.information.windows import EXACT_ROWS
 
 __all__ = [
     "EXACT_ROWS",

@@ -1,10 +1,39 @@
 """Entropy of counts, and mutual information of categories by histogram."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from greyfill.information.blocks import blocks
 from greyfill.information.sums import Steps, exponents, steady_sums
-from greyfill.table import Bools, Floats, Ints
+from greyfill.table import Bools, Floats, Ints, Kind, Table
+
+# Numbers held at once: 2 MB, which stays in a core's cache.
+BLOCK_CELLS = 2**18
+
+
+def blocks(n: int, cells_each: int) -> Iterator[slice]:
+    """Slices of 0 … n that hold at most ``BLOCK_CELLS`` cells, but at least one item.
+
+    >>> list(blocks(5, BLOCK_CELLS // 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, BLOCK_CELLS // max(1, cells_each))
+    for start in range(0, n, size):
+        yield slice(start, min(n, start + size))
+
+
+def known_cells(table: Table) -> Bools:
+    """Observed cells whose value means something: a code of −1 is a level nobody knows.
+
+    >>> import numpy as np
+    >>> from greyfill.table import Column
+    >>> values, missing = np.array([[-1.0], [0.0]]), np.array([[False], [False]])
+    >>> known_cells(Table(values, missing, (Column("sex", Kind.CATEGORICAL, 1),))).ravel()
+    array([False,  True])
+    """
+    holds_codes = np.array([c.kind is not Kind.NUMERIC for c in table.columns], dtype=bool)
+    return np.asarray(~table.missing & ~(holds_codes & (table.values < 0)))
+
 
 # Rounding leaves about 1e-16 bits where the information is 0; normalize would blow that up.
 NEGLIGIBLE = 1e-12

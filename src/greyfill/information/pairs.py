@@ -3,9 +3,8 @@
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.information.blocks import blocks
-from greyfill.information.entropy import without_rounding
-from greyfill.information.windows import (
+from greyfill.information.entropy import blocks, without_rounding
+from greyfill.information.parzen import (
     EXACT_ROWS,
     deposit,
     gaussian,

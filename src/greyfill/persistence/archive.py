@@ -14,7 +14,7 @@ from typing import Any
 from greyfill import memory
 from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.files.atomic import put
-from greyfill.files.problems import reason
+from greyfill.files.inputs import reason
 
 FORMATS = (1, 2)
 """Those that are read; the last is written. Where older versions of greyfill cannot read a file any

@@ -2,17 +2,22 @@
 
 import dataclasses
 import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from greyfill.exceptions import GreyfillError, PersistenceError
-from greyfill.persistence.arrays import read_array, write_array
-from greyfill.persistence.declared import conform, refuse_not_finite
-from greyfill.persistence.estimators import check_estimator, state_types
-from greyfill.persistence.rules import check_record
+from greyfill.persistence.declarations import conform, read_array, refuse_not_finite, write_array
+from greyfill.persistence.estimator_rules import check_estimator, state_types
+from greyfill.persistence.record_rules import check_record
 from greyfill.persistence.tags import (
     ENUMS,
     IMPUTERS,
@@ -24,7 +29,103 @@ from greyfill.persistence.tags import (
     declared_types,
     renamed,
 )
-from greyfill.persistence.texts import read_text, write_text
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class TextKind:
+    """A type of values, how one is written, and how it is read."""
+
+    tag: str
+    holds: Callable[[Any], bool]
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+
+
+def _is_of_pandas(name: str) -> Callable[[Any], bool]:
+    """Whether a value is of a type of pandas, without importing it."""
+
+    def holds(item: Any) -> bool:
+        pandas = sys.modules.get("pandas")
+        return pandas is not None and isinstance(item, getattr(pandas, name))
+
+    return holds
+
+
+def _pandas(name: str) -> Any:
+    from greyfill.checks import check_installed
+
+    check_installed("pandas", f"A saved {name}")
+    return getattr(__import__("pandas"), name)
+
+
+def _write_moment(moment: Any) -> str:
+    """ISO format, and the name of the time zone where it has one."""
+    zone = getattr(moment.tzinfo, "key", None) or getattr(moment.tzinfo, "zone", None)
+    return f"{moment.isoformat()} {zone}" if zone else str(moment.isoformat())
+
+
+def _read_datetime(text: str) -> datetime:
+    iso, _, zone = text.partition(" ")
+    moment = datetime.fromisoformat(iso)
+    return moment.astimezone(ZoneInfo(zone)) if zone else moment
+
+
+def _read_timestamp(text: str) -> Any:
+    iso, _, zone = text.partition(" ")
+    moment = _pandas("Timestamp")(iso)
+    return moment.tz_convert(ZoneInfo(zone)) if zone else moment
+
+
+def _read_timedelta(text: str) -> timedelta:
+    """From whole microseconds; files of older versions hold them as a fraction."""
+    return timedelta(microseconds=float(text) if "." in text or "e" in text else int(text))
+
+
+TEXT_KINDS = (
+    TextKind("timestamp", _is_of_pandas("Timestamp"), _write_moment, _read_timestamp),
+    TextKind(
+        "pandas timedelta",
+        _is_of_pandas("Timedelta"),
+        lambda item: str(item.value),
+        lambda text: _pandas("Timedelta")(int(text), unit="ns"),
+    ),
+    TextKind("datetime", lambda item: isinstance(item, datetime), _write_moment, _read_datetime),
+    TextKind("date", lambda item: isinstance(item, date), date.isoformat, date.fromisoformat),
+    TextKind("time", lambda item: isinstance(item, time), time.isoformat, time.fromisoformat),
+    TextKind(
+        "timedelta",
+        lambda item: isinstance(item, timedelta),
+        lambda item: str(item // MICROSECOND),
+        _read_timedelta,
+    ),
+    TextKind("decimal", lambda item: isinstance(item, Decimal), str, Decimal),
+    TextKind("bytes", lambda item: isinstance(item, bytes), bytes.hex, bytes.fromhex),
+    TextKind("float", lambda item: isinstance(item, float), repr, float),
+)
+"""In the order in which a value is tried: pandas' types are Python's too, and a datetime a date."""
+
+
+def write_text(item: Any) -> tuple[str, str] | None:
+    """Kind and text of a value, or None if it is of no such kind."""
+    for kind in TEXT_KINDS:
+        if kind.holds(item):
+            return kind.tag, kind.write(item)
+    return None
+
+
+def read_text(tag: Any, text: Any) -> Any:
+    """The value of a kind and a text.
+
+    >>> read_text("date", "2025-12-31")
+    datetime.date(2025, 12, 31)
+    """
+    for kind in TEXT_KINDS:
+        if kind.tag == tag and isinstance(text, str):
+            return kind.read(text)
+    raise PersistenceError(f"unknown kind of value {tag!r}")
+
 
 Members = dict[str, bytes]
 

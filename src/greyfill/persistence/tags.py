@@ -5,28 +5,35 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from greyfill import imputers
-from greyfill._chained import mice, missforest
-from greyfill._chained import scaling as chained_scaling
-from greyfill._chained.categories import Binary, Multinomial, Ordered
-from greyfill._chained.chain import Chain, ColumnModel, Plan
-from greyfill._chained.design import Design
-from greyfill._chained.forest import Forest
-from greyfill._chained.growing import Grown
-from greyfill._chained.linear import Line
-from greyfill._chained.numbers import Constant, Match, Model, Normal, Sample
-from greyfill._neighbors import recipe, scaling, serving
+from greyfill._chained import missforest
+from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
+from greyfill._chained.design import Design, SymmetricScaler
+from greyfill._chained.draws import (
+    Binary,
+    Constant,
+    MeanMatch,
+    Model,
+    Multinomial,
+    Normal,
+    Ordered,
+    Sample,
+)
+from greyfill._chained.forest import Forest, Grown
+from greyfill._chained.regressions import Line
+from greyfill._grey.candidates import Candidate
+from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
+from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.selection import PanelChoice
+from greyfill._neighbors import recipe
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
 from greyfill._neighbors.filling import PlainFill, WeightedFill
+from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.schedule import Direct, Once, Sequential, Trace, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart
-from greyfill._neighbors.tuned.candidates import Candidate
-from greyfill._neighbors.tuned.choosing import Choice
-from greyfill._neighbors.tuned.engine import Tuned
-from greyfill._neighbors.tuned.features import ColumnFeatures, FeatureMap
-from greyfill._neighbors.tuned.ground import Ground
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.frames.schema import Family, Field, Schema
+from greyfill.ranges import RangeScaler
 from greyfill.table import Column, Kind, Table
 
 PARTS: dict[Any, tuple[type, ...]] = {
@@ -36,7 +43,7 @@ PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Fill: (PlainFill, WeightedFill),
     recipe.Start: (GlobalStart, ClassStart),
     recipe.Schedule: (Once, UntilStable, Direct, Sequential),
-    Model: (Constant, Sample, Match, Normal, Binary, Multinomial, Ordered),
+    Model: (Constant, Sample, MeanMatch, Normal, Binary, Multinomial, Ordered),
 }
 """The types of ours that follow a protocol."""
 
@@ -66,33 +73,33 @@ TYPES: dict[str, type[Any]] = {
     "direct": Direct,
     "sequential": Sequential,
     "trace": Trace,
-    "range-scaler": scaling.Scaler,
-    "neighbors": serving.Fitted,
+    "range-scaler": RangeScaler,
+    "neighbors": FittedRecipe,
     "candidate": Candidate,
-    "choice": Choice,
-    "tuned-neighbors": Tuned,
+    "choice": PanelChoice,
+    "tuned-neighbors": FittedGrey,
     "column-features": ColumnFeatures,
     "feature-map": FeatureMap,
-    "donor-table": Ground,
-    "half-range-scaler": chained_scaling.Scaler,
+    "donor-table": DonorTable,
+    "half-range-scaler": SymmetricScaler,
     "design": Design,
     "linear-predictor": Line,
     "constant": Constant,
     "sample": Sample,
-    "mean-matching": Match,
+    "mean-matching": MeanMatch,
     "normal": Normal,
     "logistic": Binary,
     "multinomial": Multinomial,
     "proportional-odds": Ordered,
     "column-model": ColumnModel,
-    "chain-plan": Plan,
+    "chain-plan": ChainPlan,
     "chain": Chain,
-    "mice": mice.Fitted,
+    "mice": FittedChains,
     "forest": Forest,
     "forest-with-error": Grown,
-    "missforest-settings": missforest.Settings,
-    "missforest-pass": missforest.State,
-    "missforest": missforest.Fitted,
+    "missforest-settings": missforest.ForestSettings,
+    "missforest-pass": missforest.ForestPass,
+    "missforest": missforest.FittedForests,
 }
 """Types by their tags in a file: a type may move and be renamed, its tag stays."""
 
@@ -170,12 +177,12 @@ IMPUTERS: dict[str, type[Any]] = {name: getattr(imputers, name) for name in impu
 NOT_ALWAYS_FINITE = frozenset(
     {
         (Candidate, "ridge"),
-        (Choice, "error"),
-        (Choice, "errors"),
+        (PanelChoice, "error"),
+        (PanelChoice, "errors"),
         (Chain, "traces"),
-        (Tuned, "spreads"),
-        (serving.Fitted, "spreads"),
-        (serving.Fitted, "k_scores"),
+        (FittedGrey, "spreads"),
+        (FittedRecipe, "spreads"),
+        (FittedRecipe, "k_scores"),
     }
 )
 """Fields in which NaN or infinity has a meaning, or is only shown."""

@@ -1,0 +1,352 @@
+"""The elementary methods by name: which fits which column, and which is the default."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import expit, ndtri
+
+from greyfill._chained.design import SymmetricScaler
+from greyfill._chained.regressions import (
+    Line,
+    Standard,
+    augment,
+    draw_regression,
+    logistic,
+    multinomial,
+    proportional_odds,
+)
+from greyfill.exceptions import InvalidParameterError
+from greyfill.table import Column, Floats, Ints, Kind
+
+N_DONORS = 5
+"""How many observed rows compete to give their value, as in R's mice."""
+
+MAX_KEPT_DONORS = 5_000
+"""A fitted match keeps at most this many donors for new rows, evenly spread over predictions."""
+
+
+class Model(Protocol):
+    """A fitted elementary method."""
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """One value for each row of x, from one number in [0, 1) for each row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The same value everywhere."""
+
+    value: float
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """The value, for each row."""
+        return np.full(len(x), self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """An observed value at random."""
+
+    observed: Floats
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """One observed value for each row."""
+        return np.asarray(self.observed[pick(noise, len(self.observed))])
+
+
+@dataclass(frozen=True, eq=False)
+class MeanMatch:
+    """Type-1 predictive mean matching: the value of one of the 5 donors nearest in prediction.
+
+    |ŷ_i(β̂) − ŷ_new(β*)| ranks the donors i. Donors with equal predictions share their places, so
+    ties are broken at random and not by row number.
+    """
+
+    line: Line
+    spots: Floats
+    starts: Ints
+    donors: Floats
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """The value of one donor for each row."""
+        target = self.line.predict(x)
+        counts = np.diff(self.starts)
+        near = self._nearest_spots(target)
+        places = np.cumsum(np.where(near >= 0, counts[near], 0), axis=1)
+        k = min(N_DONORS, len(self.donors))
+        place = noise * k
+        chosen = (places <= np.minimum(np.floor(place), k - 1)[:, np.newaxis]).sum(axis=1)
+        spot = np.take_along_axis(near, chosen[:, np.newaxis], axis=1)[:, 0]
+        inside = pick(place - np.floor(place), counts[spot])
+        return np.asarray(self.donors[self.starts[spot] + inside])
+
+    def _nearest_spots(self, target: Floats) -> Ints:
+        """The 5 nearest different predictions, nearest first; −1 where there are fewer."""
+        right = np.searchsorted(self.spots, target)
+        window = right[:, np.newaxis] + np.arange(-N_DONORS, N_DONORS)
+        inside = (window >= 0) & (window < len(self.spots))
+        gap = np.abs(self.spots[np.where(inside, window, 0)] - target[:, np.newaxis])
+        gap[~inside] = np.inf
+        order = np.argsort(gap, axis=1, kind="stable")[:, :N_DONORS]
+        return np.asarray(np.take_along_axis(np.where(inside, window, -1), order, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """x · β* + σ* ε, in units of the column."""
+
+    line: Line
+    sigma: float
+    scaler: SymmetricScaler
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """A normal value around the prediction for each row."""
+        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))
+        return self.scaler.unscale(self.line.predict(x) + self.sigma * error)
+
+
+def fit_sample(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """A value of another row, at random."""
+    return Sample(y)
+
+
+def fit_mean(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """The mean of the column."""
+    return Constant(float((y / len(y)).sum()))
+
+
+def fit_norm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Bayesian linear regression with normal errors (R's ``norm``)."""
+    scaler = _scaler_of(y)
+    regression = draw_regression(x, scaler.scale(y), rng)
+    return Normal(regression.drawn, regression.sigma, scaler)
+
+
+def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Predictive mean matching of numbers (R's ``pmm``)."""
+    return match(x, _scaler_of(y).scale(y), y, rng)
+
+
+def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Predictive mean matching of categories, each replaced by a number that x predicts best.
+
+    As R's ``quantify``: the numbers are the category means on the first canonical variate of x,
+    the v of largest v'Bv / v'Tv, with B the scatter of the category means and T that of all rows.
+    """
+    if x.shape[1] == 0:
+        return Sample(y)
+    levels, index = np.unique(y, return_inverse=True)
+    z = Standard.learn(x).apply(x)
+    counts = np.bincount(index, minlength=len(levels))
+    sums = np.zeros((len(levels), z.shape[1]))
+    np.add.at(sums, index, z)
+    means = sums / counts[:, np.newaxis]
+    total = z.T @ z + 1e-5 * len(z) * np.eye(z.shape[1])
+    half = np.linalg.inv(np.linalg.cholesky(total))
+    between = half @ (sums.T @ means) @ half.T
+    direction = half.T @ np.linalg.eigh((between + between.T) / 2)[1][:, -1]
+    return match(x, (means @ direction)[index], y, rng)
+
+
+def match(x: Floats, y: Floats, given: Floats, rng: np.random.Generator) -> MeanMatch:
+    """Match on the regression of y; donors give ``given``."""
+    regression = draw_regression(x, y, rng)
+    predicted = regression.fitted.predict(x)
+    order = np.argsort(predicted, kind="stable")
+    return _lay_out(regression.drawn, predicted[order], given[order])
+
+
+def thinned(model: Model) -> Model:
+    """The model with a bounded number of donors."""
+    if not isinstance(model, MeanMatch) or len(model.donors) <= MAX_KEPT_DONORS:
+        return model
+    kept = np.linspace(0, len(model.donors) - 1, MAX_KEPT_DONORS).round().astype(np.intp)
+    predicted = np.repeat(model.spots, np.diff(model.starts))
+    return _lay_out(model.line, predicted[kept], model.donors[kept])
+
+
+def pick(noise: Floats, n: Ints | int) -> Ints:
+    """Numbers in [0, 1) as places 0 … n − 1.
+
+    >>> pick(np.array([0.0, 0.49, 0.99]), 2)
+    array([0, 0, 1])
+    """
+    return np.asarray(np.minimum(np.floor(noise * n), n - 1).astype(np.intp))
+
+
+def _lay_out(line: Line, predicted: Floats, donors: Floats) -> MeanMatch:
+    """Sorted donors with equal predictions side by side."""
+    spots, starts = np.unique(predicted, return_index=True)
+    return MeanMatch(line, spots, np.append(starts, len(donors)).astype(np.intp), donors)
+
+
+def _scaler_of(y: Floats) -> SymmetricScaler:
+    low, high = y.min(), y.max()
+    half_range = high / 2 - low / 2
+    return SymmetricScaler(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Draw a level by P(level ≤ l), which a subclass computes."""
+
+    levels: Floats
+
+    def cumulative(self, x: Floats) -> Floats:
+        """P(level ≤ l) for each row and each level but the last."""
+        raise NotImplementedError
+
+    def draw(self, x: Floats, noise: Floats) -> Floats:
+        """The first level whose cumulative probability exceeds the noise."""
+        place = (noise[:, np.newaxis] >= self.cumulative(x)).sum(axis=1)
+        return np.asarray(self.levels[place])
+
+
+@dataclass(frozen=True, eq=False)
+class Binary(Levels):
+    """P(second level) = expit(line), with coefficients drawn from their posterior."""
+
+    line: Line
+
+    def cumulative(self, x: Floats) -> Floats:
+        """P(first level)."""
+        return np.asarray(expit(-self.line.predict(x)))[:, np.newaxis]
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial(Levels):
+    """P(level l) ∝ exp(line_l), the first line being 0."""
+
+    lines: tuple[Line, ...]
+
+    def cumulative(self, x: Floats) -> Floats:
+        """Partial sums of the probabilities."""
+        logits = np.column_stack([np.zeros(len(x)), *(line.predict(x) for line in self.lines)])
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        sums = np.cumsum(odds, axis=1)
+        return np.asarray(sums[:, :-1] / sums[:, -1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered(Levels):
+    """P(level ≤ l) = expit(θ_l − line), the line without an intercept."""
+
+    thresholds: Floats
+    line: Line
+
+    def cumulative(self, x: Floats) -> Floats:
+        """P(level ≤ l) for all levels but the last."""
+        return np.asarray(expit(self.thresholds - self.line.predict(x)[:, np.newaxis]))
+
+
+def fit_logreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Logistic regression with a draw of its coefficients (R's ``logreg``).
+
+    β* ~ N(β̂, (X'WX)⁻¹), W = diag(w p̂ (1 − p̂))
+    """
+    levels, level = np.unique(y, return_inverse=True)
+    if len(levels) < 2:
+        return Constant(float(levels[0]))
+    standard = Standard.learn(x)
+    coefficients, factor = logistic(augment(standard.apply(x), level, 2))
+    noise = rng.standard_normal(len(coefficients))
+    drawn = coefficients + solve_triangular(factor, noise, lower=True, trans="T")
+    return Binary(levels, standard.line(drawn[0], drawn[1:]))
+
+
+def fit_polyreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Multinomial logistic regression, without a draw of coefficients (R's ``polyreg``)."""
+    levels, level = np.unique(y, return_inverse=True)
+    if len(levels) < 2:
+        return Constant(float(levels[0]))
+    standard = Standard.learn(x)
+    found = multinomial(augment(standard.apply(x), level, len(levels)), len(levels))
+    return Multinomial(levels, tuple(standard.line(row[0], row[1:]) for row in found))
+
+
+def fit_polr(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Proportional-odds regression, without a draw of coefficients (R's ``polr``)."""
+    levels, level = np.unique(y, return_inverse=True)
+    if len(levels) < 2:
+        return Constant(float(levels[0]))
+    standard = Standard.learn(x)
+    rows = augment(standard.apply(x), level, len(levels))
+    thresholds, slope = proportional_odds(rows, len(levels))
+    return Ordered(levels, thresholds, standard.line(0.0, slope))
+
+
+def fit_mode(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """The most frequent category, the smallest code of ties."""
+    levels, counts = np.unique(y, return_counts=True)
+    return Constant(float(levels[counts.argmax()]))
+
+
+Fit = Callable[[Floats, Floats, np.random.Generator], Model]
+
+MAX_LEVELS = 50
+"""A column with more categories is matched instead of modeled."""
+
+FOR_NUMBERS: dict[str, Fit] = {
+    "pmm": fit_pmm,
+    "norm": fit_norm,
+    "sample": fit_sample,
+    "mean": fit_mean,
+}
+FOR_ORDINALS: dict[str, Fit] = {
+    **FOR_NUMBERS,
+    "logreg": fit_logreg,
+    "polyreg": fit_polyreg,
+    "polr": fit_polr,
+}
+FOR_CATEGORIES: dict[str, Fit] = {
+    "pmm": fit_category_pmm,
+    "logreg": fit_logreg,
+    "polyreg": fit_polyreg,
+    "sample": fit_sample,
+    "mean": fit_mode,
+}
+BY_KIND = {
+    Kind.NUMERIC: FOR_NUMBERS,
+    Kind.ORDINAL: FOR_ORDINALS,
+    Kind.CATEGORICAL: FOR_CATEGORIES,
+}
+
+
+def default_method(column: Column) -> str:
+    """As in R's mice: pmm, logreg for two levels, polyreg, or polr for ordered levels.
+
+    >>> [default_method(Column("sex", Kind.CATEGORICAL, n)) for n in (2, 3)]
+    ['logreg', 'polyreg']
+    """
+    if column.kind is Kind.NUMERIC or column.n_levels > MAX_LEVELS:
+        return "pmm"
+    if column.n_levels <= 2:
+        return "logreg"
+    return "polr" if column.kind is Kind.ORDINAL else "polyreg"
+
+
+def method_of(column: Column, chosen: Mapping[str, str]) -> str:
+    """The name of the method of a column: the chosen one if it fits, or the default."""
+    name = chosen.get(column.name)
+    if name is None:
+        return default_method(column)
+    allowed = BY_KIND[column.kind]
+    if name not in allowed or (name == "logreg" and column.n_levels > 2):
+        what = f"a {column.kind.value} column" + (
+            f" of {column.n_levels} levels" if column.n_levels else ""
+        )
+        known = [other for other in allowed if other != "logreg" or column.n_levels <= 2]
+        raise InvalidParameterError(
+            f"method {name!r} does not fit {column.name!r}, {what}; choose one of {known}"
+        )
+    return name
+
+
+def settle(column: Column, values: Floats) -> Floats:
+    """Values that the column can hold: ordinal ranks are rounded to a level."""
+    if column.kind is not Kind.ORDINAL:
+        return values
+    return np.clip(np.rint(values), 0.0, max(column.n_levels - 1, 0))

@@ -1,0 +1,195 @@
+"""Numba twins of the reference kernels: same names, same answers, fast."""
+
+import numpy as np
+
+from greyfill._search.distances import extremes
+from greyfill._search.jit import exact, exact_inner
+from greyfill._search.pool import DonorPool
+from greyfill._search.scan import search
+from greyfill.table import Bools, Floats, Ints
+
+
+@exact
+def _all_extremes(queries, queries_missing, own_rows, pool, out):
+    for q in range(len(queries)):
+        out[q, 0], out[q, 1] = extremes(
+            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
+            pool.sorted_counts, pool.shelves, own_rows[q] >= 0,
+        )  # fmt: skip
+
+
+def grey_extremes(
+    pool: DonorPool, queries: Floats, queries_missing: Bools, own_rows: Ints
+) -> Floats:
+    """Δmin and Δmax of each query in a pool or a part of one, equation (32).
+
+    Of several parts the least Δmin and the largest Δmax count. Δmin is infinite where a part has
+    no pair of observed cells.
+    """
+    out = np.empty((len(queries), 2))
+    _all_extremes(queries, queries_missing, own_rows, pool, out)
+    return out
+
+
+def grey_search(
+    pool: DonorPool,
+    queries: Floats,
+    queries_missing: Bools,
+    own_rows: Ints,
+    weights: Floats,
+    rho: float,
+    k: int,
+    extremes: Floats | None = None,
+    limits: Floats | None = None,
+) -> tuple[Ints, Floats]:
+    """The k donors of highest grey relational grade for each query, equations (32)–(35).
+
+    For a part of a pool, ``extremes`` are Δmin and Δmax over all parts, and ``limits`` the k-th
+    best distances of other parts: donors beyond them may be left out.
+    """
+    rows, distances = _room(len(queries), k)
+    known = np.empty((len(queries), 0)) if extremes is None else extremes
+    search(True, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), rho, True,
+            known, _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
+    return rows, distances
+
+
+def heom_search(
+    pool: DonorPool,
+    queries: Floats,
+    queries_missing: Bools,
+    own_rows: Ints,
+    weights: Floats,
+    k: int,
+    limits: Floats | None = None,
+) -> tuple[Ints, Floats]:
+    """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
+    rows, distances = _room(len(queries), k)
+    search(False, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), 0.5,
+            True, np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
+            distances)  # fmt: skip
+    return rows, distances
+
+
+def _no_farther(limits: Floats | None, n_queries: int) -> Floats:
+    return np.full(n_queries, np.inf) if limits is None else limits
+
+
+def _room(n_queries: int, k: int) -> tuple[Ints, Floats]:
+    return np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
+
+
+@exact
+def fill_cells(
+    values, is_categorical, slots, columns, donors, number_weights, vote_weights, n_levels
+):  # fmt: skip
+    """One value for each hole: cell c belongs to the query in slot ``slots[c]``."""
+    out = np.empty(len(slots))
+    sums = np.zeros(n_levels)
+    for c in range(len(slots)):
+        if is_categorical[columns[c]]:
+            out[c] = vote(values, slots[c], columns[c], donors, vote_weights, sums)
+        else:
+            out[c] = average(values, slots[c], columns[c], donors, number_weights)
+    return out
+
+
+@exact
+def average_rows(given, weights):
+    """Σ_l w_l v_l of each row of values, from the nearest donor on."""
+    out = np.empty(len(given))
+    for c in range(len(given)):
+        total = 0.0
+        for place in range(given.shape[1]):
+            total += weights[c, place] * given[c, place]
+        out[c] = total
+    return out
+
+
+@exact
+def refill(constants, ends, holes, factors, current, moved, places, fills, changed):
+    """Put constant + Σ_l f_l v_l into ``fills`` for every cell that takes from a hole that moved.
+
+    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``, and where one of those
+    is −1, the factor as it is. Fills that are new are marked in ``changed``. Returns the largest
+    change.
+    """
+    first, largest = 0, 0.0
+    for c in range(len(ends)):
+        start, first, touched = first, ends[c], False
+        for place in range(start, first):
+            touched |= holes[place] >= 0 and moved[holes[place]]
+        if touched:
+            total = constants[c]
+            for place in range(start, first):
+                value = current[holes[place]] if holes[place] >= 0 else 1.0
+                total += factors[place] * value
+            change = abs(total - fills[places[c]])
+            largest = max(largest, change)
+            changed[places[c]] = change > 0.0
+            fills[places[c]] = total
+    return largest
+
+
+@exact
+def vote_cells(values, slots, columns, donors, weights, n_levels):
+    """The winning category of each cell."""
+    out = np.empty(len(slots))
+    sums = np.zeros(n_levels)
+    for c in range(len(slots)):
+        out[c] = vote(values, slots[c], columns[c], donors, weights, sums)
+    return out
+
+
+@exact_inner
+def average(values, slot, column, donors, weights):
+    """Σ_l w_l v_l, equation (11) read as 1/W."""
+    total = 0.0
+    for place in range(donors.shape[1]):
+        total += weights[slot, place] * values[donors[slot, place], column]
+    return total
+
+
+@exact_inner
+def vote(values, slot, column, donors, weights, sums):
+    """The winning category, (13)–(14); ties go to the category of the nearest donor.
+
+    ``sums`` has room for each level and is zero before and after.
+    """
+    best = 0.0
+    for place in range(donors.shape[1]):
+        code = int(values[donors[slot, place], column])
+        sums[code] += weights[slot, place]
+        best = max(best, sums[code])
+    winner = -1
+    for place in range(donors.shape[1]):
+        code = int(values[donors[slot, place], column])
+        if winner < 0 and sums[code] == best:
+            winner = code
+    for place in range(donors.shape[1]):
+        sums[int(values[donors[slot, place], column])] = 0.0
+    return winner
+
+
+@exact
+def write_cells(values, is_categorical, rows, slots, columns, fresh):
+    """Put fresh values into their cells; return the largest change, 1 for a changed category."""
+    largest = 0.0
+    for c in range(len(slots)):
+        row, column = rows[slots[c]], columns[c]
+        change = abs(fresh[c] - values[row, column])
+        if is_categorical[column] and change > 0.0:
+            change = 1.0
+        largest = max(largest, change)
+        values[row, column] = fresh[c]
+    return largest
+
+
+@exact
+def any_missing(missing, slots, columns, donors):
+    """Tell for each cell whether a donor of it was missing in its column."""
+    out = np.zeros(len(slots), dtype=np.bool_)
+    for c in range(len(slots)):
+        for place in range(donors.shape[1]):
+            out[c] |= missing[donors[slots[c], place], columns[c]]
+    return out

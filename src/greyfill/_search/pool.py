@@ -1,0 +1,177 @@
+"""The arrays of one donor pool: exact rows, blocks for the scan, boxes for pruning."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greyfill.table import Bools, Floats, Ints
+
+LEAF = 64
+"""Donors in a leaf, the smallest group with a box of its own."""
+
+LEAVES = 16
+"""Leaves in a block, the larger group with a box of its own."""
+
+BLOCK = LEAVES * LEAF
+"""Donors in a block."""
+
+SHELF = 4
+"""Mean number of values on a shelf of a sorted column."""
+
+FAR = np.float32(1e30)
+"""Stands for a missing donor cell: no number is near it, no category equals it."""
+
+Singles = NDArray[np.float32]
+Bits = NDArray[np.uint64]
+
+
+class Boxes(NamedTuple):
+    """What a group of donors can offer: for each column the range of numbers, the set of codes.
+
+    Arrays end with the group; ``codes`` has bit c mod 64 set where some donor has category c. A
+    column without an observed value has an empty range and an empty set.
+    """
+
+    low: Singles
+    high: Singles
+    codes: Bits
+
+
+class DonorPool(NamedTuple):
+    """Donor rows, exact and laid out for the search.
+
+    ``leaves`` has shape (leaf, column, donor). ``rows[i]`` is the donor at place i of the leaves:
+    near donors stand near each other, so that the boxes are small. ``sorted_columns`` give Δmin
+    and Δmax in O(p log n) for each query.
+    """
+
+    values: Floats
+    missing: Bools
+    is_categorical: Bools
+    rows: Ints
+    leaves: Singles
+    block_boxes: Boxes
+    leaf_boxes: Boxes
+    sorted_columns: Floats
+    sorted_counts: Ints
+    shelves: NDArray[np.int32]
+
+
+def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: Floats) -> DonorPool:
+    """Lay out the donors ``values`` with holes ``missing`` for a distance with ``weights``."""
+    from greyfill._search.distances import shelve
+
+    cells = values.astype(np.float32)
+    cells[missing] = FAR
+    rows = _near_together(cells, is_categorical, weights)
+    leaves = _cut_leaves(cells, rows)
+    sorted_columns, sorted_counts = _sort_columns(values, missing, is_categorical)
+    leaf_boxes = _leaf_boxes(leaves, is_categorical)
+    return DonorPool(
+        values=np.ascontiguousarray(values),
+        missing=np.ascontiguousarray(missing),
+        is_categorical=is_categorical,
+        rows=rows,
+        leaves=leaves,
+        block_boxes=_block_boxes(leaf_boxes),
+        leaf_boxes=leaf_boxes,
+        sorted_columns=sorted_columns,
+        sorted_counts=sorted_counts,
+        shelves=shelve(sorted_columns, sorted_counts, max(len(values) // SHELF, 1)),
+    )
+
+
+def _near_together(cells: Singles, is_categorical: Bools, weights: Floats) -> Ints:
+    """An order in which near donors are neighbors; one block needs none."""
+    if len(cells) <= BLOCK:
+        return np.arange(len(cells))
+    from greyfill._search.distances import kd_order
+
+    order: Ints = kd_order(cells, is_categorical, weights)
+    return order
+
+
+def _cut_leaves(cells: Singles, rows: Ints) -> Singles:
+    """Leaves of shape (column, donor), the last one padded with missing cells."""
+    n, p = cells.shape
+    leaves = np.full((-(-n // LEAF), p, LEAF), FAR, dtype=np.float32)
+    for first in range(0, len(leaves), LEAVES):
+        part = cells[rows[first * LEAF : (first + LEAVES) * LEAF]]
+        whole = len(part) // LEAF
+        leaves[first : first + whole] = part[: whole * LEAF].reshape(whole, LEAF, p).swapaxes(1, 2)
+        if len(part) % LEAF:
+            leaves[first + whole, :, : len(part) % LEAF] = part[whole * LEAF :].T
+    return leaves
+
+
+def _leaf_boxes(leaves: Singles, is_categorical: Bools) -> Boxes:
+    """Boxes of shape (block, column, leaf); a leaf that does not exist is empty."""
+    n_leaves, p, _ = leaves.shape
+    shape = (-(-n_leaves // LEAVES), p, LEAVES)
+    low, high = np.full(shape, FAR), np.full(shape, -FAR)
+    codes = np.zeros(shape, np.uint64)
+    for block in range(shape[0]):
+        cells = leaves[block * LEAVES : (block + 1) * LEAVES].swapaxes(0, 1)
+        here = slice(0, cells.shape[1])
+        low[block, :, here] = cells.min(axis=2)
+        high[block, :, here] = np.where(cells == FAR, -FAR, cells).max(axis=2)
+        codes[block, is_categorical, here] = _code_sets(cells[is_categorical])
+    return Boxes(low, high, codes)
+
+
+def _code_sets(cells: Singles) -> Bits:
+    known = cells != FAR
+    places = np.where(known, cells, 0).astype(np.uint64) % np.uint64(64)
+    bits = np.where(known, np.uint64(1) << places, np.uint64(0))
+    return np.asarray(np.bitwise_or.reduce(bits, axis=-1), dtype=np.uint64)
+
+
+def _block_boxes(leaves: Boxes) -> Boxes:
+    """Boxes of shape (column, block) around the leaves of each block."""
+    return Boxes(
+        np.ascontiguousarray(leaves.low.min(axis=2).T),
+        np.ascontiguousarray(leaves.high.max(axis=2).T),
+        np.ascontiguousarray(np.bitwise_or.reduce(leaves.codes, axis=2).T),
+    )
+
+
+def _sort_columns(values: Floats, missing: Bools, is_categorical: Bools) -> tuple[Floats, Ints]:
+    """Observed values of each numeric column in rising order, padded at the end with +inf."""
+    numeric = ~is_categorical
+    columns = np.full((len(is_categorical), len(values)), np.inf)
+    for j in np.flatnonzero(numeric):
+        observed = values[~missing[:, j], j]
+        columns[j, : len(observed)] = np.sort(observed)
+    counts = np.where(numeric, (~missing).sum(axis=0), 0)
+    return columns, counts.astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Hints:
+    """What other parts of a pool tell the search of one part.
+
+    ``extremes`` are Δmin and Δmax of each query over all parts; None where this part is all.
+    ``limits`` are distances beyond which a donor cannot be among the k nearest of all parts.
+    """
+
+    extremes: Floats | None = None
+    limits: Floats | None = None
+
+    @property
+    def are_none(self) -> bool:
+        """Whether there is nothing to know."""
+        return self.extremes is None and self.limits is None
+
+    def only(self, part: Ints) -> "Hints":
+        """The same for some of the queries.
+
+        >>> import numpy as np
+        >>> Hints(limits=np.array([0.1, 0.2])).only(np.array([1])).limits
+        array([0.2])
+        """
+        return Hints(*(None if h is None else h[part] for h in (self.extremes, self.limits)))
+
+
+NO_HINTS = Hints()

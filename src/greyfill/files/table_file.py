@@ -1,0 +1,344 @@
+"""The one door in and the one door out: read a file, write it back filled."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.atomic import check_output, writing
+from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.encodings import Encoder
+from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
+from greyfill.files.inputs import BLOCK, Input, load, shown
+from greyfill.files.polars_formats import (
+    BATCH_ROWS,
+    FrameWriter,
+    TypedReader,
+    read_typed,
+    writing_frames,
+)
+from greyfill.files.styles import LearnedTypes, Style, Text
+
+UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
+"""Formats with typed cells, whose columns have the type of all their cells together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a file, with nulls for missing cells."""
+
+    frame: pl.DataFrame
+    csv: CsvPart | None = None
+
+
+class BatchWriter:
+    """Takes the batches of a file in their order, filled."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        reader: CsvReader | None,
+        frames: FrameWriter | None,
+        learned: LearnedTypes,
+    ) -> None:
+        self._sink, self._frames, self._learned = sink, frames, learned
+        self._text = None if reader is None else Encoder(reader.encoding)
+
+    def write(self, batch: Batch, filled: pl.DataFrame) -> None:
+        """Write a batch; a CSV file that stays one takes only cells that were missing."""
+        if self._frames is not None:
+            if filled.height:
+                self._frames.write(self._learned.rounded(batch.frame, filled))
+            return
+        assert batch.csv is not None
+        assert self._text is not None
+        for chunk in batch.csv.filled(filled):
+            self._sink.write(self._text.encode(chunk))
+
+    def finish(self) -> None:
+        """Write what is left of a CSV file."""
+        assert self._text is not None
+        self._sink.write(self._text.finish())
+
+
+class Batches:
+    r"""A file that is open for reading in batches, from its start as often as one likes.
+
+    ``columns`` are its names, ``height`` is the number of its rows.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "doses.csv"
+    ...     size = path.write_bytes(b"id,dose\n07,1.50\n08,\n")
+    ...     with open_batches(path) as batches:
+    ...         batches.columns, batches.height
+    ...         sum(batch.frame["dose"].null_count() for batch in batches)
+    (('id', 'dose'), 2)
+    1
+    """
+
+    def __init__(
+        self, source: Input, format: Format, reader: CsvReader | TypedReader, learned: LearnedTypes
+    ) -> None:
+        self.name, self.format = source.name, format
+        self.columns, self.height = reader.columns, reader.height
+        self._source, self._reader, self._learned = source, reader, learned
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The rows in batches, the last one included; a batch may be without rows."""
+        if isinstance(self._reader, CsvReader):
+            for part in self._reader.parts():
+                yield Batch(part.frame, part)
+        else:
+            for frame in self._reader.frames():
+                yield Batch(self._with_types(frame))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading, when all rows were read."""
+        return self._reader.notes
+
+    def _with_types(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The learned types, for formats that declare none."""
+        if self.format not in UNDECLARED:
+            return frame
+        return frame.with_columns(self._learned.typed(column) for column in frame)
+
+    @contextmanager
+    def writing(
+        self, out: str | os.PathLike[str] = "-", *, force: bool = False
+    ) -> Iterator[BatchWriter]:
+        """A writer for all batches; the file appears when all of them are written.
+
+        It does not appear if the input changed since it was opened.
+
+        The rules are those of `Source.write`, and the file is the same, byte for byte.
+        """
+        check_output(out, source=self.name, force=force)
+        layout = layout_of(os.fspath(out))
+        format = layout.format or self.format
+        reader = self._reader if isinstance(self._reader, CsvReader) else None
+        with (
+            writing(out, force=force) as stream,
+            compressing(stream, layout.compression) as sink,
+            self._source.unchanged(),
+        ):
+            if format is Format.CSV and reader is not None:
+                writer = BatchWriter(sink, reader, None, self._learned)
+                yield writer
+                writer.finish()
+            else:
+                with writing_frames(sink, format) as frames:
+                    yield BatchWriter(sink, None, frames, self._learned)
+
+
+@contextmanager
+def open_batches(
+    path: str | os.PathLike[str],
+    *,
+    na_values: Sequence[str] = (),
+    text_columns: Sequence[str] = (),
+    numeric_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    learned: LearnedTypes | None = None,
+    size: int = BLOCK,
+    rows: int = BATCH_ROWS,
+) -> Iterator[Batches]:
+    r"""Open a table with holes to read it in batches.
+
+    Cells, types and spellings are those of `read`, and like there they are told from all cells of
+    a column; so the file is read more than once. Standard input, pipes and compressed Parquet and
+    Arrow files go to a temporary file for that. An Excel file is one batch.
+
+    Parameters
+    ----------
+    path, na_values, delimiter, decimal, encoding
+        As in `read`.
+    text_columns, numeric_columns
+        Columns whose type is given; names that the file has not are passed over.
+    learned
+        What a model knows about the columns: new cells are written as in the table it learned from.
+    size, rows
+        About how many bytes, or how many rows of a Parquet or Arrow file, are read at a time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "funds.csv"
+    >>> written = path.write_bytes(b'ticker,price\r\nNA,1.50\r\nT,\r\n')
+    >>> with open_batches(path) as batches, batches.writing(path, force=True) as writer:
+    ...     for batch in batches:
+    ...         writer.write(batch, batch.frame.fill_null(2.0))
+    >>> path.read_bytes()
+    b'ticker,price\r\nNA,1.50\r\nT,2.00\r\n'
+    >>> folder.cleanup()
+    """
+    name = os.fspath(path)
+    layout = layout_of(name)
+    with Input(name, layout.compression) as source:
+        format = layout.format or sniff_format(source.head(80))
+        reader: CsvReader | TypedReader
+        if format is Format.CSV:
+            options = CsvOptions(
+                tuple(na_values), tuple(text_columns), tuple(numeric_columns),
+                delimiter, decimal, encoding, learned,
+            )  # fmt: skip
+            reader = CsvReader(lambda: source.blocks(size), shown(name), options)
+        else:
+            remembered = learned.na_values if learned else ()
+            reader = TypedReader(source, format, tuple(na_values), size, rows, remembered)
+        yield Batches(source, format, reader, learned or LearnedTypes())
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    r"""A file that was read: its frame, with nulls for missing cells, and what it looked like.
+
+    ``notes`` are sentences for the user about choices that were made while reading.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from greyfill.files import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "doses.csv"
+    ...     size = path.write_bytes(b"id,dose\n07,1.50\n08,\n")
+    ...     source = read(path)
+    ...     source.write(source.frame.fill_null(2.0), path, force=True)
+    ...     path.read_bytes()
+    b'id,dose\n07,1.50\n08,2.00\n'
+    """
+
+    name: str
+    format: Format
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    csv: CsvText | None = field(default=None, repr=False)
+
+    @property
+    def styles(self) -> dict[str, Style]:
+        """How a CSV file writes the columns that have observed cells and are no text."""
+        styles = {} if self.csv is None else self.csv.reader.styles
+        return {name: style for name, style in styles.items() if not isinstance(style, Text)}
+
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message: its line in a text file, else its row."""
+        if self.csv is not None:
+            return self.csv.place(row, column)
+        return f"{shown(self.name)}, row {row + 1}, column {column!r}"
+
+    def write(
+        self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
+    ) -> None:
+        """Write the file with its holes filled, in the format that the new name tells.
+
+        A CSV file that becomes a CSV file keeps every byte but those of imputed cells: delimiter,
+        quotes, line ends and encoding included, whatever the new name. Imputed numbers get as
+        many decimals as the column has. Any other format holds the filled frame.
+
+        Parameters
+        ----------
+        filled
+            The frame with the same rows. Only cells that were missing are looked at when a CSV
+            file becomes a CSV file; a null leaves the cell as it was.
+        out
+            A path, compressed if it ends in .gz or .zst, or ``"-"`` for standard output. A name
+            without extension gets the format of the input, uncompressed.
+        force
+            Replace an existing file, the input included.
+        """
+        check_output(out, source=self.name, force=force)
+        if filled.height != self.frame.height:
+            raise InvalidDataError(
+                f"The filled table has {filled.height} rows, {shown(self.name)} has "
+                f"{self.frame.height}."
+            )
+        layout = layout_of(os.fspath(out))
+        format = layout.format or self.format
+        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+            if format is Format.CSV and self.csv is not None:
+                for chunk in self.csv.filled(filled):
+                    sink.write(chunk)
+            else:
+                with writing_frames(sink, format) as writer:
+                    writer.write(filled)
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    na_values: str | Sequence[str] = (),
+    text_columns: str | Sequence[str] = (),
+    numeric_columns: str | Sequence[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    format: Format | None = None,
+) -> Source:
+    r"""Read a table with holes.
+
+    A cell of a CSV file is missing if it is empty, blank, ``""``, or one of ``na_values``; nothing
+    else is, so a ticker NA stays a ticker. Types are told from all cells of a column: whole and
+    decimal numbers, true/false, ISO dates with or without a time (UTC if all end in Z), else text.
+    Whole numbers with leading zeros or more than 18 digits are text.
+
+    Parameters
+    ----------
+    path
+        A path, or ``"-"`` for standard input, whose format is told by its first bytes.
+    na_values
+        Words that mean missing. One that is a number also means that number: -999 is -999.0.
+    text_columns, numeric_columns
+        Columns whose type is given and not told from their cells. Only for CSV.
+    delimiter, decimal, encoding
+        As found by looking at a CSV file, unless given.
+    format
+        The format, whatever the name says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "funds.csv"
+    >>> size = path.write_bytes(b'cusip,ticker,price\r\n031162100,NA,1.50\r\n00206R102,T,\r\n')
+    >>> source = read(path)
+    >>> source.frame
+    shape: (2, 3)
+    ┌───────────┬────────┬───────┐
+    │ cusip     ┆ ticker ┆ price │
+    │ ---       ┆ ---    ┆ ---   │
+    │ str       ┆ str    ┆ f64   │
+    ╞═══════════╪════════╪═══════╡
+    │ 031162100 ┆ NA     ┆ 1.5   │
+    │ 00206R102 ┆ T      ┆ null  │
+    └───────────┴────────┴───────┘
+    >>> source.write(source.frame.fill_null(2.0), path, force=True)
+    >>> path.read_bytes()
+    b'cusip,ticker,price\r\n031162100,NA,1.50\r\n00206R102,T,2.00\r\n'
+    >>> folder.cleanup()
+    """
+    name = os.fspath(path)
+    layout = layout_of(name) if format is None else Layout(format, None)
+    raw = load(name, layout.compression)
+    found = layout.format or sniff_format(raw)
+    words = _tuple(na_values)
+    if found is Format.CSV:
+        options = CsvOptions(
+            words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding
+        )
+        csv = read_csv(raw, shown(name), options)
+        return Source(name, found, csv.frame, csv.notes, csv)
+    frame, notes = read_typed(raw, found, shown(name), words)
+    return Source(name, found, frame, notes)
+
+
+def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:
+    return (words,) if isinstance(words, str) else tuple(words)

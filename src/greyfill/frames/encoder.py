@@ -1,0 +1,339 @@
+"""One schema of a table that comes in parts, each of which was encoded on its own."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.frames.backends import dialect_of
+from greyfill.frames.cells import Array, Cells, check_finite, sorted_levels
+from greyfill.frames.columns import FAMILIES, null_cells, read_column, read_matrix, read_series
+from greyfill.frames.schema import Extent, Family, Field, Origin, Schema
+from greyfill.frames.validation import (
+    TABLES,
+    Frame,
+    categorical_positions,
+    open_table,
+    ordinal_orders,
+    read_or_refuse,
+    refusing,
+)
+from greyfill.table import Floats, Kind, Table
+
+CATEGORICAL_FAMILIES = frozenset({Family.BOOLEAN, Family.TEXT, Family.CATEGORY, Family.MIXED})
+
+
+def learn(
+    columns: list[Cells],
+    names: tuple[str, ...],
+    categorical_features: Any,
+    ordinal_features: Any,
+    sentinels: tuple[Any, ...],
+) -> Schema:
+    """Learn the schema of a table from its columns and the wishes of the user."""
+    categorical = categorical_positions(categorical_features, names)
+    orders = ordinal_orders(ordinal_features, names)
+    _refuse_both(categorical & orders.keys(), names)
+    fields = []
+    for j, (cells, name) in enumerate(zip(columns, names, strict=True)):
+        with refusing(f"Column {name!r} cannot be used"):
+            kind = _kind(cells, j in categorical, j in orders)
+            levels = _levels(cells, kind, orders.get(j), sentinels)
+            extent = cells.extent if kind is Kind.NUMERIC else None
+            fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed))
+            _refuse_unlisted(cells, fields[-1], orders.get(j))
+    return Schema(tuple(fields), sentinels)
+
+
+def _kind(cells: Cells, called_categorical: bool, called_ordinal: bool) -> Kind:
+    if called_ordinal or (cells.ordered and not called_categorical):
+        return Kind.ORDINAL
+    if called_categorical or cells.family in CATEGORICAL_FAMILIES:
+        return Kind.CATEGORICAL
+    return Kind.NUMERIC
+
+
+def _levels(
+    cells: Cells, kind: Kind, order: tuple[Any, ...] | None, sentinels: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The levels in the order of their codes: as given, as declared by the dtype, or sorted."""
+    if kind is Kind.NUMERIC or cells.is_empty:
+        return ()
+    if order is not None:
+        return order
+    if cells.family is Family.BOOLEAN:
+        return (False, True)
+    levels = cells.declared if cells.family is Family.CATEGORY else cells.uniques()
+    return tuple(level for level in levels or () if level not in sentinels)
+
+
+def _refuse_both(both: Any, names: tuple[str, ...]) -> None:
+    if both:
+        twice = ", ".join(repr(names[j]) for j in sorted(both))
+        raise InvalidParameterError(
+            f"Columns are in both categorical_features and ordinal_features: {twice}."
+        )
+
+
+def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
+    if order is None or cells.is_empty:
+        return
+    unlisted = (cells.codes(field.codes) < 0) & ~cells.missing
+    if unlisted.any():
+        row = int(unlisted.argmax())
+        value = cells.values[row]
+        value = cells.declared[value] if cells.declared is not None else value
+        plain = value.item() if isinstance(value, np.generic) else value
+        raise InvalidParameterError(
+            f"ordinal_features lists {list(order)!r} for column {field.name!r}, "
+            f"but row {row} holds {plain!r}. Add it to the list, or name it in missing_values."
+        )
+
+
+@refusing("X cannot be read as a table", TABLES)
+def encode(
+    X: Any,
+    *,
+    schema: Schema | None = None,
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+) -> tuple[Table, Origin]:
+    """Turn any table into numbers, codes and a mask of holes.
+
+    Parameters
+    ----------
+    X
+        A numpy array, a list of rows, or an eager frame of pandas, polars or pyarrow.
+    schema
+        What an earlier call learned; the codes are then the same, a value that it never saw
+        gets −1, and the other parameters are not looked at.
+    categorical_features
+        ``"auto"`` (by dtype), or names, positions or a mask of columns that are categorical too.
+    ordinal_features
+        Names or positions of ordinal columns (in the order of the dtype, else sorted), or a
+        dict from them to the ordered levels.
+    missing_values
+        One value or a list of values that stand for a hole, besides None, NaN, NA and NaT.
+
+    Dates, durations and times become float64 microseconds since the epoch or midnight; their
+    observed cells are kept as they are, so only imputed cells are rounded to that precision.
+
+    >>> table, origin = encode([[1.0, "no"], [None, "yes"], [3.0, None]])
+    >>> table.values
+    array([[1., 0.],
+           [0., 1.],
+           [3., 0.]])
+    >>> table.columns[1]
+    Column(name='x1', kind=<Kind.CATEGORICAL: 'categorical'>, n_levels=2)
+    """
+    table = open_table(X)
+    sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
+    by_dtype = _is_auto(categorical_features) and ordinal_features is None
+    if by_dtype if schema is None else schema.all_numbers:
+        matrix = _as_matrix(table)
+        if matrix is not None:
+            schema = schema or _schema_of_matrix(matrix, _names(table), sentinels)
+            return _encode_matrix(table, matrix, schema)
+    columns = _read(table, _names(table), sentinels)
+    if schema is None:
+        schema = learn(columns, _names(table), categorical_features, ordinal_features, sentinels)
+    return _encode_columns(table, columns, schema)
+
+
+def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
+    """The extra missing values as a tuple; NaN and None need no mention.
+
+    >>> as_sentinels(["?", -999, None]), as_sentinels("NA"), as_sentinels(float("nan"))
+    (('?', -999), ('NA',), ())
+    """
+    if isinstance(missing_values, Mapping):
+        raise InvalidParameterError(
+            "missing_values holds for all columns and cannot be a dict. Give a value or a list of "
+            "values, or replace those of one column beforehand: X['age'].replace(-999, None)"
+        )
+    if isinstance(missing_values, set | frozenset):
+        given = list(sorted_levels(missing_values))  # a set's own order differs between processes
+    elif isinstance(missing_values, list | tuple | np.ndarray):
+        given = list(missing_values)
+    else:
+        given = [missing_values]
+    missing = null_cells(np.fromiter(given, dtype=object, count=len(given)))
+    return tuple(value for value, null in zip(given, missing, strict=True) if not null)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return categorical_features is None or (
+        isinstance(categorical_features, str) and categorical_features == "auto"
+    )
+
+
+def _as_matrix(table: Array | Frame) -> Array | None:
+    """The whole table as one array of numbers, if it is one."""
+    if isinstance(table, nw.DataFrame):
+        return dialect_of(table).matrix(table.to_native())
+    return table if table.dtype.kind in "fiu" else None
+
+
+def _encode_matrix(table: Array | Frame, matrix: Array, schema: Schema) -> tuple[Table, Origin]:
+    values, missing = read_matrix(matrix, schema.missing_values)
+    check_finite(values, schema.columns)
+    families = (FAMILIES[matrix.dtype.kind],) * matrix.shape[1]
+    origin = Origin(schema, _native(table), missing, families, (False,) * matrix.shape[1])
+    return Table(values, missing, schema.columns), origin
+
+
+def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
+    family = FAMILIES[matrix.dtype.kind]
+    extents: list[Extent] = [None] * len(names)
+    if family is Family.INTEGER:
+        extents = [read_column(matrix[:, j], n, sentinels).extent for j, n in enumerate(names)]
+    fields = zip(names, extents, strict=True)
+    return Schema(
+        tuple(Field(name, Kind.NUMERIC, family, extent=extent) for name, extent in fields),
+        sentinels,
+    )
+
+
+def _names(table: Array | Frame) -> tuple[str, ...]:
+    if isinstance(table, nw.DataFrame):
+        return tuple(str(name) for name in table.columns)
+    return tuple(f"x{j}" for j in range(table.shape[1]))
+
+
+def _native(table: Array | Frame) -> Any:
+    return table.to_native() if isinstance(table, nw.DataFrame) else table
+
+
+def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
+    if isinstance(table, nw.DataFrame):
+        return [
+            read_or_refuse(partial(read_series, name=name, sentinels=sentinels), series, name)
+            for series, name in zip(table.iter_columns(), names, strict=True)
+        ]
+    return [
+        read_or_refuse(partial(read_column, name=name, sentinels=sentinels), table[:, j], name)
+        for j, name in enumerate(names)
+    ]
+
+
+def _encode_columns(
+    table: Array | Frame, columns: list[Cells], schema: Schema
+) -> tuple[Table, Origin]:
+    values = np.empty((len(columns[0].values), len(columns)))
+    missing = np.empty(values.shape, dtype=bool)
+    for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
+        with refusing(f"Column {field.name!r} cannot be used"):
+            values[:, j] = _numbers(cells, field)
+        missing[:, j] = cells.missing
+    values[missing] = 0.0
+    check_finite(values, schema.columns)
+    families = tuple(cells.family for cells in columns)
+    boxed = tuple(cells.boxed for cells in columns)
+    return Table(values, missing, schema.columns), Origin(
+        schema, _native(table), missing, families, boxed
+    )
+
+
+def _numbers(cells: Cells, field: Field) -> Floats:
+    """The cells as the numbers or codes of their field."""
+    if cells.is_empty:
+        return np.zeros(len(cells.values))
+    _refuse_another_meaning(cells, field)
+    return cells.numbers() if field.kind is Kind.NUMERIC else cells.codes(field.codes)
+
+
+def _refuse_another_meaning(cells: Cells, field: Field) -> None:
+    """Refuse text where `fit` saw numbers, and the like.
+
+    A category of an unknown type among objects is only an unseen category.
+    """
+    seen, given = field.meaning, cells.meaning
+    if seen == given or field.family is Family.EMPTY:
+        return
+    if field.kind is not Kind.NUMERIC and (cells.boxed or "anything" in (seen, given)):
+        return
+    given = "categories" if given == "anything" else given
+    raise InvalidDataError(
+        f"Column {field.name!r} holds {given}, but fit saw {seen} in it. "
+        "Convert the column, or fit again."
+    )
+
+
+NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
+"""Families of numbers; a column that has two of them is of the later one."""
+
+
+def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
+    """The schema that the whole table would have got, from those of its parts by their numbers.
+
+    >>> def part(*levels): return Schema((Field("sex", Kind.CATEGORICAL, Family.TEXT, levels),))
+    >>> merge_schemas({0: part("m"), 1: part("f", "m")}).fields[0].levels
+    ('f', 'm')
+    """
+    first = next(iter(schemas.values()))
+    for number, schema in schemas.items():
+        if schema.names != first.names:
+            raise InvalidDataError(
+                f"Partition {number} has the columns {list(schema.names)}, but those before have "
+                f"{list(first.names)}. Give all partitions the same columns in the same order."
+            )
+    columns = zip(*(schema.fields for schema in schemas.values()), strict=True)
+    fields = tuple(_merge_column(dict(zip(schemas, fields, strict=True))) for fields in columns)
+    return replace(first, fields=fields)
+
+
+def _merge_column(fields: dict[int, Field]) -> Field:
+    """One field of those of all parts; parts without a value say nothing."""
+    told = {n: field for n, field in fields.items() if not field.is_silent} or fields
+    (first, merged), *others = told.items()
+    for number, other in others:
+        family = _merge_families(merged, other)
+        if family is None:
+            raise _conflict(fields[first], first, other, number)
+        merged = replace(
+            merged,
+            family=family,
+            levels=_merge_levels(merged, other),
+            extent=_merge_extents(merged, other),
+        )
+    return merged
+
+
+def _merge_families(one: Field, other: Field) -> Family | None:
+    """The family of both; None where there is none."""
+    if one.kind is not other.kind:
+        return None
+    if one.family is other.family:
+        return one.family
+    if one.family in NUMBERS and other.family in NUMBERS:
+        return max(one.family, other.family, key=NUMBERS.index)
+    return Family.MIXED if one.kind is Kind.CATEGORICAL else None
+
+
+def _merge_levels(one: Field, other: Field) -> tuple[object, ...]:
+    """Declared levels in their order, then those that only the other declares; others sorted."""
+    if one.levels == other.levels:
+        return one.levels
+    levels = tuple(dict.fromkeys((*one.levels, *other.levels)))
+    return levels if one.family is Family.CATEGORY else sorted_levels(levels)
+
+
+def _merge_extents(one: Field, other: Field) -> Extent:
+    """The exact range of both; a part of the same family without any has no value at all."""
+    known = [field.extent for field in (one, other) if field.extent is not None]
+    if not known or (len(known) == 1 and one.family is not other.family):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _conflict(one: Field, first: int, other: Field, number: int) -> InvalidDataError:
+    return InvalidDataError(
+        f"Column {one.name!r} holds {one.kind.value} cells ({one.family}) in partition {first} and "
+        f"{other.kind.value} ones ({other.family}) in partition {number}. Give it one dtype, for "
+        f"example frame.astype({{{one.name!r}: 'string'}})."
+    )

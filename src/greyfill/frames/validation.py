@@ -1,0 +1,289 @@
+"""Which columns the user called categorical or ordinal."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from greyfill.exceptions import (
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+    InvalidTypeError,
+)
+from greyfill.frames.cells import Array
+
+CONVERT = "Convert the column to numbers, text, categories or dates, or drop it."
+REPLACE = (
+    "Replace that value, convert the column to numbers, text, categories or dates, or drop it."
+)
+TABLES = "Pass a frame of pandas, polars or pyarrow, an array of two dimensions, or a list of rows."
+LONGEST = 60
+
+
+@contextmanager
+def refusing(what: str | Callable[[], str], remedy: str = CONVERT) -> Iterator[None]:
+    """Turn what a library raises into an error that says what could not be done.
+
+    >>> with refusing("Column 'a' cannot be read"):
+    ...     float("x")
+    Traceback (most recent call last):
+    greyfill.exceptions.InvalidDataError: Column 'a' cannot be read (ValueError: could not ...
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not _is_refusal(error):
+            raise
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        words = what if isinstance(what, str) else what()
+        raise InvalidDataError(f"{words} ({reason}). {remedy}") from error
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether a library could not do it; a panic of polars is no Exception."""
+    if isinstance(error, GreyfillError | MemoryError | Warning):
+        return False
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def read_or_refuse(read: Callable[[Any], Any], column: Any, name: str) -> Any:
+    """Read a column, or name it and the first row that stands in the way."""
+    with refusing(partial(_unreadable, read, column, name), REPLACE):
+        return read(column)
+
+
+def _unreadable(read: Callable[[Any], Any], column: Any, name: str) -> str:
+    """Where a column ceases to be readable: the last row of its shortest unreadable beginning."""
+    readable, unreadable = 0, len(column)
+    while unreadable - readable > 1:
+        middle = (readable + unreadable) // 2
+        try:
+            with refusing(""):
+                read(column[:middle])
+            readable = middle
+        except InvalidDataError:
+            unreadable = middle
+    return f"Column {name!r} cannot be read: row {readable} holds {_cell(column, readable)}"
+
+
+def _cell(column: Any, row: int) -> str:
+    with suppress(Exception):
+        return shown(column.to_list()[row] if isinstance(column, nw.Series) else column[row])
+    return "a value that cannot be shown"
+
+
+def shown(cell: Any) -> str:
+    """A cell in a few characters, or its type: some texts are long, and some cells have none.
+
+    >>> shown(2.5), shown("x" * 1000)
+    ('2.5', 'a value of type str')
+    """
+    with suppress(Exception):
+        text = repr(cell)
+        if len(text) <= LONGEST:
+            return text
+    return f"a value of type {type(cell).__name__}"
+
+
+Frame = nw.DataFrame[Any]
+
+ONE_DIMENSION = (
+    "Expected 2D array, got 1D array instead:\narray={}.\nReshape your data either using "
+    "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+    "contains a single sample."
+)
+
+
+@refusing("X cannot be read as a table", TABLES)
+def open_table(X: Any) -> Array | Frame:
+    """Return X as a numpy array or a narwhals frame of two dimensions, or say what is wrong."""
+    if type(X) is np.ndarray:
+        return _checked_array(X)
+    _refuse_sparse(X)
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidDataError(
+            f"Column names must be unique: rename or drop the repeated ones. {error}"
+        ) from None
+    if isinstance(frame, nw.DataFrame):
+        _refuse_no_cells(frame.shape)
+        _refuse_mixed_names(frame.columns)
+        return frame
+    if isinstance(frame, nw.LazyFrame):
+        raise InvalidDataError(
+            f"A lazy frame ({type(X).__module__}.{type(X).__name__}) has no rows yet. "
+            "Collect it first, for example with X.collect()."
+        )
+    if isinstance(frame, nw.Series):
+        raise InvalidDataError(
+            f"Expected 2D array, got 1D array instead: a series {frame.name!r} of {len(frame)} "
+            "cells. For a table of one column pass a frame, such as frame[['column']]; for a "
+            "table of one row, such as frame[3:4]."
+        )
+    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__dataframe__"):
+        raise InvalidDataError(
+            f"{type(X).__module__}.{type(X).__name__} is not supported. "
+            "Convert it to a table of pandas, polars or pyarrow."
+        )
+    _refuse_no_table(X)
+    return _checked_array(_as_array(X))
+
+
+def _refuse_no_table(X: Any) -> None:
+    """Refuse what people pass for a table by mistake, and say how to make one of it."""
+    if X is None:
+        raise InvalidDataError("X is None. Pass a table: a frame, an array or a list of rows.")
+    if isinstance(X, str | os.PathLike):
+        raise InvalidDataError(
+            f"X is a name, {str(X)!r}, not a table. Read the file first, for example with "
+            "polars.read_csv, or fill it with the command greyfill impute."
+        )
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
+        raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
+
+
+def _as_array(X: Any) -> Array:
+    """A sequence of rows as an array; numbers beside texts stay numbers."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise InvalidDataError("Masked arrays are not supported. Use X.filled(numpy.nan).")
+    try:
+        array = np.asarray(X)
+        is_plain = isinstance(X, np.ndarray) or array.dtype.kind in "fiubc"
+        return array if is_plain else np.array(X, dtype=object)
+    except ValueError as error:
+        raise InvalidDataError(f"Expected 2D array, got rows of unequal length: {error}") from None
+
+
+def _checked_array(array: Array) -> Array:
+    if array.dtype.kind == "c":
+        raise InvalidDataError(f"Complex data not supported\n{array}\n")
+    if array.dtype.kind == "V":
+        raise InvalidDataError("Structured arrays are not supported. Use pandas.DataFrame(X).")
+    if array.ndim == 0:
+        raise InvalidDataError(f"Expected 2D array, got scalar array instead:\narray={array}.")
+    if array.ndim == 1:
+        raise InvalidDataError(ONE_DIMENSION.format(array))
+    if array.ndim > 2:
+        raise InvalidDataError(f"Found array with dim {array.ndim}. Expected 2 dimensions.")
+    _refuse_no_cells(array.shape)
+    return array
+
+
+def _refuse_no_cells(shape: tuple[int, ...]) -> None:
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise InvalidDataError(
+                f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is "
+                "required."
+            )
+
+
+def _refuse_mixed_names(names: list[Any]) -> None:
+    """Refuse texts beside other names, as scikit-learn does."""
+    others = [name for name in names if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        raise InvalidTypeError(
+            f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
+            "X.columns = X.columns.astype(str)."
+        )
+
+
+def _refuse_sparse(X: Any) -> None:
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise InvalidTypeError(
+            f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
+            "apart, so dense data is required. Use X.toarray()."
+        )
+
+
+Names = tuple[str, ...]
+
+
+def categorical_positions(categorical_features: Any, names: Names) -> frozenset[int]:
+    """The positions of the columns that are categorical whatever their dtype says.
+
+    >>> sorted(categorical_positions(["sex", 0], ("age", "sex", "pay")))
+    [0, 1]
+    """
+    if categorical_features is None or _is_auto(categorical_features):
+        return frozenset()
+    if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
+        raise InvalidParameterError(
+            "categorical_features must be 'auto' or a list of columns, "
+            f"got {categorical_features!r}."
+        )
+    return frozenset(_positions(list(categorical_features), names, "categorical_features"))
+
+
+def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, ...] | None]:
+    """The positions of the ordinal columns, each with its levels in order if they were given.
+
+    >>> ordinal_orders({"size": ["S", "M", "L"]}, ("size", "pay"))
+    {0: ('S', 'M', 'L')}
+    """
+    if ordinal_features is None:
+        return {}
+    if isinstance(ordinal_features, str) or not isinstance(ordinal_features, Iterable):
+        raise InvalidParameterError(
+            f"ordinal_features must be a list or a dict of columns, got {ordinal_features!r}."
+        )
+    positions = _positions(list(ordinal_features), names, "ordinal_features")
+    if not isinstance(ordinal_features, Mapping):
+        return dict.fromkeys(positions)
+    orders = [_levels(column, levels) for column, levels in ordinal_features.items()]
+    return dict(zip(positions, orders, strict=True))
+
+
+def _levels(column: Any, levels: Any) -> tuple[Any, ...]:
+    """The levels of one ordinal column, lowest first."""
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise InvalidParameterError(
+            f"ordinal_features gives {levels!r} as the levels of column {column!r}. List them, "
+            "lowest first; or pass a list of columns, whose levels are then taken as sorted."
+        )
+    return tuple(levels)
+
+
+def _is_auto(categorical_features: Any) -> bool:
+    return isinstance(categorical_features, str) and categorical_features == "auto"
+
+
+def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:
+    if selection and all(isinstance(item, bool | np.bool_) for item in selection):
+        return _from_mask(selection, names, parameter)
+    places = {name: position for position, name in enumerate(names)}
+    found = [_position(item, places) for item in selection]
+    unknown = [item for item, position in zip(selection, found, strict=True) if position is None]
+    if unknown:
+        raise InvalidParameterError(
+            f"{parameter} names columns that are not in the table: {_listed(unknown)}. "
+            f"Its {len(names)} columns are {_listed(names)}."
+        )
+    return [position for position in found if position is not None]
+
+
+def _from_mask(mask: list[Any], names: Names, parameter: str) -> list[int]:
+    if len(mask) != len(names):
+        raise InvalidParameterError(
+            f"{parameter} is a mask of {len(mask)} columns, but the table has {len(names)}."
+        )
+    return [position for position, chosen in enumerate(mask) if chosen]
+
+
+def _position(item: Any, places: dict[str, int]) -> int | None:
+    if isinstance(item, int | np.integer) and not isinstance(item, bool):
+        n_columns = len(places)
+        return int(item) % n_columns if -n_columns <= item < n_columns else None
+    return places.get(str(item))
+
+
+def _listed(items: Any, most: int = 10) -> str:
+    shown = [repr(item) for item in items]
+    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))

@@ -1,0 +1,293 @@
+"""What a fitted self-tuning imputer answers beside its fills: draws, limits, and reasons."""
+
+import sys
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from greyfill import frames
+from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.reasons import Reasons, reasons
+from greyfill._grey.uncertainty import draws, ranges
+from greyfill.checks import check_share, check_whole
+from greyfill.conventions import check_fitted
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.explanation import Explanation
+from greyfill.ranges import to_share
+from greyfill.table import Floats, Ints, Kind, Table
+
+UNITS = {
+    frames.Family.DATE: (1 / 864e8, "days"),
+    frames.Family.DATETIME: (1 / 864e8, "days"),
+    frames.Family.DURATION: (1e-6, "seconds"),
+    frames.Family.TIME: (1e-6, "seconds"),
+}
+"""Moments are microseconds inside, which nobody reads."""
+
+ROUNDING = 1e-9
+"""A limit so near to a whole number is meant to be it."""
+
+
+def unit_of(field: frames.Field) -> tuple[float, str]:
+    """How a difference of two values of a column is told: a factor, and the name of the unit."""
+    if field.kind is not Kind.NUMERIC:
+        return 1.0, "probability" if field.kind is Kind.CATEGORICAL else "ranks"
+    return UNITS.get(field.family, (1.0, "units of the column"))
+
+
+class Answers(BaseImputer):
+    """Draws, intervals and explanations, in the units of the table."""
+
+    _tuned: FittedGrey
+    _classes: tuple[Any, ...]
+    _response_range: tuple[float, float] | None
+
+    @abstractmethod
+    def _seed(self) -> int:
+        """The seed of everything random."""
+
+    @property
+    def log_loss_(self) -> float:
+        """Mean log loss of the class probabilities that fill rows without a label.
+
+        Measured on left-out rows; NaN where there are no classes, or too few rows.
+        """
+        check_fitted(self)
+        if not self._kept.any() or not self._tuned.ground.has_classes:
+            return float("nan")
+        return self._tuned.choice(self._tuned.ground.class_column).error
+
+    def draw(self, X: Any, n: int = 5, y: Any = None) -> list[Any]:
+        """Fill X several times, each time by a draw: multiple imputation.
+
+        Every draw reweighs the donors (Bayesian bootstrap) and predicts anew. Column after column,
+        given what was drawn before, a number takes what was missed in an observed cell that was
+        held out and whose row lacks as much, and a category a level by its probability. Estimate
+        on each filled table, then join the estimates with `greyfill.pool`.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows with the columns of ``fit``.
+        n : int, default=5
+            Number of filled tables. The same ``random_state`` gives the same tables.
+        y : array-like, optional
+            Classes of the rows, or their continuous y, where known. Pass what a later analysis
+            relates to X: draws that do not know y weaken the relation. Each draw also draws the
+            class of rows that have none.
+
+        Returns
+        -------
+        list
+            n filled tables, each in the container of X.
+        """
+        check_whole("n", n)
+        table, origin, told = self._asked(X, y)
+        if not self._kept.any():
+            return [self._restore(origin, table.missing, table.values) for _ in range(n)]
+        out = []
+        for drawn in draws(self._tuned, table.select(self._kept), told, n, self._seed()):
+            out.append(self._restore(origin, table.missing, self._put_back(table, drawn)))
+        return out
+
+    def intervals(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
+        """What holds the true value of each hole of X with probability ``level``.
+
+        From what is missed in observed cells that are held out (conformal), in rows that lack what
+        the rows with holes lacked in ``fit``. So the promise holds on average over holes that are
+        like those of the training table; numbers never leave the range seen in ``fit``.
+
+        Parameters
+        ----------
+        X : array or frame
+            Rows with the columns of ``fit``.
+        y : array-like, optional
+            Classes of the rows, or their continuous y, where known. Without them the limits are
+            wider.
+        level : float in (0, 1), default=0.9
+            The probability.
+
+        Returns
+        -------
+        dict
+            Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
+            ``levels`` (None for others). Limits are values of the column: whole numbers, ordered
+            levels, dates; moments with a time zone are told in UTC, without it.
+        """
+        check_share("level", level)
+        table, _, told = self._asked(X, y)
+        out: dict[str, list[Any]] = {
+            name: [] for name in ("rows", "columns", "low", "high", "levels")
+        }
+        kept = np.flatnonzero(self._kept)
+        if len(kept) == 0:
+            return out
+        for cells in ranges(self._tuned, table.select(self._kept), told, level):
+            field, nothing = self._schema.fields[kept[cells.column]], [None] * len(cells.rows)
+            out["rows"] += cells.rows.tolist()
+            out["columns"] += [field.name] * len(cells.rows)
+            if cells.sets:
+                out["levels"] += _named(field, cells.sets)
+                out["low"] += nothing
+                out["high"] += nothing
+            else:
+                low, high = self._limits(field, cells.column, cells.low, cells.high)
+                out["low"] += low
+                out["high"] += high
+                out["levels"] += nothing
+        return out
+
+    def _limits(
+        self, field: frames.Field, inner: int, low: Floats, high: Floats
+    ) -> tuple[list[Any], list[Any]]:
+        """Limits as values of the column; the outermost whole numbers or levels within them."""
+        low, high = self._in_units(inner, low), self._in_units(inner, high)
+        if field.levels or field.family is frames.Family.INTEGER:
+            first, last = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
+            none = first > last  # no whole number is within: take the nearest
+            middle = np.rint((low + high) / 2)
+            low, high = np.where(none, middle, first), np.where(none, middle, last)
+        return frames.cell_values(low, field), frames.cell_values(high, field)
+
+    def explain(self, row: int, column: int | str, n_donors: int = 5) -> Explanation:
+        """Why a hole of the training table got its value.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+        n_donors : int, default=5
+            Donors to show, those that count most.
+
+        Returns
+        -------
+        Explanation
+            Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
+            ``effects``. Moments with a time zone are told in UTC, without it.
+        """
+        check_fitted(self)
+        check_whole("n_donors", n_donors)
+        j, inner = self._asked_cell(row, column)
+        places = np.flatnonzero(self._tuned.rows == row)
+        if len(places) == 0:
+            raise InvalidParameterError(
+                f"row {row!r} is not among the rows that fit learned from: there is no such row in "
+                "the table that it got, or it had no label"
+            )
+        if not self._tuned.ground.table.missing[places[0], inner]:
+            raise InvalidParameterError(
+                f"the cell in row {row!r} of column {self._schema.fields[j].name!r} was observed, "
+                "so there is nothing to explain; cell_spreads_ lists the cells that were filled"
+            )
+        found = reasons(self._tuned, int(places[0]), inner)
+        return self._explanation(found, int(places[0]), row, j, inner, n_donors)
+
+    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+        """Who gave to a filled cell of the training table.
+
+        Parameters
+        ----------
+        row : int
+            Row number in the table that ``fit`` got.
+        column : int or str
+            Column number or name.
+
+        Returns
+        -------
+        dict
+            Equally long ``rows``, ``distances``, ``values`` and ``weights``, the donors that count
+            most first. The weights sum to 1; a regression gives some donors a negative one.
+        """
+        check_fitted(self)
+        found = self.explain(row, column, len(self._tuned.rows))
+        return {
+            "rows": found.rows,
+            "distances": found.distances,
+            "values": found.values,
+            "weights": found.weights,
+        }
+
+    def _explanation(
+        self, found: Reasons, place: int, row: int, j: int, inner: int, n_donors: int
+    ) -> Explanation:
+        ground, kept = self._tuned.ground, np.flatnonzero(self._kept)
+        top = found.donors[:n_donors]
+        names = [self._schema.fields[kept[c]].name if c < len(kept) else "y" for c in found.columns]
+        field = self._schema.fields[j]
+        size, unit = self._size_of_unit(inner)
+        gaps = found.gaps[:n_donors]
+        return Explanation(
+            row=row,
+            column=field.name,
+            value=self._values(field, inner, ground.table.values[[place], inner])[0],
+            rows=self._tuned.rows[top].tolist(),
+            weights=found.shares[:n_donors].tolist(),
+            others=float(found.shares[n_donors:].sum()),
+            values=self._values(field, inner, ground.table.values[top, inner]),
+            distances=found.distances[:n_donors].tolist(),
+            gaps={name: gaps[:, c].tolist() for c, name in enumerate(names)},
+            effects={
+                name: float(effect) * size
+                for name, effect in zip(names, found.effects, strict=True)
+                if effect
+            },
+            unit="" if unit == "units of the column" else unit,
+        )
+
+    def _size_of_unit(self, inner: int) -> tuple[float, str]:
+        """What one on the scale of the ground is in a column of the table, and in which unit."""
+        factor, unit = unit_of(self._schema.fields[np.flatnonzero(self._kept)[inner]])
+        if unit == "probability":
+            return factor, unit
+        size = factor * 2 * float(self._tuned.scaler.half_range[inner])
+        return min(size, sys.float_info.max), unit  # a range may exceed the largest float
+
+    def _values(self, field: frames.Field, inner: int, scaled: Floats) -> list[Any]:
+        """Values of the ground as the user writes them."""
+        return frames.cell_values(self._in_units(inner, scaled), field)
+
+    def _in_units(self, inner: int, scaled: Floats) -> Floats:
+        """Values of one column in its own units."""
+        whole = np.zeros((len(scaled), len(self._tuned.scaler.low)))
+        whole[:, inner] = scaled
+        return np.asarray(self._tuned.scaler.unscale(whole)[:, inner])
+
+    def _asked(self, X: Any, y: Any) -> tuple[Table, Any, Floats | None]:
+        """New rows as a table, what restores them, and what is known of their classes or y."""
+        table, origin = self._open_new(X)
+        if y is None or not (self._classes or self._response_range):
+            return table, origin, None
+        told = self._told_classes(y) if self._classes else self._told_response(y)
+        self._refuse_other_rows(table.n_rows, len(told))
+        return table, origin, told
+
+    def _told_classes(self, y: Any) -> Floats:
+        """Labels in the codes of ``fit``, NaN where they are missing."""
+        codes, classes = frames.encode_labels(y)
+        unknown = [label for label in classes if label not in self._classes]
+        if unknown:
+            raise InvalidDataError(f"y has classes that fit never saw: {unknown[:5]}")
+        places = [float(self._classes.index(label)) for label in classes]
+        return np.array([*places, np.nan])[codes]
+
+    def _told_response(self, y: Any) -> Floats:
+        """A continuous y on the scale of ``fit``, NaN where it is missing."""
+        assert self._response_range is not None
+        labels, missing = frames.labels_to_array(y)
+        low, high = self._response_range
+        try:
+            numbers = np.where(missing, np.nan, labels).astype(np.float64)
+        except (TypeError, ValueError):
+            raise InvalidDataError("y must hold numbers, as in fit") from None
+        return to_share(np.clip(numbers, low, high), low, high)
+
+
+def _named(field: frames.Field, sets: tuple[Ints, ...]) -> list[list[Any]]:
+    """The levels of each set; a set that is given again is not written out again."""
+    different = {id(codes): codes for codes in sets}
+    named = {key: [field.levels[c] for c in codes.tolist()] for key, codes in different.items()}
+    return [named[id(codes)] for codes in sets]

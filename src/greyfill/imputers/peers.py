@@ -1,0 +1,317 @@
+"""The simple peers: imputers that every other method should beat."""
+
+from importlib import import_module
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from sklearn.base import clone
+
+from greyfill._neighbors.start import ClassStart, column_centers
+from greyfill.checks import seed_of
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.base import BaseImputer
+from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+
+
+class SimplePeer(BaseImputer):
+    """What the simple peers share: the parameters of every imputer, and no need of labels."""
+
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
+
+    @property
+    def _needs_labels(self) -> bool:
+        return False
+
+
+class MeanImputer(SimplePeer):
+    """The mean of a numeric or ordinal column, the mode of a categorical one.
+
+    >>> MeanImputer().fit_transform(np.array([[1.0], [3.0], [np.nan]])).ravel()
+    array([1., 3., 2.])
+    """
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        self._centers = column_centers(table)
+        return self._fill_table(table)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return np.where(table.missing, self._centers, table.values)
+
+
+class ClassMeanImputer(MeanImputer):
+    """Mean or mode within the row's class; over all rows where the class is not known.
+
+    The crudest use of labels: after it the classes look further apart than they are.
+
+    >>> X = np.array([[1.0], [np.nan], [9.0], [np.nan]])
+    >>> ClassMeanImputer().fit_transform(X, ["a", "a", "b", None]).ravel()
+    array([1., 1., 9., 5.])
+    """
+
+    @property
+    def _needs_labels(self) -> bool:
+        return True
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        assert labels is not None
+        plain = super()._fit_table(table, labels)
+        by_class, _ = ClassStart().fill(table, labels)
+        return np.where((labels >= 0)[:, None], by_class, plain)
+
+
+class HotDeckImputer(SimplePeer):
+    """A value drawn at random from the observed cells of the column.
+
+    Keeps the distribution of each column and knows nothing of the others. In ``transform`` the
+    draw depends on the seed and on the row itself, so that one row gives the same as a batch.
+
+    Parameters
+    ----------
+    within_class : bool, default=False
+        Draw from rows of the same class where y is known; needs y.
+    random_state : int, optional
+        Seed of the draws.
+
+    >>> X = np.array([[1.0], [1.0], [np.nan]])
+    >>> HotDeckImputer(random_state=0).fit_transform(X).ravel()
+    array([1., 1., 1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        within_class: bool = False,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            categorical_features=categorical_features,
+            ordinal_features=ordinal_features,
+            missing_values=missing_values,
+            add_indicator=add_indicator,
+            keep_empty_features=keep_empty_features,
+            verbose=verbose,
+        )
+        self.within_class = within_class
+        self.random_state = random_state
+
+    @property
+    def _needs_labels(self) -> bool:
+        return bool(self.within_class)
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        rng = np.random.default_rng(seed_of(self.random_state))
+        self._decks = _decks(table)
+        self._seed = int(rng.integers(2**31))
+        filled = _dealt(table.values, table.missing, self._decks, rng)
+        if self.within_class and labels is not None:
+            for label in np.unique(labels[labels >= 0]):
+                rows = labels == label
+                members = table.rows(rows)
+                drawn = _dealt(members.values, members.missing, _decks(members), rng)
+                filled[rows] = np.where(np.isnan(drawn), filled[rows], drawn)
+        return filled
+
+    def _fill_table(self, table: Table) -> Floats:
+        filled = table.values.copy()
+        for i in np.flatnonzero(table.missing.any(axis=1)):
+            rng = np.random.default_rng([self._seed, crc32(table.values[i].tobytes())])
+            row = slice(i, i + 1)
+            filled[row] = _dealt(table.values[row], table.missing[row], self._decks, rng)
+        return filled
+
+
+def _decks(table: Table) -> list[Floats]:
+    """The observed cells of each column."""
+    return [table.values[~table.missing[:, j], j] for j in range(table.n_columns)]
+
+
+def _dealt(values: Floats, missing: Bools, decks: list[Floats], rng: np.random.Generator) -> Floats:
+    """Each hole gets a random card of its column's deck, NaN where the deck is empty."""
+    filled = values.copy()
+    for j, deck in enumerate(decks):
+        holes = missing[:, j]
+        filled[holes, j] = rng.choice(deck, holes.sum()) if len(deck) else np.nan
+    return filled
+
+
+class EncodedImputer(SimplePeer):
+    """Let an imputer of numbers work on indicators of the levels and numbers scaled to [0, 1].
+
+    Of a category the level with the highest filled indicator wins; an ordinal column is one
+    number and is rounded to a level.
+
+    Parameters
+    ----------
+    estimator : transformer
+        Takes and gives a numeric array, NaN for holes; it must keep all columns.
+
+    Attributes
+    ----------
+    estimator_ : transformer
+        The fitted estimator.
+
+    >>> from sklearn.impute import KNNImputer
+    >>> X = np.array([[1.0, "a"], [1.1, None], [9.0, "b"], [9.2, "b"]], dtype=object)
+    >>> EncodedImputer(KNNImputer(n_neighbors=1)).fit_transform(X)[1].tolist()
+    [1.1, 'a']
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            categorical_features=categorical_features,
+            ordinal_features=ordinal_features,
+            missing_values=missing_values,
+            add_indicator=add_indicator,
+            keep_empty_features=keep_empty_features,
+            verbose=verbose,
+        )
+        self.estimator = estimator
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        if not hasattr(self.estimator, "get_params") or not hasattr(self.estimator, "transform"):
+            raise InvalidParameterError(
+                f"estimator is {self.estimator!r}; pass an imputer of numbers, such as KNNImputer()"
+            )
+        seen = np.where(table.missing, np.nan, table.values)
+        self._low = np.nanmin(seen, axis=0)
+        spread = np.nanmax(seen, axis=0) - self._low
+        self._scale = np.where(spread > 0, spread, 1.0)
+        self.estimator_ = clone(self.estimator)
+        return self._decoded(self.estimator_.fit_transform(self._encoded(table)), table)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._decoded(self.estimator_.transform(self._encoded(table)), table)
+
+    def _encoded(self, table: Table) -> Floats:
+        """Indicators and scaled numbers, NaN in all columns of a hole."""
+        parts = []
+        for j, column in enumerate(table.columns):
+            x, holes = table.values[:, j, None], table.missing[:, j]
+            if column.kind is Kind.CATEGORICAL:
+                part = (x == np.arange(column.n_levels)).astype(np.float64)
+            else:
+                part = (x - self._low[j]) / self._scale[j]
+            parts.append(np.where(holes[:, None], np.nan, part))
+        return np.hstack(parts)
+
+    def _decoded(self, output: Any, table: Table) -> Floats:
+        cells = np.asarray(output, dtype=np.float64)
+        filled, start = table.values.copy(), 0
+        for j, column in enumerate(table.columns):
+            part = cells[:, start : start + _width(column)]
+            start += _width(column)
+            if column.kind is Kind.CATEGORICAL:
+                guess = part.argmax(axis=1).astype(np.float64)
+            else:
+                guess = part[:, 0] * self._scale[j] + self._low[j]
+            holes = table.missing[:, j]
+            filled[holes, j] = guess[holes]
+        return filled
+
+
+def _width(column: Column) -> int:
+    return column.n_levels if column.kind is Kind.CATEGORICAL else 1
+
+
+class MiceForestImputer(SimplePeer):
+    """Chained LightGBM forests of the miceforest package, one draw.
+
+    Categories go in as pandas categories, ordinal columns as numbers. The package learns only
+    columns that had holes in ``fit``; a hole of ``transform`` elsewhere gets the mean or mode.
+
+    Parameters
+    ----------
+    n_iter : int, default=5
+        Iterations of the chain.
+    random_state : int, optional
+        Seed.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_iter: int = 5,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            categorical_features=categorical_features,
+            ordinal_features=ordinal_features,
+            missing_values=missing_values,
+            add_indicator=add_indicator,
+            keep_empty_features=keep_empty_features,
+            verbose=verbose,
+        )
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        miceforest = import_module("miceforest")
+        self._centers = column_centers(table)
+        self._kernel = miceforest.ImputationKernel(
+            _as_pandas(table), num_datasets=1, random_state=self.random_state
+        )
+        self._kernel.mice(self.n_iter, num_threads=1)
+        return self._values(self._kernel.complete_data(0), table)
+
+    def _fill_table(self, table: Table) -> Floats:
+        if not table.missing.any():
+            return table.values
+        new = self._kernel.impute_new_data(_as_pandas(table))
+        return self._values(new.complete_data(0), table)
+
+    def _values(self, frame: Any, table: Table) -> Floats:
+        filled = frame.to_numpy(dtype=np.float64)
+        filled = np.where(np.isnan(filled), self._centers, filled)
+        return np.where(table.missing, filled, table.values)
+
+
+def _as_pandas(table: Table) -> Any:
+    import pandas as pd
+
+    columns = {}
+    for j, column in enumerate(table.columns):
+        x, holes = table.values[:, j], table.missing[:, j]
+        if column.kind is Kind.CATEGORICAL:
+            codes = np.where(holes, -1, x).astype(np.intp)
+            columns[f"x{j}"] = pd.Categorical.from_codes(codes, categories=range(column.n_levels))
+        else:
+            columns[f"x{j}"] = np.where(holes, np.nan, x)
+    return pd.DataFrame(columns)

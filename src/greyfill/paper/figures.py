@@ -1,0 +1,204 @@
+"""The figures of the reproduction, each made from the results alone."""
+
+import io
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from greyfill.files import put
+from greyfill.paper.printed import LABELS, METHODS, TOY_INFORMATION, PrintedTable
+from greyfill.paper.results import Cell, Results
+from greyfill.paper.runs import CURVES
+from greyfill.paper.scenarios import scenario
+from greyfill.paper.verdicts import mean_accuracy
+
+OURS, PRINTED, THIRD, INK = "#1f5fa8", "#c9552b", "#6b8f3c", "#222222"
+
+STYLE: dict[Any, Any] = {
+    "axes.edgecolor": "#888888",
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "grid.color": "#e6e6e6",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+}
+
+
+def style(name: str) -> AbstractContextManager[None]:
+    """Draw and save within the look of the page; ids in the SVG depend on the name alone."""
+    return mpl.rc_context({**STYLE, "svg.hashsalt": name})
+
+
+def blank(width: float, height: float) -> Figure:
+    """Make an empty figure of a size in inches, without touching matplotlib's global state."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, name: str, folder: Path) -> str:
+    """Write ``name``.svg and ``name``.png, and return the SVG for a page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = as_svg(figure)
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
+    put(folder / f"{name}.svg", [text.encode()], force=True)
+    put(folder / f"{name}.png", [pixels.getvalue()], force=True)
+    return text
+
+
+def as_svg(figure: Figure) -> str:
+    """Turn a figure into an SVG element without date, prolog or fixed size.
+
+    >>> with style("empty"):
+    ...     as_svg(blank(2, 1))[:4]
+    '<svg'
+    """
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :].strip()
+
+
+CURVE_COLORS = dict(zip(CURVES, (OURS, PRINTED, THIRD), strict=True))
+
+
+def cubes(seed: int) -> Figure:
+    """Draw the four cubes in their three relevant columns (the paper's Figure 1)."""
+    table, labels = scenario("cubes").draw(seed)
+    figure = blank(5.6, 4.6)
+    axes: Any = figure.add_subplot(projection="3d")
+    for label, color, marker in ((0, OURS, "o"), (1, PRINTED, "^")):
+        x, y, z = table.values[labels == label, :3].T
+        axes.scatter(x, y, z, s=11, color=color, marker=marker, alpha=0.7, linewidths=0,
+                     depthshade=False, label=f"class {label + 1}")  # fmt: skip
+    axes.set(xlabel="x1", ylabel="x2", zlabel="x3")
+    axes.locator_params(nbins=5)
+    axes.view_init(elev=20, azim=-55)
+    axes.set_box_aspect(None, zoom=0.85)
+    axes.legend(loc="upper left", bbox_to_anchor=(0.1, 0.95), markerscale=2)
+    return figure
+
+
+def information(results: Results, name: str) -> Figure:
+    """Draw the information of each column about the class as bars, as in the paper's MI figures."""
+    rows = results.information.filter(pl.col("scenario") == name)
+    means = rows.group_by("column", maintain_order=True).agg(pl.col("bits").mean())
+    columns, bits = means["column"].to_list(), means["bits"].to_numpy()
+    figure = blank(6.4, 0.7 + 0.2 * len(columns))
+    axes = figure.add_subplot()
+    axes.barh(columns, bits, height=0.65, color=OURS, label="ours")
+    if name == "cubes":
+        axes.plot(list(TOY_INFORMATION.values()), list(TOY_INFORMATION), "D", mfc="white",
+                  mec=PRINTED, ls="none", label="paper")  # fmt: skip
+        axes.legend(loc="lower right")
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("mutual information with the class, in bits")
+    return figure
+
+
+def errors(results: Results, table: PrintedTable, metric: str) -> Figure:
+    """Draw mean ± sd of each method beside the printed figure, one panel for each rate."""
+
+    def ours(rate: float, method: str) -> Cell | None:
+        return results.cell(table.scenario, rate, method, metric)
+
+    rates = [rate for rate in table.rates if rate in results.measured(table.scenario)]
+    methods = [*METHODS, "class_mean"]
+    marks = [(ours, OURS, "o", "ours, mean ± sd")]
+    return _dots(table, rates, methods, marks, "RMSE")
+
+
+def accuracies(results: Results, table: PrintedTable) -> Figure:
+    """Draw accuracies under both protocols beside the printed figure, one panel for each rate."""
+
+    def under(protocol: str) -> Callable[[float, str], Cell | None]:
+        return lambda rate, method: results.cell(
+            table.scenario, rate, method, f"accuracy_{protocol}"
+        )
+
+    rates = [rate for rate in table.rates if rate in results.measured(table.scenario)]
+    methods = [*table.figures[table.rates[0]], "class_mean", "complete"]
+    marks = [
+        (under("paper"), OURS, "o", "ours, paper's protocol"),
+        (under("honest"), THIRD, "s", "ours, honest protocol"),
+    ]
+    return _dots(table, rates, methods, marks, "accuracy, %")
+
+
+Mark = tuple[Callable[[float, str], Cell | None], str, str, str]
+
+
+def _dots(
+    table: PrintedTable,
+    rates: Sequence[float],
+    methods: Sequence[str],
+    marks: Sequence[Mark],
+    label: str,
+) -> Figure:
+    """Draw one row for each method, one mark for each kind of figure."""
+    figure = blank(3.0 * max(len(rates), 2) + 1.2, 0.27 * len(methods) + 1.1)
+    panels = figure.subplots(1, max(len(rates), 1), sharey=True, squeeze=False)[0]
+    places = np.arange(len(methods))
+    for axes, rate in zip(panels, rates, strict=False):
+        for offset, (find, color, marker, name) in enumerate(marks):
+            cells = [find(rate, method) for method in methods]
+            shown = [(p, c) for p, c in zip(places, cells, strict=True) if c is not None]
+            axes.errorbar(
+                [c.mean for _, c in shown],
+                [p + 0.16 * offset for p, _ in shown],
+                xerr=np.nan_to_num([c.sd for _, c in shown]),
+                fmt=marker, ms=5, color=color, elinewidth=1.1, label=name,
+            )  # fmt: skip
+        printed = [table.figures[rate].get(method, np.nan) for method in methods]
+        axes.plot(printed, places, "D", mfc="white", mec=PRINTED, ls="none", label="paper, printed")
+        axes.set(title=f"{100 * rate:.0f} % missing", xlabel=label)
+        axes.set_yticks(places, [LABELS[method] for method in methods])
+    panels[0].invert_yaxis()
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    return figure
+
+
+def passes(results: Results) -> Figure:
+    """Draw accuracy on Iris against passes under both protocols (the paper's Figure 7)."""
+    rates = sorted(results.passes["rate"].unique())
+    figure = blank(3.0 * max(len(rates), 2) + 1.2, 3.2)
+    panels = figure.subplots(1, max(len(rates), 1), sharey=True, squeeze=False)[0]
+    for axes, rate in zip(panels, rates, strict=False):
+        for shift, (method, color) in zip((-0.07, 0.0, 0.07), CURVE_COLORS.items(), strict=True):
+            for protocol, line in (("paper", "o-"), ("honest", "s--")):
+                means = mean_accuracy(
+                    results.passes.filter(
+                        pl.col("rate") == rate,
+                        pl.col("method") == method,
+                        pl.col("protocol") == protocol,
+                    )
+                )
+                label = f"{LABELS[method]}, {protocol} protocol"
+                x, y = means["passes"] + shift, means["accuracy"]
+                axes.plot(x, y, line, ms=3.5, lw=1.3, color=color, label=label)
+        axes.set(title=f"{100 * rate:.0f} % missing", xlabel="passes (0: start fill)")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    panels[0].set_ylabel("naive Bayes accuracy, %")
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    return figure

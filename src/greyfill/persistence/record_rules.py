@@ -1,0 +1,491 @@
+"""What must hold between the parts of a saved imputer, so that no kernel can leave its arrays.
+
+``declared`` has seen to types and finite numbers before. A rule is a function of one record, whose
+own parts have passed theirs: lengths agree, codes lie below their number of levels, indices in
+their range, offsets rise, and children stand after their parent. Work that a file may ask for is
+bounded, too. Saving runs the same rules: what is written can be read.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from greyfill._chained import missforest
+from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
+from greyfill._chained.design import FAR, Design, SymmetricScaler
+from greyfill._chained.draws import (
+    BY_KIND,
+    Binary,
+    Constant,
+    MeanMatch,
+    Multinomial,
+    Normal,
+    Ordered,
+    Sample,
+)
+from greyfill._chained.forest import Forest
+from greyfill._chained.regressions import Line
+from greyfill._grey.candidates import EVERYONE, KERNELS, KS, Candidate
+from greyfill._grey.donor_table import FORMS, ColumnFeatures, DonorTable
+from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.relevance import RELEVANCES
+from greyfill._grey.selection import PANEL, PanelChoice
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.schedule import Direct, UntilStable
+from greyfill._neighbors.weighting import ClassInformation, PairInformation
+from greyfill.checks import check_seed
+from greyfill.frames.columns import null_cells
+from greyfill.frames.encoder import CATEGORICAL_FAMILIES
+from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
+from greyfill.persistence.declarations import (
+    LARGEST,
+    MOST_LEVELS,
+    MOST_PASSES,
+    MOST_PERMUTATIONS,
+    MOST_TREES,
+    ROUNDING,
+    SMALLEST,
+    check_codes,
+    check_jobs,
+    check_order,
+    check_rising,
+    check_rows,
+    check_scaled,
+    check_spreads,
+    check_values,
+    check_weights,
+    require,
+)
+from greyfill.ranges import RangeScaler
+from greyfill.table import Column, Floats, Kind, Table
+
+
+def _column(column: Column) -> None:
+    levels = column.n_levels
+    require(0 <= levels <= MOST_LEVELS, f"column {column.name!r} has {levels} levels")
+    require(column.kind is not Kind.NUMERIC or column.n_levels == 0, "a number with levels")
+
+
+NUMBERS: tuple[type, ...] = (int, float, np.number)
+TYPES: dict[Family, tuple[type, ...]] = {
+    Family.TEXT: (str,),
+    Family.BOOLEAN: (bool, np.bool_),
+    Family.CATEGORY: (),
+    Family.MIXED: (),
+}
+"""What the levels of a family must be, numbers by default; of two it may be anything."""
+
+DAY = 86_400_000_000
+MOMENTS = {
+    Family.DATE: (-719_162 * DAY, 2_932_897 * DAY),  # the years 1 … 9999
+    Family.DATETIME: (-719_162 * DAY, 2_932_897 * DAY),
+    Family.TIME: (0, DAY),
+    Family.DURATION: (-(2**63), 2**63),
+}
+"""The microseconds that libraries can turn into moments."""
+
+
+def check_moments(field: Field, values: Any, tick: int = 1) -> None:
+    """Moments that exist, in microseconds or so many ticks of one; other numbers may be any."""
+    low, high = MOMENTS.get(field.family, (-np.inf, np.inf))
+    inside = all(low * tick <= value <= high * tick for value in values)
+    require(inside, f"column {field.name!r} holds a moment that does not exist")
+
+
+def _field(field: Field) -> None:
+    name = f"column {field.name!r}"
+    numeric = field.kind is Kind.NUMERIC
+    require(not numeric or field.family not in CATEGORICAL_FAMILIES, f"{name} counts no numbers")
+    require(not (numeric and field.levels), f"{name} is a number with levels")
+    require(not (field.family is Family.EMPTY and field.levels), f"{name} is empty and has levels")
+    if field.extent is not None:
+        require(field.meaning in COUNTABLE, f"{name} has a range")
+        require(field.extent[0] <= field.extent[1], f"{name} has no range")
+        check_moments(field, field.extent, tick=1000)
+    _check_levels(field)
+
+
+def _check_levels(field: Field) -> None:
+    """Levels of the type of their family, each once, and none that is a hole."""
+    levels, name = field.levels, f"column {field.name!r}"
+    types = TYPES.get(field.family, NUMBERS)
+    fits = not types or all(isinstance(level, types) for level in levels)
+    require(fits, f"{name} has levels of another type")
+    is_hole = null_cells(np.fromiter(levels, dtype=object, count=len(levels)))
+    require(not is_hole.any(), f"{name} lacks a level")
+    require(len(field.codes) == len(levels), f"{name} has a level twice")
+    if types is NUMBERS:
+        check_moments(field, levels)
+
+
+def _schema(schema: Schema) -> None:
+    require(schema.fields, "there is no column")
+
+
+TABLE_RULES: dict[type, Callable[[Any], None]] = {
+    Column: _column,
+    Field: _field,
+    Schema: _schema,
+}
+
+
+# The recipe engine
+
+
+def _passes(schedule: UntilStable | Direct) -> None:
+    require(schedule.max_iter <= MOST_PASSES, f"max_iter is {schedule.max_iter}")
+
+
+def _information(weights: ClassInformation | PairInformation) -> None:
+    require(0 <= weights.n_permutations <= MOST_PERMUTATIONS, "too many permutations")
+    check_seed(weights.random_state)
+
+
+def _recipe(recipe: Recipe) -> None:
+    recipe.checked()
+
+
+def _range_scaler(scaler: RangeScaler) -> None:
+    require(scaler.low.ndim == 1, "the scaler is no list")
+    same = scaler.low.shape == scaler.high.shape == scaler.is_categorical.shape
+    require(same and (scaler.low <= scaler.high).all(), "the scaler has no ranges")
+
+
+def _row_pool(pool: RowPool) -> None:
+    require(pool.label >= -1, "a class is below −1")
+    for rows in (pool.takers, pool.givers):
+        check_rising(rows, np.iinfo(np.intp).max, "rows of a pool")
+
+
+def _fitted(fitted: FittedRecipe) -> None:
+    n, p = fitted.donors.values.shape
+    require(len(fitted.scaler.low) == p, "the scaler does not fit the donors")
+    same = fitted.scaler.is_categorical == fitted.donors.is_categorical
+    require(same.all(), "the scaler does not fit the donors")
+    check_scaled(fitted.donors.values, fitted.donors.columns)
+    require(fitted.centers.shape == (p,), "the centers do not fit the donors")
+    check_scaled(fitted.centers, fitted.donors.columns)
+    require(fitted.rows.shape == (n,), "rows do not fit the donors")
+    check_rising(fitted.rows, np.iinfo(np.intp).max, "rows")
+    check_rising(fitted.targets, p, "targets")
+    n_weighted = len(fitted.targets) if fitted.recipe.weights.by_target else 1
+    require(fitted.weights.shape == (n_weighted, p), "weights do not fit the donors")
+    check_weights(fitted.weights, p)
+    require(fitted.n_neighbors >= 1, "no neighbors")
+    require(fitted.unlabeled in UNLABELED_RULES, f"unlabeled is {fitted.unlabeled!r}")
+    check_spreads(fitted.spreads)
+    _check_pools(fitted, n)
+
+
+def _check_pools(fitted: FittedRecipe, n: int) -> None:
+    """One pool, or one for each class; those that fell back hold everybody."""
+    labels, pools = fitted.labels, fitted.pools
+    require(labels is None or (labels.shape == (n,) and (labels >= 0).all()), "labels do not fit")
+    require(labels is not None or not fitted.recipe.uses_labels, "labels are missing")
+    require(pools, "there is no pool of donors")
+    for pool in pools:
+        check_rows(pool.givers, n, "donors of a pool")
+        require(not pool.fallback or len(pool.givers) == n, "a class does not fall back to all")
+    if len(pools) > 1 and n:  # a cluster keeps an imputer without its donors
+        classes = [pool.label for pool in pools]
+        require(labels is not None and set(classes) == set(labels.tolist()), "pools of no class")
+        require(len(set(classes)) == len(classes), "two pools of one class")
+        require(all(len(pool.givers) for pool in pools), "a class without donors")
+
+
+# The self-tuning engine
+
+
+def _candidate(candidate: Candidate) -> None:
+    known = candidate.k in (EVERYONE, *KS) and candidate.kernel in KERNELS
+    known = known and candidate.form in FORMS and candidate.scope in ("split", "soft")
+    require(known and candidate.relevance in RELEVANCES, "a candidate that does not exist")
+    require(candidate.ridge > 0.0, f"a penalty of {candidate.ridge}")
+
+
+def _choice(choice: PanelChoice) -> None:
+    n = len(choice.predictors)
+    require("equal" in choice.weights, "weights of predictors are missing")
+    for relevance, weights in choice.weights.items():
+        require(relevance in RELEVANCES and weights.shape == (n,), "weights do not fit")
+        check_weights(weights, n)
+    known = all(candidate.relevance in choice.weights for candidate in choice.panel)
+    require(known and 1 <= len(choice.panel) <= PANEL, "the panel does not fit")
+    require(0.0 <= choice.class_weight <= 1.0, "the weight of the class is no share")
+    require(0.0 < choice.sharpness <= 10.0, "probabilities cannot be calibrated")
+    require(choice.residuals.ndim == 1, "residuals are no list")
+
+
+def _column_features(features: ColumnFeatures) -> None:
+    n = len(features.knots)
+    require(SMALLEST <= features.spread <= 1.0, "features without a spread")
+    require(np.abs(features.shift).max(initial=0.0) <= 1.0 + ROUNDING, "features off the scale")
+    require(np.abs(features.knots).max(initial=0.0) <= 1.0 + ROUNDING, "knots off the scale")
+    require(np.abs(features.scores).max(initial=0.0) <= 40.0, "no scores of a normal variable")
+    require(features.knots.shape == features.scores.shape == (n,), "knots do not fit")
+    require((np.diff(features.knots) > 0).all(), "knots do not rise")
+    width = len(features.levels) if n == 0 else 1
+    require(features.shift.shape == (width,), "features do not fit their levels")
+    require(n == 0 or features.levels.shape == (0,), "a number with levels")
+    require(features.levels.ndim == 1, "levels are no list")
+
+
+def _ground(ground: DonorTable) -> None:
+    table = ground.table
+    check_scaled(table.values, table.columns)
+    require(table.n_rows > 0, "there is no donor")
+    require(ground.labels.shape == (table.n_rows,), "labels do not fit the donors")
+    check_rows(ground.labels, ground.n_classes, "labels")
+    require(ground.n_classes <= table.n_rows, "more classes than donors")
+    require(len(ground.feature_map.columns) == table.n_columns, "features do not fit the columns")
+    for features, column in zip(ground.feature_map.columns, table.columns, strict=True):
+        is_category = column.kind is Kind.CATEGORICAL
+        require((len(features.knots) == 0) == is_category, "features of another kind")
+        check_rows(features.levels, max(column.n_levels, 1), "levels of features")
+    if ground.has_classes:
+        last = table.columns[-1]
+        require(last.kind is Kind.CATEGORICAL and last.n_levels == ground.n_classes, "no classes")
+        occurring = np.unique(table.values[:, -1])
+        require(len(occurring) == ground.n_classes, "a class without a donor")
+        labels = table.values[:, -1] if ground.splits else 0
+        require((ground.labels == labels).all(), "labels are not the last column")
+        require(not table.missing[:, -1].any(), "labels are missing")
+
+
+def _tuned(tuned: FittedGrey) -> None:
+    ground, p = tuned.ground, len(tuned.scaler.low)
+    extra = ground.table.n_columns - p
+    require(extra == 1 if ground.has_classes else extra in (0, 1), "the scaler does not fit")
+    same = tuned.scaler.is_categorical == ground.table.is_categorical[:p]
+    require(same.all(), "the scaler does not fit the donors")
+    require(tuned.rows.shape == (ground.table.n_rows,), "rows do not fit the donors")
+    require((tuned.rows >= 0).all(), "rows do not exist")
+    require(tuned.n_cells >= 10, f"n_cells is {tuned.n_cells}")
+    check_jobs(tuned.n_jobs)
+    check_seed(tuned.random_state)
+    check_spreads(tuned.spreads)
+    for target, choice in tuned.choices.items():
+        require(0 <= target < ground.table.n_columns, "a column that does not exist is tuned")
+        _check_choice(ground, target, choice)
+
+
+def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
+    """Whether a choice fits its column of the ground."""
+    require(choice.target == target, "a column is tuned as another")
+    n_columns = ground.table.n_columns - int(ground.has_classes)
+    check_rising(choice.predictors, n_columns, "predictors")
+    require(target not in choice.predictors, "a column predicts itself")
+    asker = choice.asker(ground, None)
+    fits = all(candidate.scope in asker.scopes for candidate in choice.panel)
+    require(fits, "a panel splits by classes that do not exist")
+
+
+NEIGHBOR_RULES: dict[type, Callable[[Any], None]] = {
+    UntilStable: _passes,
+    Direct: _passes,
+    ClassInformation: _information,
+    PairInformation: _information,
+    Recipe: _recipe,
+    RangeScaler: _range_scaler,
+    RowPool: _row_pool,
+    FittedRecipe: _fitted,
+    Candidate: _candidate,
+    PanelChoice: _choice,
+    ColumnFeatures: _column_features,
+    DonorTable: _ground,
+    FittedGrey: _tuned,
+}
+
+
+def _chained_scaler(scaler: SymmetricScaler) -> None:
+    require(np.all(scaler.half_range > 0.0), "a scaler without a range")
+    sizes = {np.shape(part) for part in (scaler.center, scaler.half_range)}
+    sizes |= {np.shape(part) for part in (scaler.low, scaler.high) if part is not None}
+    require(len(sizes) == 1 and len(next(iter(sizes))) <= 1, "the scaler does not fit")
+    require((scaler.low is None) == (scaler.high is None), "the scaler lacks a limit")
+
+
+def _line(line: Line) -> None:
+    require(line.slope.ndim == 1, "a slope is no list")
+    largest = max(abs(line.offset), np.abs(line.slope).max(initial=0.0))
+    require(largest <= LARGEST, "a coefficient is too large")
+
+
+def _match(match: MeanMatch) -> None:
+    n = len(match.spots)
+    require(n > 0 and match.spots.shape == (n,), "a match without predictions")
+    require((np.diff(match.spots) > 0).all() and np.abs(match.spots).max() <= LARGEST, "spots")
+    require(match.starts.shape == (n + 1,) and match.donors.ndim == 1, "donors do not fit")
+    require(match.starts[0] == 0 and match.starts[-1] == len(match.donors), "donors do not fit")
+    require((np.diff(match.starts) > 0).all(), "donors of a match do not rise")
+
+
+def _normal(normal: Normal) -> None:
+    require(0.0 <= normal.sigma <= LARGEST, "a deviation that is none")
+    require(np.ndim(normal.scaler.center) == 0, "the scaler is not of one column")
+
+
+def _sample(sample: Sample) -> None:
+    require(sample.observed.ndim == 1 and len(sample.observed) > 0, "a sample of nothing")
+
+
+def _levels_model(model: Binary | Multinomial | Ordered) -> None:
+    n = len(model.levels)
+    require(model.levels.shape == (n,) and n >= 2, "a choice among less than two levels")
+    if isinstance(model, Binary):
+        require(n == 2, "two levels are needed")
+    elif isinstance(model, Multinomial):
+        require(len(model.lines) == n - 1, "lines do not fit the levels")
+    else:
+        require(model.thresholds.shape == (n - 1,), "thresholds do not fit the levels")
+        require((np.diff(model.thresholds) >= 0).all(), "thresholds fall")
+
+
+def _column_model(model: ColumnModel) -> None:
+    fitted, column = model.model, model.column
+    slopes = [line.slope for line in getattr(fitted, "lines", ())]
+    slopes += [fitted.line.slope] if hasattr(fitted, "line") else []
+    fits = all(slope.shape == model.predictors.shape for slope in slopes)
+    require(fits and model.predictors.ndim == 1, "a model does not fit its predictors")
+    given: dict[type, Callable[[Any], Any]] = {
+        Constant: lambda m: np.array([m.value]), Sample: lambda m: m.observed,
+        MeanMatch: lambda m: m.donors, Normal: lambda m: np.zeros(0),
+    }  # fmt: skip
+    values = given.get(type(fitted), lambda m: m.levels)(fitted)
+    if column.kind is Kind.CATEGORICAL:  # ranks of ordered levels are rounded to one
+        require(not isinstance(fitted, Normal), "a normal category")
+        check_codes(values, column.n_levels, f"column {column.name!r}")
+
+
+def _plan(plan: ChainPlan) -> None:
+    table = plan.table
+    learned = Design.learn(table)
+    _check_observed(table, table.values)
+    require(_same_scaler(plan.design.scaler, learned.scaler), "the design does not fit")
+    require(np.array_equal(plan.design.edges, learned.edges), "the design does not fit")
+    for mine, theirs in (
+        (plan.design.levels, learned.levels),
+        (plan.design.shares, learned.shares),
+    ):
+        require(_equal_parts(mine, theirs), "the design does not fit")
+    require(len(plan.methods) == table.n_columns, "methods do not fit the columns")
+    fits = all(name in BY_KIND[c.kind] for name, c in zip(plan.methods, table.columns, strict=True))
+    require(fits, "a method does not fit its column")
+    for j, predictors in plan.predictors.items():
+        require(0 <= j < table.n_columns, "predictors of a column that does not exist")
+        check_rising(predictors, learned.width, "predictors")
+    cap = plan.max_predictors
+    require(cap == "auto" or (isinstance(cap, int) and cap >= 1), f"max_predictors is {cap!r}")
+    require(1 <= plan.n_iter <= MOST_PASSES, f"n_iter is {plan.n_iter}")
+
+
+def _check_observed(table: Table, values: Floats) -> None:
+    """Codes of levels that exist in the cells of a table in its own units; none without a value."""
+    require(values.shape == table.values.shape, "values do not fit the table")
+    require((~table.missing).any(axis=0).all(), "a column has no observed value")
+    for j, column in enumerate(table.columns):
+        check_values(values[:, j], column)
+
+
+def _same_scaler(scaler: SymmetricScaler, learned: SymmetricScaler) -> bool:
+    names = ("center", "half_range", "low", "high")
+    pairs = [(getattr(scaler, name), getattr(learned, name)) for name in names]
+    return all(np.array_equal(mine, theirs) for mine, theirs in pairs if mine is not None)
+
+
+def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+
+
+def _mice(fitted: FittedChains) -> None:
+    plan = fitted.plan
+    require(fitted.chains, "there is no chain")
+    require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")
+    check_order(fitted.order, plan.table.n_rows)
+    for chain in fitted.chains:
+        _check_chain(plan, chain)
+
+
+def _check_chain(plan: ChainPlan, chain: Chain) -> None:
+    """Whether a chain's draws, models and traces are those of the table of the plan."""
+    table = plan.table
+    require(chain.drawn.shape == (int(table.missing.sum()),), "draws do not fit the holes")
+    require(chain.traces.shape == (plan.n_iter, len(plan.targets), 2), "traces do not fit")
+    values = table.values.copy()
+    values[table.missing] = chain.drawn
+    _check_observed(table, values)
+    for j, model in chain.models.items():
+        require(0 <= j < table.n_columns and model.column == table.columns[j], "a strange model")
+        check_rising(model.predictors, plan.design.width, "predictors of a model")
+
+
+def _forest(forest: Forest) -> None:
+    n = len(forest.feature)
+    nodes = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
+    require(all(part.shape == (n,) for part in nodes), "nodes do not fit each other")
+    require(forest.roots.ndim == 1 and len(forest.roots) > 0, "a forest without a tree")
+    check_rows(forest.roots, n, "roots")
+    inner = np.flatnonzero(forest.feature >= 0)
+    for children in (forest.left[inner], forest.right[inner]):
+        require((children > inner).all() and (children < n).all(), "a child before its parent")
+    require(np.abs(forest.value).max(initial=0.0) <= FAR, "a value is too large")
+
+
+def _missforest(fitted: missforest.FittedForests) -> None:
+    table, settings = fitted.table, fitted.settings
+    _check_observed(table, fitted.state.values)
+    known = ~table.missing
+    require((fitted.state.values == table.values)[known].all(), "observed cells differ")
+    learned = SymmetricScaler.learn(table)
+    require(_same_scaler(fitted.scaler, learned), "the scaler does not fit")
+    check_order(fitted.order, table.n_rows)
+    check_jobs(settings.n_jobs)
+    require(settings.seed >= 0, f"the seed is {settings.seed}")
+    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
+    require(settings.max_features is None or settings.max_features >= 1, "no features")
+    for j, grown in fitted.state.grown.items():
+        require(0 <= j < table.n_columns, "a forest of a column that does not exist")
+        _check_forest(grown.forest, table.columns[j], table.n_columns - 1)
+
+
+def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
+    """Whether a forest reads the other columns and answers in values of its own."""
+    require(forest.feature.max() < n_features, "a tree reads a column that does not exist")
+    votes = column.kind is Kind.CATEGORICAL
+    require(votes or forest.n_classes == 0, "votes for a number")
+    if votes:
+        check_codes(forest.value, column.n_levels, f"column {column.name!r}")
+        require(0 <= forest.n_classes <= column.n_levels, "votes for levels that do not exist")
+        leaves = forest.value[forest.feature < 0]
+        counted = forest.n_classes > leaves.max() or len(forest.roots) == 1
+        require(counted, "votes that nobody counts")
+
+
+CHAINED_RULES: dict[type, Callable[[Any], None]] = {
+    SymmetricScaler: _chained_scaler,
+    Line: _line,
+    MeanMatch: _match,
+    Normal: _normal,
+    Sample: _sample,
+    Binary: _levels_model,
+    Multinomial: _levels_model,
+    Ordered: _levels_model,
+    ColumnModel: _column_model,
+    ChainPlan: _plan,
+    FittedChains: _mice,
+    Forest: _forest,
+    missforest.FittedForests: _missforest,
+}
+
+
+RULES = {**TABLE_RULES, **NEIGHBOR_RULES, **CHAINED_RULES}
+
+
+def check_record(record: Any) -> None:
+    """Refuse a record that breaks the rule of its type; of some the declared types say all."""
+    rule = RULES.get(type(record))
+    if rule is not None:
+        rule(record)
