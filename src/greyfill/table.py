@@ -96,6 +96,11 @@ class Table:
         has_levels = np.array([c.n_levels > 0 for c in self.columns], dtype=bool)
         return np.asarray(~self.missing & has_levels & (self.values < 0.0))
 
+    def mode(self, j: int | np.intp) -> float:
+        """The most frequent observed code of column j, the smallest of ties; 0 without any."""
+        codes = self.values[~self.missing[:, j], j].astype(np.intp)
+        return float(np.bincount(codes).argmax()) if len(codes) else 0.0
+
     def rows(self, index: Ints | Bools) -> "Table":
         """The same columns with only the given rows."""
         return Table(self.values[index], self.missing[index], self.columns)
@@ -110,3 +115,13 @@ class Table:
     def with_values(self, values: Floats) -> "Table":
         """The same columns and mask with other values."""
         return Table(values, self.missing, self.columns)
+
+
+def indicators(codes: Floats | Ints, levels: Floats | Ints) -> Floats:
+    """1 where a code is the level and 0 elsewhere, shape (code, level).
+
+    >>> indicators(np.array([2.0, 0.0]), np.arange(3))
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    return np.asarray(codes[:, np.newaxis] == levels, dtype=np.float64)

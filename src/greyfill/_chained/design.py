@@ -8,65 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill.table import Floats, Ints, Kind, Table
-
-LARGEST = float(np.finfo(np.float64).max)
-
-FAR = 1e6
-"""Scaled cells of new rows stop here: a million half-ranges from the middle."""
-
-
-@dataclass(frozen=True, eq=False)
-class SymmetricScaler:
-    """Middle and half-range of the observed cells of each column: (v − center) / scale.
-
-    Where ``low`` and ``high`` are known, rounding carries no value out of them on the way back.
-
-    >>> from greyfill.table import Column, Kind
-    >>> values = np.array([[2.0], [6.0], [0.0]])
-    >>> table = Table(values, values == 0.0, (Column("a", Kind.NUMERIC),))
-    >>> SymmetricScaler.learn(table).scale(values)
-    array([[-1.],
-           [ 1.],
-           [-2.]])
-    """
-
-    center: Floats
-    half_range: Floats
-    low: Floats | None = None
-    high: Floats | None = None
-
-    @classmethod
-    def learn(cls, table: Table) -> "SymmetricScaler":
-        """From the observed cells; a column without any, or with one value, has half-range 1."""
-        low = np.where(table.missing, np.inf, table.values).min(axis=0, initial=np.inf)
-        high = np.where(table.missing, -np.inf, table.values).max(axis=0, initial=-np.inf)
-        seen = low <= high
-        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
-        half_range = high / 2 - low / 2
-        return cls(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0), low, high)
-
-    def scale(self, values: Floats) -> Floats:
-        """All columns, scaled and kept within ±FAR."""
-        with np.errstate(over="ignore"):
-            scaled = values / self.half_range - self.center / self.half_range
-        return np.asarray(np.clip(scaled, -FAR, FAR))
-
-    def column(self, j: int) -> "SymmetricScaler":
-        """The scaler of one column, for arrays of one dimension."""
-        if self.low is None or self.high is None:
-            return SymmetricScaler(self.center[j], self.half_range[j])
-        return SymmetricScaler(self.center[j], self.half_range[j], self.low[j], self.high[j])
-
-    def unscale(self, scaled: Floats) -> Floats:
-        """Back to the units of the table."""
-        with np.errstate(over="ignore"):
-            values = np.asarray(scaled * self.half_range + self.center)
-        # Where no limits are known, a draw may lie outside of the range, but must be finite.
-        low = -LARGEST if self.low is None else self.low
-        high = LARGEST if self.high is None else self.high
-        return np.asarray(np.clip(values, low, high))
-
+from greyfill.ranges import SymmetricScaler
+from greyfill.table import Floats, Ints, Kind, Table, indicators
 
 MAX_INDICATORS = 20
 """A column with more categories has indicators of its most frequent ones only."""
@@ -136,8 +79,8 @@ class Design:
         level = self.levels[j]
         if level is None:
             return self.scaler.column(j).scale(values)[:, np.newaxis]
-        indicators = (values[:, np.newaxis] == level).astype(np.float64)
-        return np.where(values[:, np.newaxis] < 0.0, self.shares[j], indicators)
+        unseen = values[:, np.newaxis] < 0.0
+        return np.where(unseen, self.shares[j], indicators(values, level))
 
 
 def _indicated(counts: Ints) -> Ints:

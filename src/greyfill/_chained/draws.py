@@ -8,7 +8,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit, ndtri
 
-from greyfill._chained.design import SymmetricScaler
 from greyfill._chained.regressions import (
     Line,
     Standard,
@@ -19,6 +18,7 @@ from greyfill._chained.regressions import (
     proportional_odds,
 )
 from greyfill.exceptions import InvalidParameterError
+from greyfill.ranges import SymmetricScaler
 from greyfill.table import Column, Floats, Ints, Kind
 
 N_DONORS = 5
@@ -120,14 +120,14 @@ def fit_mean(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 
 def fit_norm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Bayesian linear regression with normal errors (R's ``norm``)."""
-    scaler = _scaler_of(y)
+    scaler = SymmetricScaler.unlimited(y)
     regression = draw_regression(x, scaler.scale(y), rng)
     return Normal(regression.drawn, regression.sigma, scaler)
 
 
 def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Predictive mean matching of numbers (R's ``pmm``)."""
-    return match(x, _scaler_of(y).scale(y), y, rng)
+    return match(x, SymmetricScaler.unlimited(y).scale(y), y, rng)
 
 
 def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
@@ -181,12 +181,6 @@ def _lay_out(line: Line, predicted: Floats, donors: Floats) -> MeanMatch:
     """Sorted donors with equal predictions side by side."""
     spots, starts = np.unique(predicted, return_index=True)
     return MeanMatch(line, spots, np.append(starts, len(donors)).astype(np.intp), donors)
-
-
-def _scaler_of(y: Floats) -> SymmetricScaler:
-    low, high = y.min(), y.max()
-    half_range = high / 2 - low / 2
-    return SymmetricScaler(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

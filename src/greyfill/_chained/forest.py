@@ -9,7 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, indicators
 
 Singles = NDArray[np.float32]
 Nodes = NDArray[np.int32]
@@ -176,7 +176,7 @@ def _target(y: Floats, codes: Floats | None, rng: np.random.Generator) -> Floats
     if codes is None:
         return y[:, np.newaxis]
     if len(codes) <= MANY_LEVELS:
-        return np.asarray(y[:, np.newaxis] == codes, dtype=np.float64)
+        return indicators(y, codes)
     signs = rng.choice(np.array([-1.0, 1.0]), (len(codes), PROJECTIONS))
     return np.asarray(signs[np.searchsorted(codes, y)])
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from greyfill._chained.design import SymmetricScaler, row_order
+from greyfill._chained.design import row_order
 from greyfill._chained.draws import settle
 from greyfill._chained.forest import Forest, Grown, Singles, grow
+from greyfill.ranges import SymmetricScaler
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 
 Differences = dict[str, float]
@@ -24,8 +25,7 @@ def typical_values(table: Table) -> Floats:
     typical = np.clip(typical, -largest, largest)
     for j, column in enumerate(table.columns):
         if column.kind is Kind.CATEGORICAL:
-            codes = table.values[observed[:, j], j].astype(np.intp)
-            typical[j] = np.bincount(codes).argmax() if len(codes) else 0.0
+            typical[j] = table.mode(j)
         else:
             typical[j] = settle(column, typical[j])
     return np.asarray(typical)

@@ -8,7 +8,7 @@ from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp
 
-from greyfill.table import Floats, Ints
+from greyfill.table import Floats, Ints, indicators
 
 RIDGE = 1e-5
 """Share of the diagonal that is added to X'X, as in R's mice: collinear columns cannot break it."""
@@ -174,8 +174,7 @@ def _logistic_factor(x: Floats, rows: Weighted, beta: Floats) -> Floats:
 def multinomial(rows: Weighted, n_levels: int) -> Floats:
     """Maximum likelihood: a row of coefficients, intercept first, for each level but the first."""
     x = np.column_stack([np.ones(len(rows.z)), rows.z])
-    target = np.zeros((len(x), n_levels))
-    target[np.arange(len(x)), rows.level] = 1.0
+    target = indicators(rows.level, np.arange(n_levels))
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         logits = np.zeros_like(target)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.links import Taking, search
-from greyfill._neighbors.preparation import overall_weights
+from greyfill._neighbors.links import QueryRows, overall_weights, search
 from greyfill._neighbors.recipe import Recipe
 from greyfill._search.pool import DonorPool, Hints, build_pool
 from greyfill.distributed.blocks import Block, BlockPlan, matched
@@ -230,11 +229,11 @@ class Hunt:
     pools: list[Pool]
     k: Ints
 
-    def taking(self, block: Block, met: Met, part: Part) -> Taking:
+    def taking(self, block: Block, met: Met, part: Part) -> QueryRows:
         """The rows of a block that look for donors."""
         rows = met.rows
         own = part.own_rows(block.rows[rows])
-        return Taking(rows, block.values[rows], block.missing[rows], own)
+        return QueryRows(rows, block.values[rows], block.missing[rows], own)
 
 
 def open_meetings(block: Block, hunt: Hunt) -> Meetings:
@@ -268,7 +267,7 @@ def survey(meetings: Meetings, block: Block, hunt: Hunt, pool: int, part: Part) 
     return found
 
 
-def _extremes(hunt: Hunt, taking: Taking, part: Part, known: Floats | None) -> Floats | None:
+def _extremes(hunt: Hunt, taking: QueryRows, part: Part, known: Floats | None) -> Floats | None:
     distance = hunt.plan.recipe.distance
     here = distance.survey(  # type: ignore[attr-defined]  # checked before the work began
         part.layout, taking.values, taking.missing, taking.own_rows
