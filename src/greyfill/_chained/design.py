@@ -1,4 +1,4 @@
-"""The matrix of predictors: what a column looks like to a linear model of another column."""
+"""What models see: the matrix of predictors, which of its columns a target uses, keys of rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,8 +49,11 @@ class Design:
                 continue
             codes = table.values[~table.missing[:, j], j].astype(np.intp)
             counts = np.bincount(codes[codes >= 0], minlength=max(column.n_levels, 1))
-            levels.append(_indicated(counts))
-            shares.append(counts[levels[-1]] / max(counts.sum(), 1))
+            indicated = np.arange(1, len(counts), dtype=np.intp)
+            if len(indicated) > MAX_INDICATORS:
+                indicated = np.sort(np.argsort(-counts, kind="stable")[:MAX_INDICATORS])
+            levels.append(indicated)
+            shares.append(counts[indicated] / max(counts.sum(), 1))
         widths = [1 if level is None else len(level) for level in levels]
         edges = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         return cls(SymmetricScaler.learn(table), tuple(levels), tuple(shares), edges)
@@ -83,14 +86,6 @@ class Design:
         return np.where(unseen, self.shares[j], indicators(values, level))
 
 
-def _indicated(counts: Ints) -> Ints:
-    """The codes that have an indicator: all but the first, or the most frequent of many."""
-    codes = np.arange(1, len(counts), dtype=np.intp)
-    if len(codes) > MAX_INDICATORS:
-        codes = np.sort(np.argsort(-counts, kind="stable")[:MAX_INDICATORS])
-    return codes
-
-
 MOST, FEWEST, ROWS_PER_PREDICTOR = 100, 5, 3
 """max_predictors="auto": a third of the observed rows, but 5 … 100."""
 
@@ -108,60 +103,52 @@ def predictor_cap(max_predictors: int | str, n_observed: int) -> int:
     return min(MOST, max(FEWEST, n_observed // ROWS_PER_PREDICTOR))
 
 
-@dataclass(frozen=True, eq=False)
-class Correlations:
-    """Columns centered and normed over their observed cells, with 0 in the holes.
-
-    r_ij = Σ z_i z_j over the rows where both are observed, so columns that are seldom observed
-    together count as weakly correlated.
-    """
-
-    normed: Floats
-    edges: Ints
-
-    @classmethod
-    def learn(cls, table: Table, design: Design) -> "Correlations":
-        """From the observed cells of a table."""
-        widths = np.diff(design.edges)
-        hole = np.repeat(table.missing, widths, axis=1)
-        encoded = design.encode(table.values)
-        count = np.maximum((~hole).sum(axis=0), 1)
-        mean = np.where(hole, 0.0, encoded).sum(axis=0) / count
-        centered = np.where(hole, 0.0, encoded - mean)
-        norm = np.sqrt((centered**2).sum(axis=0))
-        return cls(centered / np.where(norm > 0.0, norm, 1.0), design.edges)
-
-    def strengths(self, targets: Ints) -> Iterator[Floats]:
-        """For each target, the largest |r| of each table column with it."""
-        for start in range(0, len(targets), TARGETS_AT_ONCE):
-            some = targets[start : start + TARGETS_AT_ONCE]
-            blocks = [np.arange(self.edges[j], self.edges[j + 1]) for j in some]
-            r = np.abs(self.normed[:, np.concatenate(blocks)].T @ self.normed)
-            ends = np.cumsum([0, *(len(block) for block in blocks)])
-            for first, last in pairwise(ends.tolist()):
-                one = r[first:last].max(axis=0, initial=0.0)
-                yield _largest_by_block(one, self.edges)
-
-
 def choose_predictors(
     table: Table, design: Design, targets: Ints, max_predictors: int | str
 ) -> dict[int, Ints]:
     """The design columns that predict each target, in order; as R's quickpred when capped."""
     n_observed = (~table.missing).sum(axis=0)
-    caps = {int(j): predictor_cap(max_predictors, int(n_observed[j])) for j in targets}
-    widths = np.diff(design.edges)
-    crowded = np.array([j for j in caps if design.width - widths[j] > caps[j]], dtype=np.intp)
-    chosen = {j: _all_but(design, j) for j in caps if j not in set(crowded.tolist())}
-    if len(crowded):
-        strengths = Correlations.learn(table, design).strengths(crowded)
-        for j, strength in zip(crowded.tolist(), strengths, strict=True):
-            chosen[j] = _strongest(design, strength, j, caps[j])
+    chosen, caps, everything = {}, {}, np.arange(design.width)
+    for j in targets.tolist():
+        cap, others = (
+            predictor_cap(max_predictors, int(n_observed[j])),
+            np.delete(everything, design.block(j)),
+        )
+        if len(others) <= cap:
+            chosen[j] = others
+        else:
+            caps[j] = cap
+    for j, strength in _strengths(table, design, list(caps)):
+        chosen[j] = _strongest(design, strength, j, caps[j])
     return chosen
 
 
-def _all_but(design: Design, j: int) -> Ints:
-    block = design.block(j)
-    return np.concatenate([np.arange(block.start), np.arange(block.stop, design.width)])
+def _strengths(table: Table, design: Design, targets: list[int]) -> Iterator[tuple[int, Floats]]:
+    """Each target, and the largest |r| of each table column with it.
+
+    Columns are centered and normed over their observed cells, with 0 in the holes:
+    r_ij = Σ z_i z_j over the rows where both are observed, so columns that are seldom observed
+    together count as weakly correlated.
+    """
+    if not targets:
+        return
+    hole = np.repeat(table.missing, np.diff(design.edges), axis=1)
+    encoded = design.encode(table.values)
+    mean = np.where(hole, 0.0, encoded).sum(axis=0) / np.maximum((~hole).sum(axis=0), 1)
+    centered = np.where(hole, 0.0, encoded - mean)
+    norm = np.sqrt((centered**2).sum(axis=0))
+    normed = centered / np.where(norm > 0.0, norm, 1.0)
+    filled = np.flatnonzero(np.diff(design.edges) > 0)  # others have no design columns
+    for start in range(0, len(targets), TARGETS_AT_ONCE):
+        some = targets[start : start + TARGETS_AT_ONCE]
+        blocks = [np.arange(design.edges[j], design.edges[j + 1]) for j in some]
+        r = np.abs(normed[:, np.concatenate(blocks)].T @ normed)
+        ends = np.cumsum([0, *(len(block) for block in blocks)])
+        for j, (first, last) in zip(some, pairwise(ends.tolist()), strict=True):
+            strength = np.zeros(table.n_columns)
+            one = r[first:last].max(axis=0, initial=0.0)
+            strength[filled] = np.maximum.reduceat(one, design.edges[filled])
+            yield j, strength
 
 
 def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
@@ -175,15 +162,6 @@ def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
     fitting = np.sort(best[np.cumsum(widths) <= cap])
     columns = [np.arange(design.edges[c], design.edges[c + 1]) for c in fitting]
     return np.concatenate([np.empty(0, np.intp), *columns])
-
-
-def _largest_by_block(values: Floats, edges: Ints) -> Floats:
-    """The largest value in each block; 0 for a block without columns."""
-    largest = np.zeros(len(edges) - 1)
-    filled = np.flatnonzero(np.diff(edges) > 0)
-    if len(filled):
-        largest[filled] = np.maximum.reduceat(values, edges[filled])
-    return largest
 
 
 Keys = NDArray[np.uint64]

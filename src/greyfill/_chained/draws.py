@@ -1,4 +1,8 @@
-"""The elementary methods by name: which fits which column, and which is the default."""
+"""The elementary methods: fitted models that draw, how they are fitted, and their names.
+
+Every ``fit`` takes predictors, values and a generator; what it returns draws a value for each row
+from one uniform number. `BY_KIND` says which fits which column, `default_method` which is taken.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +15,7 @@ from scipy.special import expit, ndtri
 from greyfill._chained.regressions import (
     Line,
     Standard,
+    Weighted,
     augment,
     draw_regression,
     logistic,
@@ -236,16 +241,22 @@ class Ordered(Levels):
         return np.asarray(expit(self.thresholds - self.line.predict(x)[:, np.newaxis]))
 
 
+def _levels(x: Floats, y: Floats) -> tuple[Floats, Standard, Weighted]:
+    """The levels of y, the scale of x, and the rows that a regression of levels is fitted to."""
+    levels, level = np.unique(y, return_inverse=True)
+    standard = Standard.learn(x)
+    return levels, standard, augment(standard.apply(x), level, len(levels))
+
+
 def fit_logreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Logistic regression with a draw of its coefficients (R's ``logreg``).
 
     β* ~ N(β̂, (X'WX)⁻¹), W = diag(w p̂ (1 − p̂))
     """
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    coefficients, factor = logistic(augment(standard.apply(x), level, 2))
+    coefficients, factor = logistic(rows)
     noise = rng.standard_normal(len(coefficients))
     drawn = coefficients + solve_triangular(factor, noise, lower=True, trans="T")
     return Binary(levels, standard.line(drawn[0], drawn[1:]))
@@ -253,21 +264,18 @@ def fit_logreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 
 def fit_polyreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Multinomial logistic regression, without a draw of coefficients (R's ``polyreg``)."""
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    found = multinomial(augment(standard.apply(x), level, len(levels)), len(levels))
+    found = multinomial(rows, len(levels))
     return Multinomial(levels, tuple(standard.line(row[0], row[1:]) for row in found))
 
 
 def fit_polr(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Proportional-odds regression, without a draw of coefficients (R's ``polr``)."""
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    rows = augment(standard.apply(x), level, len(levels))
     thresholds, slope = proportional_odds(rows, len(levels))
     return Ordered(levels, thresholds, standard.line(0.0, slope))
 
@@ -329,12 +337,11 @@ def method_of(column: Column, chosen: Mapping[str, str]) -> str:
         return default_method(column)
     allowed = BY_KIND[column.kind]
     if name not in allowed or (name == "logreg" and column.n_levels > 2):
-        what = f"a {column.kind.value} column" + (
-            f" of {column.n_levels} levels" if column.n_levels else ""
-        )
+        levels = f" of {column.n_levels} levels" if column.n_levels else ""
         known = [other for other in allowed if other != "logreg" or column.n_levels <= 2]
         raise InvalidParameterError(
-            f"method {name!r} does not fit {column.name!r}, {what}; choose one of {known}"
+            f"method {name!r} does not fit {column.name!r}, a {column.kind.value} column{levels}; "
+            f"choose one of {known}"
         )
     return name
 

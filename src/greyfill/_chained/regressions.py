@@ -1,4 +1,8 @@
-"""Maximum likelihood of the three regressions of categories, on weighted rows."""
+"""The regressions behind the elementary methods.
+
+A Bayesian linear regression with a draw of its coefficients, and the maximum likelihood of three
+regressions of categories (logistic, multinomial, proportional odds) on weighted rows.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -215,16 +219,12 @@ def proportional_odds(rows: Weighted, n_levels: int) -> tuple[Floats, Floats]:
         value = -(rows.weight * np.log(p)).sum()
         return float(value), np.concatenate([[inner.sum()], by_gap, by_slope])
 
-    return unpack(_minimized(loss, _start_thresholds(rows, n_levels)))
-
-
-def _start_thresholds(rows: Weighted, n_levels: int) -> Floats:
-    """The thresholds that fit the shares of the levels, and slopes of zero."""
+    # Start where the thresholds fit the shares of the levels, and slopes are zero.
     shares = np.bincount(rows.level, rows.weight, n_levels)
     below = np.cumsum(shares)[:-1] / shares.sum()
-    thresholds = np.log(below / (1.0 - below))
-    gaps = np.log(np.maximum(np.diff(thresholds), 1e-6))
-    return np.concatenate([thresholds[:1], gaps, np.zeros(rows.z.shape[1])])
+    start = np.log(below / (1.0 - below))
+    gaps = np.log(np.maximum(np.diff(start), 1e-6))
+    return unpack(_minimized(loss, np.concatenate([start[:1], gaps, np.zeros(rows.z.shape[1])])))
 
 
 def _minimized(loss: Loss, start: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from greyfill._grey.candidates import EVERYONE, KS, Candidate, Outcomes
 from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._neighbors.distance import Grey
-from greyfill._neighbors.links import QueryRows, search, searchable
+from greyfill._neighbors.links import QueryRows, Search, searchable
 from greyfill._search.pool import DonorPool, build_pool
 from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
 
@@ -106,7 +106,7 @@ class ColumnPredictor:
             own = _places_among(givers, queries.own_rows[rows])
             taking = QueryRows(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
             size = min(k, len(givers))
-            found, far = search(GREY, pool, taking, weights, size, self.n_jobs)
+            found, far = Search(pool, taking, weights, size).run(GREY, self.n_jobs)
             share = np.where(missing[rows], 0.0, weights).sum(axis=1)
             there = np.isfinite(far)
             donors[rows, :size] = givers[np.where(there, found, 0)]

@@ -102,7 +102,7 @@ class Grey:
         """Δmin and Δmax in a part of a pool; the search needs them over all parts."""
         from greyfill._search import kernels
 
-        return kernels.grey_extremes(pool, queries, missing, own_rows)
+        return np.asarray(kernels.grey_extremes(pool, queries, missing, own_rows))
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

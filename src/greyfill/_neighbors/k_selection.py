@@ -9,15 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.links import (
-    HoleSearch,
-    Links,
-    Prepared,
-    Search,
-    find_links,
-    search_all,
-    searchable,
-)
+from greyfill._neighbors.links import HoleSearch, Links, Prepared, Search, search_all, searchable
 from greyfill._neighbors.schedule import Report
 from greyfill._search.threads import map_threads
 from greyfill.exceptions import InvalidParameterError
@@ -174,7 +166,7 @@ def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) 
     hidden = np.zeros((len(rows), prepared.donors.n_columns), dtype=bool)
     hidden[np.arange(len(rows)), columns] = True
     layout = prepared.lay_out(start[givers], all_missing[givers])
-    searches = []
+    links = []
     for weights, holes in prepared.weight_groups(hidden):
         seen: Bools = prepared.visible(all_missing[rows]) | holes
         some = holes.any(axis=1) & searchable(seen, weights)
@@ -182,8 +174,9 @@ def _hidden_links(prepared: Prepared, pool: RowPool, rows: Ints, columns: Ints) 
         queries = replace(queries, missing=seen[some])  # a hidden cell is a hole to every distance
         k = queries.available(givers, MAX_K)
         if some.any() and k > 0:
-            searches.append(HoleSearch(Search(layout, queries, weights, k), givers, holes[some]))
-    return list(find_links(prepared.recipe, searches, prepared.n_jobs))
+            search = HoleSearch(Search(layout, queries, weights, k), givers, holes[some])
+            links.append(search.run(prepared.recipe, prepared.n_jobs))
+    return links
 
 
 def _hidden_error(prepared: Prepared, links: list[Links], k: int) -> float:

@@ -213,6 +213,10 @@ class Search:
     k: int
     hints: Hints = NO_HINTS
 
+    def run(self, distance: Distance, n_jobs: int | None) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of every row."""
+        return search_all(distance, [self], n_jobs)[0]
+
     def parts(self) -> Iterator[Ints]:
         """Which rows one thread searches at a time.
 
@@ -229,19 +233,6 @@ class Search:
             order = np.lexsort((heaviest, places[self.queries.own_rows]))
         for start in range(0, n_rows, BLOCK_ROWS):
             yield order[start : start + BLOCK_ROWS]
-
-
-def search(
-    distance: Distance,
-    pool: DonorPool,
-    queries: QueryRows,
-    weights: Floats,
-    k: int,
-    n_jobs: int | None,
-    hints: Hints = NO_HINTS,
-) -> tuple[Ints, Floats]:
-    """Rows and distances of the k nearest donors of every row."""
-    return search_all(distance, [Search(pool, queries, weights, k, hints)], n_jobs)[0]
 
 
 def search_all(
@@ -288,8 +279,12 @@ class HoleSearch:
     givers: Ints
     holes: Bools
 
+    def run(self, recipe: Recipe, n_jobs: int | None) -> Links:
+        """Find the donors of every hole."""
+        return self.links(recipe.fill, self.search.run(recipe.distance, n_jobs))
+
     def links(self, fill: Fill, found: tuple[Ints, Floats]) -> Links:
-        """The donors of every hole."""
+        """The donors of every hole, as a search found them."""
         donors, distances = self.givers[found[0]], found[1]
         slots, columns = map(np.ascontiguousarray, np.nonzero(self.holes))
         rows = self.search.queries.rows
@@ -300,8 +295,8 @@ def find_links(
     recipe: Recipe,
     searches: Iterable[HoleSearch],
     n_jobs: int | None,
-    together: int = 0,
-    report: Report | None = None,
+    together: int,
+    report: Report,
 ) -> Iterator[Links]:
     """Find the donors of every hole of every search, for about ``together`` rows at once.
 

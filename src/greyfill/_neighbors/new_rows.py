@@ -13,8 +13,6 @@ from greyfill._neighbors.links import (
     QueryRows,
     Search,
     SearchedTable,
-    find_links,
-    search,
     searchable,
 )
 from greyfill._neighbors.recipe import Recipe
@@ -154,7 +152,8 @@ def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int
         return out
     queries = QueryRows.new(rows, values[rows], missing[rows])
     k = min(max(fitted.n_neighbors, POSTERIOR_NEIGHBORS), fitted.donors.n_rows)
-    found, distances = search(distance, fitted.layout(fitted.all_rows), queries, weights, k, n_jobs)
+    search = Search(fitted.layout(fitted.all_rows), queries, weights, k)
+    found, distances = search.run(distance, n_jobs)
     share = np.where(missing[rows], 0.0, weights).sum(axis=1)
     closeness, _ = WeightedFill().weigh(distance.over_observed(distances, share))
     for place, pool in enumerate(pools):
@@ -171,10 +170,27 @@ def _mixed_links(
     n_jobs: int | None,
 ) -> Links:
     """Donors of every class side by side, their weights shared out by the posterior."""
-    pieces = [
-        _class_links(fitted, pool, queries, holes, weights, posterior[:, place], n_jobs)
-        for place, pool in enumerate(_class_pools(fitted))
-    ]
+    slots, columns = map(np.ascontiguousarray, np.nonzero(holes))
+
+    def of_class(pool: RowPool, share: Floats) -> Links:
+        """Donors of one class for the rows that may belong to it; weightless ones for others."""
+        k, wanted = min(fitted.n_neighbors, len(pool.givers)), share > 0.0
+        search = Search(fitted.layout(pool), queries.only(wanted), weights, k)
+        found = HoleSearch(search, pool.givers, holes[wanted]).run(fitted.recipe, n_jobs)
+        votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
+
+        def spread(values: Any, blank: float) -> Any:
+            whole = np.full((len(wanted), k), blank, dtype=values.dtype)
+            whole[wanted] = values
+            return whole
+
+        return Links(
+            queries.rows, slots, columns, spread(found.donors, 0), spread(found.distances, np.inf),
+            number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
+            vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
+        )  # fmt: skip
+
+    pieces = [of_class(pool, posterior[:, c]) for c, pool in enumerate(_class_pools(fitted))]
     if len(pieces) == 1:
         return pieces[0]
     joined = {
@@ -184,37 +200,3 @@ def _mixed_links(
     order = np.argsort(joined["distances"], axis=1, kind="stable")
     nearest_first = {name: np.take_along_axis(part, order, 1) for name, part in joined.items()}
     return replace(pieces[0], **nearest_first)
-
-
-def _class_links(
-    fitted: FittedRecipe,
-    pool: RowPool,
-    queries: QueryRows,
-    holes: Bools,
-    weights: Floats,
-    share: Floats,
-    n_jobs: int | None,
-) -> Links:
-    """Donors of one class for the rows that may belong to it; the others get weightless ones."""
-    k = min(fitted.n_neighbors, len(pool.givers))
-    wanted = share > 0.0
-    search_of_class = Search(fitted.layout(pool), queries.only(wanted), weights, k)
-    holes_of_class = HoleSearch(search_of_class, pool.givers, holes[wanted])
-    found = next(find_links(fitted.recipe, [holes_of_class], n_jobs))
-    votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
-    slots, columns = map(np.ascontiguousarray, np.nonzero(holes))
-
-    def spread(values: Any, blank: float) -> Any:
-        whole = np.full((len(wanted), k), blank, dtype=values.dtype)
-        whole[wanted] = values
-        return whole
-
-    return Links(
-        rows=queries.rows,
-        slots=slots,
-        columns=columns,
-        donors=spread(found.donors, 0),
-        distances=spread(found.distances, np.inf),
-        number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
-        vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
-    )

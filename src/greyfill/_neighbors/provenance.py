@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._neighbors.links import HoleSearch, Links, QueryRows, Search, find_links, only_column
+from greyfill._neighbors.links import HoleSearch, Links, QueryRows, Search, only_column
 from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Ints
@@ -85,8 +85,8 @@ def donors_of(fitted: FittedRecipe, row: int, column: int) -> CellDonors:
     own_rows = own[:1] if len(own) else np.array([-1])
     queries = QueryRows(np.array([place]), cell.values, fitted.visible(cell.missing), own_rows)
     search = Search(fitted.layout(pool), queries, fitted.column_weights(column), k)
-    holes = HoleSearch(search, pool.givers, only_column(cell.missing, column))
-    links = next(find_links(fitted.recipe, [holes], None))
+    holes = only_column(cell.missing, column)
+    links = HoleSearch(search, pool.givers, holes).run(fitted.recipe, None)
     votes = fitted.donors.is_categorical[column]
     weights = (links.vote_weights if votes else links.number_weights)[0]
     donors = links.donors[0]

@@ -1,4 +1,8 @@
-"""Numba twins of the reference kernels: same names, same answers, fast."""
+"""Numba twins of the reference kernels, with the same names and answers: searches and fills.
+
+`grey_search` and `heom_search` are how the rest of the package searches. The others fill cells from
+donors: all at once, again where a donor's hole has moved, and from rows of values that were sent.
+"""
 
 import numpy as np
 
@@ -10,14 +14,6 @@ from greyfill.table import Bools, Floats, Ints
 
 
 @exact
-def _all_extremes(queries, queries_missing, own_rows, pool, out):
-    for q in range(len(queries)):
-        out[q, 0], out[q, 1] = extremes(
-            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
-            pool.sorted_counts, pool.shelves, own_rows[q] >= 0,
-        )  # fmt: skip
-
-
 def grey_extremes(
     pool: DonorPool, queries: Floats, queries_missing: Bools, own_rows: Ints
 ) -> Floats:
@@ -27,7 +23,11 @@ def grey_extremes(
     no pair of observed cells.
     """
     out = np.empty((len(queries), 2))
-    _all_extremes(queries, queries_missing, own_rows, pool, out)
+    for q in range(len(queries)):
+        out[q, 0], out[q, 1] = extremes(
+            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
+            pool.sorted_counts, pool.shelves, own_rows[q] >= 0,
+        )  # fmt: skip
     return out
 
 
@@ -47,11 +47,8 @@ def grey_search(
     For a part of a pool, ``extremes`` are Δmin and Δmax over all parts, and ``limits`` the k-th
     best distances of other parts: donors beyond them may be left out.
     """
-    rows, distances = _room(len(queries), k)
-    known = np.empty((len(queries), 0)) if extremes is None else extremes
-    search(True, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), rho, True,
-            known, _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
-    return rows, distances
+    queried = queries, queries_missing, own_rows
+    return _nearest(pool, queried, weights, k, rho, extremes, limits)
 
 
 def heom_search(
@@ -64,19 +61,26 @@ def heom_search(
     limits: Floats | None = None,
 ) -> tuple[Ints, Floats]:
     """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
-    rows, distances = _room(len(queries), k)
-    search(False, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), 0.5,
-            True, np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
-            distances)  # fmt: skip
+    return _nearest(pool, (queries, queries_missing, own_rows), weights, k, None, None, limits)
+
+
+def _nearest(
+    pool: DonorPool,
+    queried: tuple[Floats, Bools, Ints],
+    weights: Floats,
+    k: int,
+    rho: float | None,
+    extremes: Floats | None,
+    limits: Floats | None,
+) -> tuple[Ints, Floats]:
+    """By the grey relational grade, or without ρ by HEOM."""
+    n = len(queried[0])
+    rows, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    known = np.empty((n, 0)) if extremes is None else extremes
+    limits = np.full(n, np.inf) if limits is None else limits
+    search(rho is not None, *queried, pool, weights, np.argsort(-weights), rho or 0.5, True, known,
+           limits, rows, distances)  # fmt: skip
     return rows, distances
-
-
-def _no_farther(limits: Floats | None, n_queries: int) -> Floats:
-    return np.full(n_queries, np.inf) if limits is None else limits
-
-
-def _room(n_queries: int, k: int) -> tuple[Ints, Floats]:
-    return np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
 
 
 @exact
