@@ -96,11 +96,6 @@ class Table:
         has_levels = np.array([c.n_levels > 0 for c in self.columns], dtype=bool)
         return np.asarray(~self.missing & has_levels & (self.values < 0.0))
 
-    def mode(self, j: int | np.intp) -> float:
-        """The most frequent observed code of column j, the smallest of ties; 0 without any."""
-        codes = self.values[~self.missing[:, j], j].astype(np.intp)
-        return float(np.bincount(codes).argmax()) if len(codes) else 0.0
-
     def rows(self, index: Ints | Bools) -> "Table":
         """The same columns with only the given rows."""
         return Table(self.values[index], self.missing[index], self.columns)
@@ -125,3 +120,12 @@ def indicators(codes: Floats | Ints, levels: Floats | Ints) -> Floats:
            [1., 0., 0.]])
     """
     return np.asarray(codes[:, np.newaxis] == levels, dtype=np.float64)
+
+
+def most_frequent(codes: Floats) -> float:
+    """The mode of codes, the smallest of ties; 0 without any.
+
+    >>> most_frequent(np.array([2.0, 1.0, 2.0, 1.0]))
+    1.0
+    """
+    return float(np.bincount(codes.astype(np.intp)).argmax()) if len(codes) else 0.0

@@ -20,7 +20,7 @@ class Design:
     """Numbers and ordinal ranks scaled to [−1, 1]; categories as 0/1 indicators, without the first.
 
     Column j of the table owns the design columns ``edges[j] : edges[j + 1]``. A category that was
-    never seen in ``fit`` gets the mean of the indicators: it says nothing.
+    never seen in ``fit`` gets the mean of the indicators: it carries no information.
 
     >>> from greyfill.table import Column
     >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 3))
@@ -90,6 +90,7 @@ MOST, FEWEST, ROWS_PER_PREDICTOR = 100, 5, 3
 """max_predictors="auto": a third of the observed rows, but 5 … 100."""
 
 TARGETS_AT_ONCE = 256
+"""Targets whose correlations with all columns are held at once."""
 
 
 def predictor_cap(max_predictors: int | str, n_observed: int) -> int:

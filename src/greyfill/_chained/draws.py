@@ -24,7 +24,7 @@ from greyfill._chained.regressions import (
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.ranges import SymmetricScaler
-from greyfill.table import Column, Floats, Ints, Kind
+from greyfill.table import Column, Floats, Ints, Kind, most_frequent
 
 N_DONORS = 5
 """How many observed rows compete to give their value, as in R's mice."""
@@ -109,7 +109,7 @@ class Normal:
 
     def draw(self, x: Floats, noise: Floats) -> Floats:
         """A normal value around the prediction for each row."""
-        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))
+        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))  # a noise of 0 is −∞ deviations away
         return self.scaler.unscale(self.line.predict(x) + self.sigma * error)
 
 
@@ -282,8 +282,7 @@ def fit_polr(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 
 def fit_mode(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """The most frequent category, the smallest code of ties."""
-    levels, counts = np.unique(y, return_counts=True)
-    return Constant(float(levels[counts.argmax()]))
+    return Constant(most_frequent(y))
 
 
 Fit = Callable[[Floats, Floats, np.random.Generator], Model]

@@ -8,12 +8,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, indicators
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, indicators, most_frequent
 
 Singles = NDArray[np.float32]
 Nodes = NDArray[np.int32]
 
 CELLS_AT_ONCE = 4_000_000
+"""Leaf values that rows reach in trees are held in blocks of 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +132,7 @@ def grow(
     more time on copying their parameters than on growing trees of a few hundred rows.
     """
     if x.shape[1] == 0 or y.min() == y.max():
-        levels, counts = np.unique(y, return_counts=True)
-        value = float(levels[counts.argmax()]) if is_class else float(y.mean())
+        value = most_frequent(y) if is_class else float(y.mean())
         return Grown(Forest.constant(value), _error(np.full(len(y), value), y, is_class))
     codes = np.unique(y) if is_class else None
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from greyfill._chained.design import row_order
 from greyfill._chained.draws import settle
 from greyfill._chained.forest import Forest, Grown, Singles, grow
 from greyfill.ranges import SymmetricScaler
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Floats, Ints, Kind, Table, most_frequent
 
 Differences = dict[str, float]
 """How far one pass moved the fills, for each type of column that is present."""
@@ -29,7 +29,7 @@ def typical_values(table: Table) -> Floats:
     typical = np.clip(typical, -largest, largest)
     for j, column in enumerate(table.columns):
         if column.kind is Kind.CATEGORICAL:
-            typical[j] = table.mode(j)
+            typical[j] = most_frequent(table.values[observed[:, j], j])
         else:
             typical[j] = settle(column, typical[j])
     return np.asarray(typical)

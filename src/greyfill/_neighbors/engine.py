@@ -33,7 +33,7 @@ CUT = 8_192
 
 
 def _quiet(message: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -315,8 +315,8 @@ class NumberMap:
     @classmethod
     def of(cls, links: Iterable[Links], values: Floats, is_categorical: Bools) -> "NumberMap":
         """The map of all numeric holes that have donors."""
-        nobody, n_holes = np.zeros(0, dtype=np.intp), 0
-        parts: list[tuple[Ints, Ints, Ints, Ints, Floats]] = [(nobody,) * 4 + (np.zeros(0),)]
+        none, n_holes = np.zeros(0, dtype=np.intp), 0
+        parts: list[tuple[Ints, Ints, Ints, Ints, Floats]] = [(none,) * 4 + (np.zeros(0),)]
         for piece in links:
             rows, columns, holes, donors, shares = _numeric_cells(piece, is_categorical)
             parts.append((rows, columns, n_holes + holes, donors, shares))
@@ -359,7 +359,7 @@ class NumberMap:
         return solution
 
     def closed_sets(self) -> tuple[Bools, Ints]:
-        """Holes in sets that take from nobody but themselves, and a number for each such set."""
+        """Holes in sets that take from themselves only, and a number for each such set."""
         n_sets, label = csgraph.connected_components(self.among, connection="strong")
         edges = self.among.tocoo()
         taker, giver = edges.row, edges.col

@@ -123,6 +123,7 @@ def _fill_rows(
             new[links.rows[links.slots], links.columns] = fills
         change = np.abs(new - old).max(axis=1, initial=0.0)
         values[active] = new
+        # Also with tol 0 a row is done when a pass leaves it as it is.
         active = active[change >= max(schedule.tol, 1e-15)]
         if len(active) == 0:
             break

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from greyfill.information.sums import Steps, exponents
-from greyfill.table import Floats, Ints, Table
+from greyfill.table import Floats, Ints, Table, most_frequent
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def column_centers(table: Table, exponent: Ints | None = None) -> Floats:
     sums = Steps.of_columns(np.ldexp(np.where(observed, table.values, 0.0), -exponent))
     centers = np.ldexp(sums.floats / np.maximum(observed.sum(axis=0), 1), exponent)
     for j in np.flatnonzero(table.is_categorical):
-        centers[j] = table.mode(j)
+        centers[j] = most_frequent(table.values[observed[:, j], j])
     return np.asarray(centers)
 
 

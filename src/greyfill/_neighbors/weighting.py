@@ -1,7 +1,7 @@
 """How much each column counts in a distance: the weights part of a recipe."""
 
-from dataclasses import asdict, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class _Information:
     def __post_init__(self) -> None:
         find_measure(self.measure)
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        names = ("measure", "n_permutations", "random_state")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True)
 class ClassInformation(_Information):
@@ -68,7 +73,7 @@ class ClassInformation(_Information):
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for all target columns."""
         assert labels is not None
-        return normalize(class_information(table, labels, **asdict(self)))[np.newaxis]
+        return normalize(class_information(table, labels, **self._options))[np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -94,5 +99,5 @@ class PairInformation(_Information):
 
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for each target column."""
-        rows = [normalize(pair_information(table, int(j), **asdict(self))) for j in targets]
+        rows = [normalize(pair_information(table, int(j), **self._options)) for j in targets]
         return np.array(rows).reshape(len(targets), table.n_columns)

@@ -81,14 +81,14 @@ def _compile(**flags: Any) -> Any:
         seal(cache)
         for name in ("load_overload", "save_overload"):
             if hasattr(cache, name):
-                setattr(cache, name, _Forgiving(getattr(cache, name)))
+                setattr(cache, name, _OptionalStep(getattr(cache, name)))
         return kernel
 
     return decorate
 
 
-class _Forgiving:
-    """A function that does nothing where the cache is broken."""
+class _OptionalStep:
+    """A function of the cache that does nothing where the cache is broken."""
 
     def __init__(self, function: Any) -> None:
         self._function = function

@@ -191,7 +191,7 @@ def write_cells(values, is_categorical, rows, slots, columns, fresh):
 
 @exact
 def any_missing(missing, slots, columns, donors):
-    """Tell for each cell whether a donor of it was missing in its column."""
+    """Whether a donor of each cell was missing in the column of the cell."""
     out = np.zeros(len(slots), dtype=np.bool_)
     for c in range(len(slots)):
         for place in range(donors.shape[1]):

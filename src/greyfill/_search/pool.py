@@ -138,7 +138,7 @@ def _sort_columns(values: Floats, missing: Bools, is_categorical: Bools) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Hints:
-    """What other parts of a pool tell the search of one part.
+    """What the search of one part of a pool takes over from other parts.
 
     ``extremes`` are Δmin and Δmax of each query over all parts; None where this part is all.
     ``limits`` are distances beyond which a donor cannot be among the k nearest of all parts.
@@ -149,7 +149,7 @@ class Hints:
 
     @property
     def are_none(self) -> bool:
-        """Whether there is nothing to know."""
+        """Whether neither is given."""
         return self.extremes is None and self.limits is None
 
     def only(self, part: Ints) -> "Hints":
