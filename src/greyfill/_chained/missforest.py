@@ -120,32 +120,31 @@ class ForestTable:
         )
 
     def fill(
-        self, values: Floats, missing: Bools, forest: Callable[[int, Floats, Singles], Forest]
-    ) -> Floats:
-        """One pass over the columns, by rising number of holes in ``fit``."""
-        values = values.copy()
-        x = self.encode(values)
+        self, values: Floats, x: Singles, missing: Bools, forest: Callable[[int], Forest]
+    ) -> None:
+        """One pass over the columns, by rising number of holes in ``fit``; changes values and x."""
         for j in np.argsort(self.table.missing.sum(axis=0), kind="stable").tolist():
             rows = np.flatnonzero(missing[:, j])
             if len(rows) == 0:
                 continue
-            found = forest(j, values, x).predict(np.delete(x[rows], j, axis=1))
+            found = forest(j).predict(np.delete(x[rows], j, axis=1))
             column, scaler = self.table.columns[j], self.scaler.column(j)
             if column.kind is not Kind.CATEGORICAL:
                 found = settle(column, scaler.unscale(found))
             values[rows, j] = found
             x[rows, j] = scaler.scale(found)
-        return values
 
     def one_pass(self, values: Floats, number: int) -> ForestPass:
         """Grow and use the forest of every column with holes."""
-        grown: dict[int, Grown] = {}
+        values, grown = values.copy(), dict[int, Grown]()
+        x = self.encode(values)
 
-        def forest(j: int, values: Floats, x: Singles) -> Forest:
+        def forest(j: int) -> Forest:
             grown[j] = self.grow_column(j, values, x, number)
             return grown[j].forest
 
-        return ForestPass(self.fill(values, self.table.missing, forest), grown)
+        self.fill(values, x, self.table.missing, forest)
+        return ForestPass(values, grown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,10 +222,10 @@ def fill_by_forests(fitted: FittedForests, table: Table) -> Floats:
     """
     values = np.where(table.missing, typical_values(fitted.table), table.values)
     active = np.asarray(table.missing.any(axis=1))
+    x = fitted.encode(values)
     for _ in range(max(len(fitted.history), 2)):
-        before = values
-        holes = table.missing & active[:, np.newaxis]
-        values = fitted.fill(values, holes, lambda j, *_: fitted.forest(j))
+        before = values.copy()
+        fitted.fill(values, x, table.missing & active[:, np.newaxis], fitted.forest)
         active &= (values != before).any(axis=1)
         if not active.any():
             break

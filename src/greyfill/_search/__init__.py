@@ -10,10 +10,10 @@
     threads    work shared out among threads
 
 The path of a search: `pool.build_pool` sorts the donors so that near ones stand together and draws
-boxes around leaves of 64 and blocks of 1,024 of them. `kernels.grey_search` scans them for each
-query (`scan.search`): the most promising blocks first, those that cannot hold one of the k nearest
-not at all. Scores in float32 propose candidates, distances in float64 decide, ties go to the
-smaller row number: the answer is that of `reference`, bit for bit.
+boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each
+query (`scan.search`): the most promising blocks first, and none that cannot hold one of the k
+nearest. Scores in float32 propose candidates, distances in float64 decide, ties go to the smaller
+row number: the answer is that of `reference`, bit for bit.
 
 Every value that enters a kernel is finite, numbers are scaled to [0, 1] and holes are given by
 masks. Kernels have nothing to do with tables, labels or parameters. The compiled modules are

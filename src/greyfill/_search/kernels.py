@@ -1,14 +1,14 @@
 """Numba twins of the reference kernels, with the same names and answers: searches and fills.
 
-`grey_search` and `heom_search` are how the rest of the package searches. The others fill cells from
-donors: all at once, again where a donor's hole has moved, and from rows of values that were sent.
+`nearest_donors` is how the rest of the package searches. The others fill cells from donors: all at
+once, again where a donor's hole has moved, and from rows of values that were sent.
 """
 
 import numpy as np
 
 from greyfill._search.distances import extremes
 from greyfill._search.jit import exact, exact_inner
-from greyfill._search.pool import DonorPool
+from greyfill._search.pool import NO_HINTS, DonorPool, Hints
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats, Ints
 
@@ -31,55 +31,29 @@ def grey_extremes(
     return out
 
 
-def grey_search(
+def nearest_donors(
     pool: DonorPool,
     queries: Floats,
     queries_missing: Bools,
     own_rows: Ints,
     weights: Floats,
-    rho: float,
     k: int,
-    extremes: Floats | None = None,
-    limits: Floats | None = None,
+    rho: float | None = None,
+    hints: Hints = NO_HINTS,
 ) -> tuple[Ints, Floats]:
-    """The k donors of highest grey relational grade for each query, equations (32)–(35).
+    """The k nearest donors of each query, and their distances; row −1 where hints leave fewer.
 
-    For a part of a pool, ``extremes`` are Δmin and Δmax over all parts, and ``limits`` the k-th
-    best distances of other parts: donors beyond them may be left out.
+    With ρ those of highest grey relational grade, equations (32)–(35); without it those of least
+    HEOM, equations (7)–(10) and (31).
     """
-    queried = queries, queries_missing, own_rows
-    return _nearest(pool, queried, weights, k, rho, extremes, limits)
-
-
-def heom_search(
-    pool: DonorPool,
-    queries: Floats,
-    queries_missing: Bools,
-    own_rows: Ints,
-    weights: Floats,
-    k: int,
-    limits: Floats | None = None,
-) -> tuple[Ints, Floats]:
-    """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
-    return _nearest(pool, (queries, queries_missing, own_rows), weights, k, None, None, limits)
-
-
-def _nearest(
-    pool: DonorPool,
-    queried: tuple[Floats, Bools, Ints],
-    weights: Floats,
-    k: int,
-    rho: float | None,
-    extremes: Floats | None,
-    limits: Floats | None,
-) -> tuple[Ints, Floats]:
-    """By the grey relational grade, or without ρ by HEOM."""
-    n = len(queried[0])
+    n = len(queries)
     rows, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-    known = np.empty((n, 0)) if extremes is None else extremes
-    limits = np.full(n, np.inf) if limits is None else limits
-    search(rho is not None, *queried, pool, weights, np.argsort(-weights), rho or 0.5, True, known,
-           limits, rows, distances)  # fmt: skip
+    known = np.empty((n, 0)) if hints.extremes is None else hints.extremes
+    limits = np.full(n, np.inf) if hints.limits is None else hints.limits
+    search(
+        rho is not None, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights),
+        rho or 0.5, True, known, limits, rows, distances,
+    )  # fmt: skip
     return rows, distances
 
 
