@@ -165,10 +165,19 @@ class Prepared(SearchedTable):
 
     def queries(self, rows: Ints, givers: Ints, values: Floats, missing: Bools) -> QueryRows:
         """Rows of the training table that take from ``givers`` (sorted row numbers)."""
-        places = np.minimum(np.searchsorted(givers, rows), max(len(givers) - 1, 0))
-        inside = givers[places] == rows if len(givers) else np.zeros(len(rows), dtype=bool)
-        own_rows = np.where(inside, places, -1).astype(np.intp)
-        return QueryRows(rows, values, self.visible(missing), own_rows)
+        return QueryRows(rows, values, self.visible(missing), places_among(givers, rows))
+
+
+def places_among(givers: Ints, rows: Ints) -> Ints:
+    """The place of each row among givers in rising order; −1 where it is none of them.
+
+    >>> places_among(np.array([2, 5, 9]), np.array([5, 3, -1]))
+    array([ 1, -1, -1])
+    """
+    if len(givers) == 0:
+        return np.full(len(rows), -1, dtype=np.intp)
+    places = np.minimum(np.searchsorted(givers, rows), len(givers) - 1)
+    return np.where(givers[places] == rows, places, -1).astype(np.intp)
 
 
 def overall_weights(weights: Floats) -> Floats:

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._neighbors.links import HoleSearch, Links, QueryRows, Search, only_column
+from greyfill._neighbors.links import (
+    HoleSearch,
+    Links,
+    QueryRows,
+    Search,
+    only_column,
+    places_among,
+)
 from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Ints
@@ -77,13 +84,13 @@ def donors_of(fitted: FittedRecipe, row: int, column: int) -> CellDonors:
     pool = fitted.pools[0]
     if len(fitted.pools) > 1 and fitted.labels is not None:
         pool = next(pool for pool in fitted.pools if pool.label == fitted.labels[place])
-    own = np.flatnonzero(pool.givers == place)
-    k = min(fitted.n_neighbors, len(pool.givers) - len(own))
+    rows = np.array([place])
+    cell = fitted.donors.rows(rows)
+    own_rows = places_among(pool.givers, rows)
+    queries = QueryRows(rows, cell.values, fitted.visible(cell.missing), own_rows)
+    k = queries.available(pool.givers, fitted.n_neighbors)
     if k < 1:
         raise InvalidDataError(f"row {row} had no donors and kept its start fill")
-    cell = fitted.donors.rows(np.array([place]))
-    own_rows = own[:1] if len(own) else np.array([-1])
-    queries = QueryRows(np.array([place]), cell.values, fitted.visible(cell.missing), own_rows)
     search = Search(fitted.layout(pool), queries, fitted.column_weights(column), k)
     holes = only_column(cell.missing, column)
     links = HoleSearch(search, pool.givers, holes).run(fitted.recipe, None)
