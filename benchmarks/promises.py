@@ -47,7 +47,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "numbers of a forest leave the observed range",
-            "_chained/design.py",
+            "ranges.py",
             "return np.asarray(np.clip(values, low, high))",
             "return values",
             f"{RANGE}::test_forests_do_not_round_out_of_the_range",
@@ -271,7 +271,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "the results of threads are taken as they get ready",
             "_neighbors/links.py",
             "place, part = parts[number]",
-            "place, part = parts[told._done % len(parts)]",
+            "place, part = parts[done % len(parts)]",
             f"{DETERMINISM}::test_number_of_threads {DETERMINISM}::test_size_of_blocks",
         ),
         Fault(

@@ -33,11 +33,8 @@ def test_search(benchmark, distance: str, weights: str) -> None:
     lam = WEIGHTS[weights]
     pool = build_pool(values, missing, np.zeros(P, bool), lam)
     queries = (pool, values[:256], missing[:256], np.arange(256), lam)
-    search = {
-        "grey": lambda: kernels.grey_search(*queries, 0.5, K),
-        "heom": lambda: kernels.heom_search(*queries, K),
-    }[distance]
-    benchmark(search)
+    rho = {"grey": 0.5, "heom": None}[distance]
+    benchmark(lambda: kernels.nearest_donors(*queries, K, rho))
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from greyfill.checks import is_number
 from greyfill.conventions import OwnParameters, OwnScore, check_fitted, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.ranges import range_sizes
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 
 __all__ = ["ImputationErrors", "MixedNaiveBayes", "distribution_distances", "imputation_errors"]
@@ -40,21 +41,6 @@ def _refuse(truth: Table, cells: Bools, what: str) -> None:
         counts = {c.name: int(n) for c, n in zip(truth.columns, cells.sum(axis=0), strict=True)}
         places = ", ".join(f"{name!r} ({n})" for name, n in counts.items() if n)
         raise InvalidDataError(f"mask {what} in columns {places}")
-
-
-def ranges(table: Table) -> Floats:
-    """Observed range of each column, by which (34) scales to [0, 1]; 1 if constant or empty.
-
-    >>> from greyfill.table import Column, Kind
-    >>> cells = np.array([[1.0, 5.0], [4.0, 5.0], [9.0, 5.0]])
-    >>> missing = np.array([[False, False], [False, False], [True, False]])
-    >>> ranges(Table(cells, missing, (Column("a", Kind.NUMERIC), Column("b", Kind.NUMERIC))))
-    array([3., 1.])
-    """
-    seen = ~table.missing
-    high = np.max(table.values, axis=0, where=seen, initial=-np.inf)
-    low = np.min(table.values, axis=0, where=seen, initial=np.inf)
-    return np.where(high > low, high - low, 1.0)
 
 
 @dataclass(frozen=True)
@@ -128,7 +114,7 @@ def imputation_errors(truth: Table, filled: Floats, mask: Bools) -> ImputationEr
     check_cells(truth, filled, mask)
     gaps = filled - truth.values
     wrong = np.rint(filled) != truth.values
-    scaled = np.where(truth.is_categorical, wrong, gaps / ranges(truth))
+    scaled = np.where(truth.is_categorical, wrong, gaps / range_sizes(truth))
     is_number = np.array([c.kind is Kind.NUMERIC for c in truth.columns], dtype=bool)
     cells = _Cells(gaps, scaled, wrong, mask, is_number)
     by_column = {
@@ -189,7 +175,7 @@ def distribution_distances(truth: Table, filled: Floats, mask: Bools) -> dict[st
     {'age': 0.5}
     """
     check_cells(truth, filled, mask)
-    scale, distances = ranges(truth), {}
+    scale, distances = range_sizes(truth), {}
     for j, column in enumerate(truth.columns):
         rows = mask[:, j]
         if not rows.any():

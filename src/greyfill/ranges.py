@@ -1,4 +1,4 @@
-"""Numbers to [0, 1] and back, equation (34) without its reflection."""
+"""Observed ranges of columns, and numbers to [0, 1] or [−1, 1] of a range and back."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,38 @@ import numpy as np
 
 from greyfill.table import Bools, Floats, Table
 
+LARGEST = float(np.finfo(np.float64).max)
+
+FAR = 1e6
+"""Cells of new rows scaled by half-ranges stop here: a million of them from the middle."""
+
+
+def observed_range(table: Table) -> tuple[Floats, Floats]:
+    """Least and largest observed value of each column; ∞ and −∞ in a column without any."""
+    low = np.where(table.missing, np.inf, table.values).min(axis=0, initial=np.inf)
+    high = np.where(table.missing, -np.inf, table.values).max(axis=0, initial=-np.inf)
+    return low, high
+
+
+def range_sizes(table: Table) -> Floats:
+    """Observed range of each column, by which (34) scales to [0, 1]; 1 if constant or empty.
+
+    >>> from greyfill.table import Column, Kind
+    >>> cells = np.array([[1.0], [4.0], [9.0]])
+    >>> range_sizes(Table(cells, cells > 4.0, (Column("a", Kind.NUMERIC),)))
+    array([3.])
+    """
+    low, high = observed_range(table)
+    return np.where(high > low, high - low, 1.0)
+
 
 @dataclass(frozen=True, eq=False)
 class RangeScaler:
     """Observed range of each numeric or ordinal column; categories pass through.
 
-    The reflection max − x of equation (34) changes no distance, so x − min is used. A constant
-    column has range 1. Everything is halved before it is subtracted, so that a range beyond the
-    largest float does not overflow. Both ways make one copy and work in place.
+    Numbers go to [0, 1] by equation (34). Its reflection max − x changes no distance, so x − min is
+    used. A constant column has range 1. Everything is halved before it is subtracted, so that a
+    range beyond the largest float does not overflow. Both ways make one copy and work in place.
     """
 
     low: Floats
@@ -23,10 +47,12 @@ class RangeScaler:
     @classmethod
     def learn(cls, table: Table) -> "RangeScaler":
         """Take the ranges from the observed cells of a table."""
-        low = np.where(table.missing, np.inf, table.values).min(axis=0)
-        high = np.where(table.missing, -np.inf, table.values).max(axis=0)
-        empty = table.missing.all(axis=0)
-        return cls(np.where(empty, 0.0, low), np.where(empty, 0.0, high), table.is_categorical)
+        return cls.of(*observed_range(table), table.is_categorical)
+
+    @classmethod
+    def of(cls, low: Floats, high: Floats, is_categorical: Bools) -> "RangeScaler":
+        """From ranges that may be empty, as `observed_range` gives them."""
+        return cls(*_closed(low, high), is_categorical)
 
     @property
     def half_range(self) -> Floats:
@@ -53,6 +79,72 @@ class RangeScaler:
         np.clip(values, self.low, self.high, out=values)
         values[:, self.is_categorical] = scaled[:, self.is_categorical]
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricScaler:
+    """Middle and half-range of the observed cells of each column: (v − center) / half_range.
+
+    Where ``low`` and ``high`` are known, rounding carries no value out of them on the way back.
+    The rounding differs from that of `RangeScaler`, so one cannot stand for the other.
+
+    >>> from greyfill.table import Column, Kind
+    >>> values = np.array([[2.0], [6.0], [0.0]])
+    >>> table = Table(values, values == 0.0, (Column("a", Kind.NUMERIC),))
+    >>> SymmetricScaler.learn(table).scale(values)
+    array([[-1.],
+           [ 1.],
+           [-2.]])
+    """
+
+    center: Floats
+    half_range: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+    @classmethod
+    def learn(cls, table: Table) -> "SymmetricScaler":
+        """From the observed cells; a column without any, or with one value, has half-range 1."""
+        low, high = _closed(*observed_range(table))
+        return cls(*_middle(low, high), low, high)
+
+    @classmethod
+    def unlimited(cls, values: Floats) -> "SymmetricScaler":
+        """Of the values of one column, where a draw may lie outside of their range."""
+        return cls(*_middle(values.min(), values.max()))
+
+    def scale(self, values: Floats) -> Floats:
+        """All columns, scaled and kept within ±FAR."""
+        with np.errstate(over="ignore"):
+            scaled = values / self.half_range - self.center / self.half_range
+        return np.asarray(np.clip(scaled, -FAR, FAR))
+
+    def column(self, j: int) -> "SymmetricScaler":
+        """The scaler of one column, for arrays of one dimension."""
+        if self.low is None or self.high is None:
+            return SymmetricScaler(self.center[j], self.half_range[j])
+        return SymmetricScaler(self.center[j], self.half_range[j], self.low[j], self.high[j])
+
+    def unscale(self, scaled: Floats) -> Floats:
+        """Back to the units of the table."""
+        with np.errstate(over="ignore"):
+            values = np.asarray(scaled * self.half_range + self.center)
+        # Where no limits are known, a draw may lie outside of the range, but must be finite.
+        low = -LARGEST if self.low is None else self.low
+        high = LARGEST if self.high is None else self.high
+        return np.asarray(np.clip(values, low, high))
+
+
+def _closed(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The ranges with 0 … 0 for a column without an observed value."""
+    empty = low > high
+    return np.where(empty, 0.0, low), np.where(empty, 0.0, high)
+
+
+def _middle(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Middle and half of a range; halved first, so that no range overflows."""
+    half_range = high / 2 - low / 2
+    return low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0)
 
 
 def to_share(values: Floats, low: float, high: float) -> Floats:

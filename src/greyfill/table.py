@@ -110,3 +110,22 @@ class Table:
     def with_values(self, values: Floats) -> "Table":
         """The same columns and mask with other values."""
         return Table(values, self.missing, self.columns)
+
+
+def indicators(codes: Floats | Ints, levels: Floats | Ints) -> Floats:
+    """1 where a code is the level and 0 elsewhere, shape (code, level).
+
+    >>> indicators(np.array([2.0, 0.0]), np.arange(3))
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    return np.asarray(codes[:, np.newaxis] == levels, dtype=np.float64)
+
+
+def most_frequent(codes: Floats) -> float:
+    """The mode of codes, the smallest of ties; 0 without any.
+
+    >>> most_frequent(np.array([2.0, 1.0, 2.0, 1.0]))
+    1.0
+    """
+    return float(np.bincount(codes.astype(np.intp)).argmax()) if len(codes) else 0.0

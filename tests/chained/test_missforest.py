@@ -114,13 +114,13 @@ def test_the_table_before_the_difference_rises(
 ) -> None:
     steps = iter(script)
     passes: list[missforest.ForestPass] = []
-    one_pass = missforest._Work.one_pass
+    one_pass = missforest.ForestTable.one_pass
 
     def recorded(self, values, number):
         passes.append(one_pass(self, values, number))
         return passes[-1]
 
-    monkeypatch.setattr(missforest._Work, "one_pass", recorded)
+    monkeypatch.setattr(missforest.ForestTable, "one_pass", recorded)
     monkeypatch.setattr(missforest, "differences", lambda *_: {"numeric": next(steps)})
     values = holed(curved(40))
     table = Table(

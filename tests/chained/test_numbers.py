@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from greyfill._chained import draws
-from greyfill._chained.design import SymmetricScaler
 from greyfill._chained.draws import (
     MeanMatch,
     fit_category_pmm,
@@ -15,6 +14,7 @@ from greyfill._chained.draws import (
     thinned,
 )
 from greyfill._chained.regressions import Line, draw_regression, rowwise_dot
+from greyfill.ranges import SymmetricScaler
 
 
 def linear_data(n: int = 200, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 from imputers.jobs import COMPILE
 
 import greyfill
-from greyfill._search.jit import _Forgiving
+from greyfill._search.jit import _OptionalStep
 
 NO_LOCATOR = """
 from numba.core import caching
@@ -47,8 +47,8 @@ def test_a_cache_that_cannot_be_read_counts_as_empty(error: Exception) -> None:
     def load(*_: object) -> None:
         raise error
 
-    assert _Forgiving(load)("signature", "target") is None
-    assert _Forgiving(lambda *_: "kernel")("signature", "target") == "kernel"
+    assert _OptionalStep(load)("signature", "target") is None
+    assert _OptionalStep(lambda *_: "kernel")("signature", "target") == "kernel"
 
 
 def test_a_kernel_that_cannot_be_cached_is_told_where_warnings_are_errors() -> None:
@@ -56,7 +56,7 @@ def test_a_kernel_that_cannot_be_cached_is_told_where_warnings_are_errors() -> N
         raise UserWarning("dynamic globals")
 
     with pytest.raises(UserWarning, match="dynamic globals"):
-        _Forgiving(save)("signature", "kernel")
+        _OptionalStep(save)("signature", "kernel")
 
 
 REPEATED = """

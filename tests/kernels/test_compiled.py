@@ -29,9 +29,7 @@ def slow_search(rows: Rows, own_rows: Ints, k: int, rho: float | None) -> tuple[
 def fast_search(rows: Rows, own_rows: Ints, k: int, rho: float | None) -> tuple[Ints, Floats]:
     pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     queries = (pool, rows.values, rows.missing, own_rows, rows.weights)
-    if rho is None:
-        return kernels.heom_search(*queries, k)
-    return kernels.grey_search(*queries, rho, k)
+    return kernels.nearest_donors(*queries, k, rho)
 
 
 @pytest.mark.parametrize("rho", [None, 0.5, 0.01])
@@ -166,8 +164,6 @@ def test_many_ties_rank_by_row_number(rho: float | None, k: int) -> None:
     rows = Rows(values, np.zeros((n, 1), bool), np.array([True]), np.ones(1))
     pool = build_pool(rows.values, rows.missing, rows.is_categorical, rows.weights)
     query = (pool, np.ones((1, 1)), np.zeros((1, 1), bool), np.array([6]), rows.weights)
-    found, distances = (
-        kernels.heom_search(*query, k) if rho is None else kernels.grey_search(*query, rho, k)
-    )
+    found, distances = kernels.nearest_donors(*query, k, rho)
     assert found[0].tolist() == [3 * i for i in range(k + 1) if i != 2][:k]
     assert (distances == 0.0).all()

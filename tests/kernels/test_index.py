@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from greyfill._search import kernels, reference
 from greyfill._search.distances import kd_order, value_of_rank
-from greyfill._search.pool import BLOCK, FAR, DonorPool, build_pool
+from greyfill._search.pool import BLOCK, FAR, DonorPool, Hints, build_pool
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats
 
@@ -62,11 +62,8 @@ def test_parts_of_a_pool_find_what_the_whole_finds(
     met_rows, met = np.full((20, k), -1), np.full((20, k), np.inf)
     for (start, _), pool, mine in zip(spans, pools, owns, strict=True):
         here = min(k, len(pool.values))
-        limits = met[:, -1].copy()
-        if rho is None:
-            found = kernels.heom_search(pool, *asked, mine, weights, here, limits)
-        else:
-            found = kernels.grey_search(pool, *asked, mine, weights, rho, here, extremes, limits)
+        hints = Hints(None if rho is None else extremes, met[:, -1].copy())
+        found = kernels.nearest_donors(pool, *asked, mine, weights, here, rho, hints)
         both_rows = np.hstack([met_rows, np.where(found[0] < 0, -1, found[0] + start)])
         both = np.hstack([met, found[1]])
         order = np.lexsort((both_rows, both), axis=1)[:, :k]

@@ -13,8 +13,7 @@ from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, SameClass
 from greyfill._neighbors.engine import NumberMap, RecipeSettings, TrainingWork, run_recipe
 from greyfill._neighbors.filling import PlainFill, WeightedFill
-from greyfill._neighbors.links import Links
-from greyfill._neighbors.preparation import Prepared
+from greyfill._neighbors.links import Links, Prepared
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart

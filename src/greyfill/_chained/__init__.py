@@ -1,9 +1,19 @@
-"""The model-based methods: every column is predicted from the others, again and again.
+"""The chained engine: every column is predicted from the others, again and again.
+
+    design       what models see: numbers scaled, categories as indicators; predictors of a column;
+                 keys of rows, by which neither order nor company of a row matters
+    regressions  linear, logistic, multinomial and proportional-odds regression
+    draws        the elementary methods of MICE: fitted models that draw, and their names
+    chain        MICE: chains of draws, new rows, and one table of several draws
+    forest       random forests as plain arrays, and how they are grown
+    tree_walk    compiled: rows down the trees, and votes
+    missforest   MissForest: forests over all columns until the fills stop coming closer
+
+The path through them:
 
 ```
-Table ── design ──> one matrix of predictors          numbers scaled, categories as indicators
-MICE:       start at random ── [ predictors ── methods.fit ── model.draw ] × columns × passes
-MissForest: start mean/mode ── [ growing.grow ── forest.predict ]          until it gets worse
+MICE:       rows by key ── start at random ── [ fit a column ── draw its holes ] × columns × passes
+MissForest: rows by key ── start mean/mode ── [ grow a forest ── predict its holes ] until worse
 new rows:   the models of the last pass, fixed; noise from the row's own content
 ```
 

@@ -1,4 +1,8 @@
-"""One chain of MICE: every column with holes is drawn from the others, pass after pass."""
+"""MICE: every column with holes is drawn from the others, pass after pass, in several chains.
+
+`ChainPlan` is what chains share and `draw_holes` the loop of one of them, for training rows (models
+are fitted on the way) and for new rows (models are fixed). `combine` makes one table of the draws.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -60,18 +64,15 @@ class ChainPlan:
         """Fit the method of column j to the rows where it was observed."""
         column = self.table.columns[j]
         seen = np.flatnonzero(~self.table.missing[:, j])
-        predictors = self._predictors(j)
+        if j not in self.predictors:
+            alone = choose_predictors(self.table, self.design, np.array([j]), self.max_predictors)
+            self.predictors.update(alone)
+        predictors = self.predictors[j]
         x = encoded[np.ix_(seen, predictors)]
         varying = np.ptp(x, axis=0) > 0.0 if len(predictors) else np.zeros(0, dtype=bool)
         fit = BY_KIND[column.kind][self.methods[j]]
         model = fit(np.ascontiguousarray(x[:, varying]), values[seen, j], rng)
         return ColumnModel(column, predictors[varying], model)
-
-    def _predictors(self, j: int) -> Ints:
-        if j not in self.predictors:
-            alone = choose_predictors(self.table, self.design, np.array([j]), self.max_predictors)
-            self.predictors.update(alone)
-        return self.predictors[j]
 
     def start(self, noise: Floats, j: int) -> Floats:
         """Observed values of column j, at random."""
@@ -92,41 +93,59 @@ class Chain:
     traces: Floats
 
 
-def run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
+def draw_holes(
+    plan: ChainPlan,
+    table: Table,
+    noise: Callable[[int, int, Ints], Floats],
+    model: Callable[[int, Floats, Floats], ColumnModel],
+    record: Callable[[int, int, Floats], None] | None = None,
+) -> Floats:
     """Start every hole with an observed value, then pass ``n_iter`` times over the columns.
+
+    ``noise`` gives uniform numbers for a pass (0: the start), a column and its rows; ``model`` that
+    of a column, given the current values and their design; ``record`` sees what a pass draws.
+    """
+    holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
+    holes = {j: np.flatnonzero(table.missing[:, j]) for j in holed}
+    values = table.values.copy()
+    for j, rows in holes.items():
+        values[rows, j] = plan.start(noise(0, j, rows), j)
+    encoded = plan.design.encode(values)
+    for step in range(1, plan.n_iter + 1):
+        for j, rows in holes.items():
+            fitted = model(j, values, encoded)  # before the noise: both may use one stream
+            drawn = fitted.draw(encoded, rows, noise(step, j, rows))
+            values[rows, j] = drawn
+            encoded[rows, plan.design.block(j)] = plan.design.encode_column(j, drawn)
+            if record is not None:
+                record(step, j, drawn)
+    return values
+
+
+def run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
+    """Draw the holes of the training table with models that every pass fits anew.
 
     BLAS works on one thread: its sums do not depend on the machine, and threads lose on matrices
     of this size.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
-        return _run_chain(plan, seed)
-
-
-def _run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
     rng = np.random.default_rng(seed)
-    missing, targets = plan.table.missing, plan.targets
-    holes = {int(j): np.flatnonzero(missing[:, j]) for j in targets}
-    values = plan.table.values.copy()
-    for j, rows in holes.items():
-        values[rows, j] = plan.start(rng.random(len(rows)), j)
-    encoded = plan.design.encode(values)
     models: dict[int, ColumnModel] = {}
-    traces = np.zeros((plan.n_iter, len(targets), 2))
-    for step in range(plan.n_iter):
-        for place, (j, rows) in enumerate(holes.items()):
-            models[j] = plan.fit_column(j, values, encoded, rng)
-            drawn = models[j].draw(encoded, rows, rng.random(len(rows)))
-            values[rows, j] = drawn
-            encoded[rows, plan.design.block(j)] = plan.design.encode_column(j, drawn)
-            traces[step, place] = _trace(drawn)
+    traces = np.zeros((plan.n_iter, len(plan.targets), 2))
+    places = {j: place for place, j in enumerate(plan.targets.tolist())}
+
+    def fit(j: int, values: Floats, encoded: Floats) -> ColumnModel:
+        models[j] = plan.fit_column(j, values, encoded, rng)
+        return models[j]
+
+    def trace(step: int, j: int, drawn: Floats) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviation = drawn.std(ddof=1) if len(drawn) > 1 else 0.0
+            traces[step - 1, places[j]] = drawn.mean(), deviation
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        values = draw_holes(plan, plan.table, lambda _, j, rows: rng.random(len(rows)), fit, trace)
     kept = {j: ColumnModel(m.column, m.predictors, thinned(m.model)) for j, m in models.items()}
-    return Chain(values[missing], kept, traces)
-
-
-def _trace(drawn: Floats) -> tuple[float, float]:
-    """Mean and standard deviation; a single value has deviation 0."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(drawn.mean()), float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
+    return Chain(values[plan.table.missing], kept, traces)
 
 
 @dataclass(frozen=True)
@@ -207,27 +226,13 @@ def fill_by_chains(fitted: FittedChains, table: Table, c: int) -> Floats:
     values = table.values.copy()
     if len(rows) == 0:
         return values
-    part = table.rows(rows)
-    values[rows] = _draw_rows(fitted, part, c)
-    return values
+    part, plan = table.rows(rows), fitted.plan
+    keys, first = row_keys(part, fitted.seed), c * (plan.n_iter + 1)
 
+    def noise(step: int, j: int, rows: Ints) -> Floats:
+        return uniform(keys[rows], (first + step) * table.n_columns + j)
 
-def _draw_rows(fitted: FittedChains, table: Table, c: int) -> Floats:
-    plan = fitted.plan
-    keys = row_keys(table, fitted.seed)
-    targets = np.flatnonzero(table.missing.any(axis=0))
-    holes = {int(j): np.flatnonzero(table.missing[:, j]) for j in targets}
-    first = c * (plan.n_iter + 1)
-    values = table.values.copy()
-    for j, rows in holes.items():
-        values[rows, j] = plan.start(uniform(keys[rows], first * table.n_columns + j), j)
-    encoded = plan.design.encode(values)
-    for step in range(1, plan.n_iter + 1):
-        for j, rows in holes.items():
-            noise = uniform(keys[rows], (first + step) * table.n_columns + j)
-            drawn = fitted.model(c, j).draw(encoded, rows, noise)
-            values[rows, j] = drawn
-            encoded[rows, plan.design.block(j)] = plan.design.encode_column(j, drawn)
+    values[rows] = draw_holes(plan, part, noise, lambda j, *_: fitted.model(c, j))
     return values
 
 
@@ -253,13 +258,9 @@ def combine(draws: list[Floats], columns: tuple[Column, ...]) -> Floats:
         combined += draw / len(draws) - draws[0] / len(draws)  # equal draws stay what they are
     for j, column in enumerate(columns):
         if column.kind is Kind.CATEGORICAL:
-            combined[:, j] = _vote(np.stack([draw[:, j] for draw in draws]))
+            codes = np.stack([draw[:, j] for draw in draws])
+            votes = (codes[:, np.newaxis, :] == codes[np.newaxis, :, :]).sum(axis=1)
+            combined[:, j] = codes[votes.argmax(axis=0), np.arange(codes.shape[1])]
         elif column.kind is Kind.ORDINAL:
             combined[:, j] = np.rint(combined[:, j])
     return combined
-
-
-def _vote(codes: Floats) -> Floats:
-    """The most frequent code of each column of codes, the earliest of ties."""
-    votes = (codes[:, np.newaxis, :] == codes[np.newaxis, :, :]).sum(axis=1)
-    return np.asarray(codes[votes.argmax(axis=0), np.arange(codes.shape[1])])

@@ -1,4 +1,4 @@
-"""The matrix of predictors: what a column looks like to a linear model of another column."""
+"""What models see: the matrix of predictors, which of its columns a target uses, keys of rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,65 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill.table import Floats, Ints, Kind, Table
-
-LARGEST = float(np.finfo(np.float64).max)
-
-FAR = 1e6
-"""Scaled cells of new rows stop here: a million half-ranges from the middle."""
-
-
-@dataclass(frozen=True, eq=False)
-class SymmetricScaler:
-    """Middle and half-range of the observed cells of each column: (v − center) / scale.
-
-    Where ``low`` and ``high`` are known, rounding carries no value out of them on the way back.
-
-    >>> from greyfill.table import Column, Kind
-    >>> values = np.array([[2.0], [6.0], [0.0]])
-    >>> table = Table(values, values == 0.0, (Column("a", Kind.NUMERIC),))
-    >>> SymmetricScaler.learn(table).scale(values)
-    array([[-1.],
-           [ 1.],
-           [-2.]])
-    """
-
-    center: Floats
-    half_range: Floats
-    low: Floats | None = None
-    high: Floats | None = None
-
-    @classmethod
-    def learn(cls, table: Table) -> "SymmetricScaler":
-        """From the observed cells; a column without any, or with one value, has half-range 1."""
-        low = np.where(table.missing, np.inf, table.values).min(axis=0, initial=np.inf)
-        high = np.where(table.missing, -np.inf, table.values).max(axis=0, initial=-np.inf)
-        seen = low <= high
-        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
-        half_range = high / 2 - low / 2
-        return cls(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0), low, high)
-
-    def scale(self, values: Floats) -> Floats:
-        """All columns, scaled and kept within ±FAR."""
-        with np.errstate(over="ignore"):
-            scaled = values / self.half_range - self.center / self.half_range
-        return np.asarray(np.clip(scaled, -FAR, FAR))
-
-    def column(self, j: int) -> "SymmetricScaler":
-        """The scaler of one column, for arrays of one dimension."""
-        if self.low is None or self.high is None:
-            return SymmetricScaler(self.center[j], self.half_range[j])
-        return SymmetricScaler(self.center[j], self.half_range[j], self.low[j], self.high[j])
-
-    def unscale(self, scaled: Floats) -> Floats:
-        """Back to the units of the table."""
-        with np.errstate(over="ignore"):
-            values = np.asarray(scaled * self.half_range + self.center)
-        # Where no limits are known, a draw may lie outside of the range, but must be finite.
-        low = -LARGEST if self.low is None else self.low
-        high = LARGEST if self.high is None else self.high
-        return np.asarray(np.clip(values, low, high))
-
+from greyfill.ranges import SymmetricScaler
+from greyfill.table import Floats, Ints, Kind, Table, indicators
 
 MAX_INDICATORS = 20
 """A column with more categories has indicators of its most frequent ones only."""
@@ -77,7 +20,7 @@ class Design:
     """Numbers and ordinal ranks scaled to [−1, 1]; categories as 0/1 indicators, without the first.
 
     Column j of the table owns the design columns ``edges[j] : edges[j + 1]``. A category that was
-    never seen in ``fit`` gets the mean of the indicators: it says nothing.
+    never seen in ``fit`` gets the mean of the indicators: it carries no information.
 
     >>> from greyfill.table import Column
     >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 3))
@@ -106,8 +49,11 @@ class Design:
                 continue
             codes = table.values[~table.missing[:, j], j].astype(np.intp)
             counts = np.bincount(codes[codes >= 0], minlength=max(column.n_levels, 1))
-            levels.append(_indicated(counts))
-            shares.append(counts[levels[-1]] / max(counts.sum(), 1))
+            indicated = np.arange(1, len(counts), dtype=np.intp)
+            if len(indicated) > MAX_INDICATORS:
+                indicated = np.sort(np.argsort(-counts, kind="stable")[:MAX_INDICATORS])
+            levels.append(indicated)
+            shares.append(counts[indicated] / max(counts.sum(), 1))
         widths = [1 if level is None else len(level) for level in levels]
         edges = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         return cls(SymmetricScaler.learn(table), tuple(levels), tuple(shares), edges)
@@ -136,22 +82,15 @@ class Design:
         level = self.levels[j]
         if level is None:
             return self.scaler.column(j).scale(values)[:, np.newaxis]
-        indicators = (values[:, np.newaxis] == level).astype(np.float64)
-        return np.where(values[:, np.newaxis] < 0.0, self.shares[j], indicators)
-
-
-def _indicated(counts: Ints) -> Ints:
-    """The codes that have an indicator: all but the first, or the most frequent of many."""
-    codes = np.arange(1, len(counts), dtype=np.intp)
-    if len(codes) > MAX_INDICATORS:
-        codes = np.sort(np.argsort(-counts, kind="stable")[:MAX_INDICATORS])
-    return codes
+        unseen = values[:, np.newaxis] < 0.0
+        return np.where(unseen, self.shares[j], indicators(values, level))
 
 
 MOST, FEWEST, ROWS_PER_PREDICTOR = 100, 5, 3
 """max_predictors="auto": a third of the observed rows, but 5 … 100."""
 
 TARGETS_AT_ONCE = 256
+"""Targets whose correlations with all columns are held at once."""
 
 
 def predictor_cap(max_predictors: int | str, n_observed: int) -> int:
@@ -165,60 +104,52 @@ def predictor_cap(max_predictors: int | str, n_observed: int) -> int:
     return min(MOST, max(FEWEST, n_observed // ROWS_PER_PREDICTOR))
 
 
-@dataclass(frozen=True, eq=False)
-class Correlations:
-    """Columns centered and normed over their observed cells, with 0 in the holes.
-
-    r_ij = Σ z_i z_j over the rows where both are observed, so columns that are seldom observed
-    together count as weakly correlated.
-    """
-
-    normed: Floats
-    edges: Ints
-
-    @classmethod
-    def learn(cls, table: Table, design: Design) -> "Correlations":
-        """From the observed cells of a table."""
-        widths = np.diff(design.edges)
-        hole = np.repeat(table.missing, widths, axis=1)
-        encoded = design.encode(table.values)
-        count = np.maximum((~hole).sum(axis=0), 1)
-        mean = np.where(hole, 0.0, encoded).sum(axis=0) / count
-        centered = np.where(hole, 0.0, encoded - mean)
-        norm = np.sqrt((centered**2).sum(axis=0))
-        return cls(centered / np.where(norm > 0.0, norm, 1.0), design.edges)
-
-    def strengths(self, targets: Ints) -> Iterator[Floats]:
-        """For each target, the largest |r| of each table column with it."""
-        for start in range(0, len(targets), TARGETS_AT_ONCE):
-            some = targets[start : start + TARGETS_AT_ONCE]
-            blocks = [np.arange(self.edges[j], self.edges[j + 1]) for j in some]
-            r = np.abs(self.normed[:, np.concatenate(blocks)].T @ self.normed)
-            ends = np.cumsum([0, *(len(block) for block in blocks)])
-            for first, last in pairwise(ends.tolist()):
-                one = r[first:last].max(axis=0, initial=0.0)
-                yield _largest_by_block(one, self.edges)
-
-
 def choose_predictors(
     table: Table, design: Design, targets: Ints, max_predictors: int | str
 ) -> dict[int, Ints]:
     """The design columns that predict each target, in order; as R's quickpred when capped."""
     n_observed = (~table.missing).sum(axis=0)
-    caps = {int(j): predictor_cap(max_predictors, int(n_observed[j])) for j in targets}
-    widths = np.diff(design.edges)
-    crowded = np.array([j for j in caps if design.width - widths[j] > caps[j]], dtype=np.intp)
-    chosen = {j: _all_but(design, j) for j in caps if j not in set(crowded.tolist())}
-    if len(crowded):
-        strengths = Correlations.learn(table, design).strengths(crowded)
-        for j, strength in zip(crowded.tolist(), strengths, strict=True):
-            chosen[j] = _strongest(design, strength, j, caps[j])
+    chosen, caps, everything = {}, {}, np.arange(design.width)
+    for j in targets.tolist():
+        cap, others = (
+            predictor_cap(max_predictors, int(n_observed[j])),
+            np.delete(everything, design.block(j)),
+        )
+        if len(others) <= cap:
+            chosen[j] = others
+        else:
+            caps[j] = cap
+    for j, strength in _strengths(table, design, list(caps)):
+        chosen[j] = _strongest(design, strength, j, caps[j])
     return chosen
 
 
-def _all_but(design: Design, j: int) -> Ints:
-    block = design.block(j)
-    return np.concatenate([np.arange(block.start), np.arange(block.stop, design.width)])
+def _strengths(table: Table, design: Design, targets: list[int]) -> Iterator[tuple[int, Floats]]:
+    """Each target, and the largest |r| of each table column with it.
+
+    Columns are centered and normed over their observed cells, with 0 in the holes:
+    r_ij = Σ z_i z_j over the rows where both are observed, so columns that are seldom observed
+    together count as weakly correlated.
+    """
+    if not targets:
+        return
+    hole = np.repeat(table.missing, np.diff(design.edges), axis=1)
+    encoded = design.encode(table.values)
+    mean = np.where(hole, 0.0, encoded).sum(axis=0) / np.maximum((~hole).sum(axis=0), 1)
+    centered = np.where(hole, 0.0, encoded - mean)
+    norm = np.sqrt((centered**2).sum(axis=0))
+    normed = centered / np.where(norm > 0.0, norm, 1.0)
+    filled = np.flatnonzero(np.diff(design.edges) > 0)  # others have no design columns
+    for start in range(0, len(targets), TARGETS_AT_ONCE):
+        some = targets[start : start + TARGETS_AT_ONCE]
+        blocks = [np.arange(design.edges[j], design.edges[j + 1]) for j in some]
+        r = np.abs(normed[:, np.concatenate(blocks)].T @ normed)
+        ends = np.cumsum([0, *(len(block) for block in blocks)])
+        for j, (first, last) in zip(some, pairwise(ends.tolist()), strict=True):
+            strength = np.zeros(table.n_columns)
+            one = r[first:last].max(axis=0, initial=0.0)
+            strength[filled] = np.maximum.reduceat(one, design.edges[filled])
+            yield j, strength
 
 
 def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
@@ -232,15 +163,6 @@ def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
     fitting = np.sort(best[np.cumsum(widths) <= cap])
     columns = [np.arange(design.edges[c], design.edges[c + 1]) for c in fitting]
     return np.concatenate([np.empty(0, np.intp), *columns])
-
-
-def _largest_by_block(values: Floats, edges: Ints) -> Floats:
-    """The largest value in each block; 0 for a block without columns."""
-    largest = np.zeros(len(edges) - 1)
-    filled = np.flatnonzero(np.diff(edges) > 0)
-    if len(filled):
-        largest[filled] = np.maximum.reduceat(values, edges[filled])
-    return largest
 
 
 Keys = NDArray[np.uint64]

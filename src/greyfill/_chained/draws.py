@@ -1,4 +1,8 @@
-"""The elementary methods by name: which fits which column, and which is the default."""
+"""The elementary methods: fitted models that draw, how they are fitted, and their names.
+
+Every ``fit`` takes predictors, values and a generator; what it returns draws a value for each row
+from one uniform number. `BY_KIND` says which fits which column, `default_method` which is taken.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +12,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit, ndtri
 
-from greyfill._chained.design import SymmetricScaler
 from greyfill._chained.regressions import (
     Line,
     Standard,
+    Weighted,
     augment,
     draw_regression,
     logistic,
@@ -19,7 +23,8 @@ from greyfill._chained.regressions import (
     proportional_odds,
 )
 from greyfill.exceptions import InvalidParameterError
-from greyfill.table import Column, Floats, Ints, Kind
+from greyfill.ranges import SymmetricScaler
+from greyfill.table import Column, Floats, Ints, Kind, most_frequent
 
 N_DONORS = 5
 """How many observed rows compete to give their value, as in R's mice."""
@@ -104,7 +109,7 @@ class Normal:
 
     def draw(self, x: Floats, noise: Floats) -> Floats:
         """A normal value around the prediction for each row."""
-        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))
+        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))  # a noise of 0 is −∞ deviations away
         return self.scaler.unscale(self.line.predict(x) + self.sigma * error)
 
 
@@ -120,14 +125,14 @@ def fit_mean(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 
 def fit_norm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Bayesian linear regression with normal errors (R's ``norm``)."""
-    scaler = _scaler_of(y)
+    scaler = SymmetricScaler.unlimited(y)
     regression = draw_regression(x, scaler.scale(y), rng)
     return Normal(regression.drawn, regression.sigma, scaler)
 
 
 def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Predictive mean matching of numbers (R's ``pmm``)."""
-    return match(x, _scaler_of(y).scale(y), y, rng)
+    return match(x, SymmetricScaler.unlimited(y).scale(y), y, rng)
 
 
 def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
@@ -183,12 +188,6 @@ def _lay_out(line: Line, predicted: Floats, donors: Floats) -> MeanMatch:
     return MeanMatch(line, spots, np.append(starts, len(donors)).astype(np.intp), donors)
 
 
-def _scaler_of(y: Floats) -> SymmetricScaler:
-    low, high = y.min(), y.max()
-    half_range = high / 2 - low / 2
-    return SymmetricScaler(low / 2 + high / 2, np.where(half_range > 0.0, half_range, 1.0))
-
-
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Draw a level by P(level ≤ l), which a subclass computes."""
@@ -242,16 +241,22 @@ class Ordered(Levels):
         return np.asarray(expit(self.thresholds - self.line.predict(x)[:, np.newaxis]))
 
 
+def _levels(x: Floats, y: Floats) -> tuple[Floats, Standard, Weighted]:
+    """The levels of y, the scale of x, and the rows that a regression of levels is fitted to."""
+    levels, level = np.unique(y, return_inverse=True)
+    standard = Standard.learn(x)
+    return levels, standard, augment(standard.apply(x), level, len(levels))
+
+
 def fit_logreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Logistic regression with a draw of its coefficients (R's ``logreg``).
 
     β* ~ N(β̂, (X'WX)⁻¹), W = diag(w p̂ (1 − p̂))
     """
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    coefficients, factor = logistic(augment(standard.apply(x), level, 2))
+    coefficients, factor = logistic(rows)
     noise = rng.standard_normal(len(coefficients))
     drawn = coefficients + solve_triangular(factor, noise, lower=True, trans="T")
     return Binary(levels, standard.line(drawn[0], drawn[1:]))
@@ -259,29 +264,25 @@ def fit_logreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 
 def fit_polyreg(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Multinomial logistic regression, without a draw of coefficients (R's ``polyreg``)."""
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    found = multinomial(augment(standard.apply(x), level, len(levels)), len(levels))
+    found = multinomial(rows, len(levels))
     return Multinomial(levels, tuple(standard.line(row[0], row[1:]) for row in found))
 
 
 def fit_polr(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Proportional-odds regression, without a draw of coefficients (R's ``polr``)."""
-    levels, level = np.unique(y, return_inverse=True)
+    levels, standard, rows = _levels(x, y)
     if len(levels) < 2:
         return Constant(float(levels[0]))
-    standard = Standard.learn(x)
-    rows = augment(standard.apply(x), level, len(levels))
     thresholds, slope = proportional_odds(rows, len(levels))
     return Ordered(levels, thresholds, standard.line(0.0, slope))
 
 
 def fit_mode(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """The most frequent category, the smallest code of ties."""
-    levels, counts = np.unique(y, return_counts=True)
-    return Constant(float(levels[counts.argmax()]))
+    return Constant(most_frequent(y))
 
 
 Fit = Callable[[Floats, Floats, np.random.Generator], Model]
@@ -335,12 +336,11 @@ def method_of(column: Column, chosen: Mapping[str, str]) -> str:
         return default_method(column)
     allowed = BY_KIND[column.kind]
     if name not in allowed or (name == "logreg" and column.n_levels > 2):
-        what = f"a {column.kind.value} column" + (
-            f" of {column.n_levels} levels" if column.n_levels else ""
-        )
+        levels = f" of {column.n_levels} levels" if column.n_levels else ""
         known = [other for other in allowed if other != "logreg" or column.n_levels <= 2]
         raise InvalidParameterError(
-            f"method {name!r} does not fit {column.name!r}, {what}; choose one of {known}"
+            f"method {name!r} does not fit {column.name!r}, a {column.kind.value} column{levels}; "
+            f"choose one of {known}"
         )
     return name
 

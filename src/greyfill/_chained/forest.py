@@ -1,6 +1,5 @@
-"""A random forest as plain arrays: small, quick for one row, and the same as in a batch."""
+"""A random forest as plain arrays, small and quick for one row, and how its trees are grown."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +8,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, indicators, most_frequent
 
 Singles = NDArray[np.float32]
 Nodes = NDArray[np.int32]
 
 CELLS_AT_ONCE = 4_000_000
+"""Leaf values that rows reach in trees are held in blocks of 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,48 +71,31 @@ class Forest:
         sizes = np.array([len(tree.value) for tree in trees])
         roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
         shift = np.repeat(roots, sizes).astype(np.int32)
-        return cls(
-            roots=roots,
-            feature=np.concatenate([tree.feature for tree in trees]),
-            threshold=np.concatenate([tree.threshold for tree in trees]),
-            left=np.concatenate([tree.left for tree in trees]) + shift,
-            right=np.concatenate([tree.right for tree in trees]) + shift,
-            value=np.concatenate([tree.value for tree in trees]),
-            n_classes=n_classes,
+        names = ("feature", "threshold", "left", "right", "value")
+        feature, threshold, left, right, value = (
+            np.concatenate([getattr(tree, name) for tree in trees]) for name in names
         )
+        return cls(roots, feature, threshold, left + shift, right + shift, value, n_classes)
 
-    def predict(self, x: Singles) -> Floats:
-        """The mean or vote of the trees for each row."""
-        answers = [self._join(values, None) for values in self._blocks(x)]
-        return np.concatenate([np.empty(0), *answers])
-
-    def predict_unseen(self, x: Singles, unseen: Bools) -> Floats:
-        """For each training row, the answer of the trees that did not see it; NaN without any."""
-        answers, first = [], 0
-        for values in self._blocks(x):
-            answers.append(self._join(values, unseen[first : first + len(values)]))
-            first += len(values)
-        return np.concatenate(answers)
-
-    def _blocks(self, x: Singles) -> Iterator[Floats]:
-        from greyfill._chained.tree_walk import walk
+    def predict(self, x: Singles, counted: Bools | None = None) -> Floats:
+        """The mean or vote of the trees for each row, or of those that count; NaN without any."""
+        from greyfill._chained.tree_walk import vote, walk
 
         size = max(CELLS_AT_ONCE // len(self.roots), 1)
+        answers = [np.empty(0)]
         for start in range(0, len(x), size):
-            yield walk(
-                np.ascontiguousarray(x[start : start + size]),
-                self.roots, self.feature, self.threshold, self.left, self.right, self.value,
+            rows = slice(start, start + size)
+            values = walk(
+                np.ascontiguousarray(x[rows]), self.roots, self.feature, self.threshold,
+                self.left, self.right, self.value,
             )  # fmt: skip
-
-    def _join(self, values: Floats, counted: Bools | None) -> Floats:
-        """Join the values of the trees, or of those that count."""
-        from greyfill._chained.tree_walk import vote
-
-        counted = np.ones(values.shape, dtype=bool) if counted is None else counted
-        if self.n_classes:
-            return np.asarray(vote(values, counted, self.n_classes))
-        n_counted, total = counted.sum(axis=1), np.where(counted, values, 0.0).sum(axis=1)
-        return np.where(n_counted > 0, total / np.maximum(n_counted, 1), np.nan)
+            used = np.ones(values.shape, dtype=bool) if counted is None else counted[rows]
+            if self.n_classes:
+                answers.append(vote(values, used, self.n_classes))
+                continue
+            n_used, total = used.sum(axis=1), np.where(used, values, 0.0).sum(axis=1)
+            answers.append(np.where(n_used > 0, total / np.maximum(n_used, 1), np.nan))
+        return np.concatenate(answers)
 
 
 MIN_SPLIT_NUMBERS, MIN_SPLIT_CLASSES = 4, 2
@@ -149,7 +132,8 @@ def grow(
     more time on copying their parameters than on growing trees of a few hundred rows.
     """
     if x.shape[1] == 0 or y.min() == y.max():
-        return _grow_leaf(y, is_class)
+        value = most_frequent(y) if is_class else float(y.mean())
+        return Grown(Forest.constant(value), _error(np.full(len(y), value), y, is_class))
     codes = np.unique(y) if is_class else None
     rng = np.random.default_rng(seed)
     draws = rng.integers(0, len(x), (n_estimators, len(x)))
@@ -168,7 +152,7 @@ def grow(
     forest = Forest.flatten([tree for part in parts for tree in part], n_classes)
     unseen = np.ones((len(x), n_estimators), dtype=bool)
     unseen[draws, np.arange(n_estimators)[:, np.newaxis]] = False
-    return Grown(forest, _error(forest.predict_unseen(x, unseen), y, is_class))
+    return Grown(forest, _error(forest.predict(x, unseen), y, is_class))
 
 
 def _target(y: Floats, codes: Floats | None, rng: np.random.Generator) -> Floats:
@@ -176,7 +160,7 @@ def _target(y: Floats, codes: Floats | None, rng: np.random.Generator) -> Floats
     if codes is None:
         return y[:, np.newaxis]
     if len(codes) <= MANY_LEVELS:
-        return np.asarray(y[:, np.newaxis] == codes, dtype=np.float64)
+        return indicators(y, codes)
     signs = rng.choice(np.array([-1.0, 1.0]), (len(codes), PROJECTIONS))
     return np.asarray(signs[np.searchsorted(codes, y)])
 
@@ -218,15 +202,6 @@ def _node_values(tree: Any, x: Singles, y: Floats, codes: Floats | None, weight:
     values = np.zeros(tree.node_count)
     values[first] = codes[levels[order][where]]
     return values
-
-
-def _grow_leaf(y: Floats, is_class: bool) -> Grown:
-    if is_class:
-        levels, counts = np.unique(y, return_counts=True)
-        value = float(levels[counts.argmax()])
-    else:
-        value = float(y.mean())
-    return Grown(Forest.constant(value), _error(np.full(len(y), value), y, is_class))
 
 
 def _error(predicted: Floats, y: Floats, is_class: bool) -> float:

@@ -1,14 +1,19 @@
-"""MissForest: forests over all columns, again until the fills stop coming closer."""
+"""MissForest: forests over all columns, again until the fills stop coming closer.
+
+`run_forests` is the loop for training rows, `fill_by_forests` that for new rows; both make their
+passes by `ForestTable.fill`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from greyfill._chained.design import SymmetricScaler, row_order
+from greyfill._chained.design import row_order
 from greyfill._chained.draws import settle
 from greyfill._chained.forest import Forest, Grown, Singles, grow
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.ranges import SymmetricScaler
+from greyfill.table import Bools, Floats, Ints, Kind, Table, most_frequent
 
 Differences = dict[str, float]
 """How far one pass moved the fills, for each type of column that is present."""
@@ -24,8 +29,7 @@ def typical_values(table: Table) -> Floats:
     typical = np.clip(typical, -largest, largest)
     for j, column in enumerate(table.columns):
         if column.kind is Kind.CATEGORICAL:
-            codes = table.values[observed[:, j], j].astype(np.intp)
-            typical[j] = np.bincount(codes).argmax() if len(codes) else 0.0
+            typical[j] = most_frequent(table.values[observed[:, j], j])
         else:
             typical[j] = settle(column, typical[j])
     return np.asarray(typical)
@@ -59,18 +63,14 @@ def overall_error(table: Table, errors: Mapping[int, float]) -> dict[str, float]
     overall = {}
     if not categorical.all():
         numbers = table.select(holed[~categorical])
-        overall["NRMSE"] = _nrmse(by_column[~categorical], numbers)
+        observed = numbers.values[~numbers.missing]
+        size = np.abs(observed).max() or 1.0
+        spread = (observed / size).var(ddof=1) if len(observed) > 1 else 0.0
+        mean_square = float(((by_column[~categorical] / size) ** 2).mean())
+        overall["NRMSE"] = float(np.sqrt(mean_square / spread)) if spread > 0.0 else 0.0
     if categorical.any():
         overall["PFC"] = float(by_column[categorical].mean())
     return overall
-
-
-def _nrmse(errors: Floats, table: Table) -> float:
-    observed = table.values[~table.missing]
-    size = np.abs(observed).max() or 1.0
-    spread = (observed / size).var(ddof=1) if len(observed) > 1 else 0.0
-    mean_square = float(((errors / size) ** 2).mean())
-    return float(np.sqrt(mean_square / spread)) if spread > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,67 @@ class ForestPass:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedForests:
+class ForestTable:
+    """A training table, and how its columns are predicted by forests over the others."""
+
+    table: Table
+    scaler: SymmetricScaler
+    settings: ForestSettings
+
+    def encode(self, values: Floats) -> Singles:
+        """What forests read: all columns scaled, codes like numbers."""
+        return self.scaler.scale(values).astype(np.float32)
+
+    def grow_column(self, j: int, values: Floats, x: Singles, number: int) -> Grown:
+        """Grow the forest of column j over the rows where it was observed."""
+        seen = np.flatnonzero(~self.table.missing[:, j])
+        is_class = self.table.columns[j].kind is Kind.CATEGORICAL
+        y = values[seen, j]
+        return grow(
+            np.delete(x[seen], j, axis=1),
+            y if is_class else self.scaler.column(j).scale(y),
+            is_class,
+            n_estimators=self.settings.n_estimators,
+            max_features=self.settings.max_features or int(np.sqrt(self.table.n_columns)),
+            seed=int(np.random.SeedSequence([self.settings.seed, number, j]).generate_state(1)[0]),
+            n_jobs=self.settings.n_jobs,
+        )
+
+    def fill(
+        self, values: Floats, x: Singles, missing: Bools, forest: Callable[[int], Forest]
+    ) -> None:
+        """One pass over the columns, by rising number of holes in ``fit``; changes values and x."""
+        for j in np.argsort(self.table.missing.sum(axis=0), kind="stable").tolist():
+            rows = np.flatnonzero(missing[:, j])
+            if len(rows) == 0:
+                continue
+            found = forest(j).predict(np.delete(x[rows], j, axis=1))
+            column, scaler = self.table.columns[j], self.scaler.column(j)
+            if column.kind is not Kind.CATEGORICAL:
+                found = settle(column, scaler.unscale(found))
+            values[rows, j] = found
+            x[rows, j] = scaler.scale(found)
+
+    def one_pass(self, values: Floats, number: int) -> ForestPass:
+        """Grow and use the forest of every column with holes."""
+        values, grown = values.copy(), dict[int, Grown]()
+        x = self.encode(values)
+
+        def forest(j: int) -> Forest:
+            grown[j] = self.grow_column(j, values, x, number)
+            return grown[j].forest
+
+        self.fill(values, x, self.table.missing, forest)
+        return ForestPass(values, grown)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedForests(ForestTable):
     """The training table as it was filled, and the forests that filled it.
 
     Its rows are in the order of their keys; ``order`` leads back.
     """
 
-    table: Table
-    scaler: SymmetricScaler
-    settings: ForestSettings
     state: ForestPass
     history: tuple[Differences, ...]
     converged: bool
@@ -130,9 +182,8 @@ class FittedForests:
         if j in self.state.grown:
             return self.state.grown[j].forest
         if j not in self._late:
-            work = _Work(self.table, self.scaler, self.settings)
-            x = work.encode(self.state.values)
-            self._late[j] = work.grow_column(j, self.state.values, x, 0).forest
+            x = self.encode(self.state.values)
+            self._late[j] = self.grow_column(j, self.state.values, x, 0).forest
         return self._late[j]
 
 
@@ -148,73 +199,20 @@ def run_forests(
     order = row_order(table)
     table = table.rows(order)
     scaler = SymmetricScaler.learn(table)
-    work = _Work(table, scaler, settings)
+    work = ForestTable(table, scaler, settings)
     state = ForestPass(np.where(table.missing, typical_values(table), table.values), {})
     history: list[Differences] = []
     converged = not table.missing.any()
     while not converged and len(history) < settings.max_iter:
         new = work.one_pass(state.values, len(history) + 1)
         history.append(differences(new.values, state.values, table))
-        report(f"pass {len(history)}: " + _listed(history[-1]))
+        moved = (f"{kind} difference {value:.3g}" for kind, value in history[-1].items())
+        report(f"pass {len(history)}: " + ", ".join(moved))
         converged = len(history) > 1 and all(
             history[-1][kind] >= history[-2][kind] for kind in history[-1]
         )
         state = state if converged else new
     return FittedForests(table, scaler, settings, state, tuple(history), converged, order)
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """One pass over a training table."""
-
-    table: Table
-    scaler: SymmetricScaler
-    settings: ForestSettings
-
-    def one_pass(self, values: Floats, number: int) -> ForestPass:
-        values = values.copy()
-        x = self.encode(values)
-        grown = {}
-        for j in _by_missingness(self.table.missing):
-            rows = np.flatnonzero(self.table.missing[:, j])
-            if len(rows) == 0:
-                continue
-            grown[j] = self.grow_column(j, values, x, number)
-            values[rows, j] = predict_column(self, grown[j].forest, x, rows, j)
-            x[rows, j] = self.encode_column(j, values[rows, j])
-        return ForestPass(values, grown)
-
-    def grow_column(self, j: int, values: Floats, x: Singles, number: int) -> Grown:
-        """Grow the forest of column j over the rows where it was observed."""
-        seen = np.flatnonzero(~self.table.missing[:, j])
-        is_class = self.table.columns[j].kind is Kind.CATEGORICAL
-        y = values[seen, j]
-        return grow(
-            np.delete(x[seen], j, axis=1),
-            y if is_class else self.scaler.column(j).scale(y),
-            is_class,
-            n_estimators=self.settings.n_estimators,
-            max_features=self.settings.max_features or int(np.sqrt(self.table.n_columns)),
-            seed=int(np.random.SeedSequence([self.settings.seed, number, j]).generate_state(1)[0]),
-            n_jobs=self.settings.n_jobs,
-        )
-
-    def encode(self, values: Floats) -> Singles:
-        return self.scaler.scale(values).astype(np.float32)
-
-    def encode_column(self, j: int, values: Floats) -> Singles:
-        return self.scaler.column(j).scale(values).astype(np.float32)
-
-
-def predict_column(
-    work: "_Work | FittedForests", forest: Forest, x: Singles, rows: Ints, j: int
-) -> Floats:
-    """The values of column j for some rows, in the units of the table."""
-    found = forest.predict(np.delete(x[rows], j, axis=1))
-    column = work.table.columns[j]
-    if column.kind is Kind.CATEGORICAL:
-        return found
-    return settle(column, work.scaler.column(j).unscale(found))
 
 
 def fill_by_forests(fitted: FittedForests, table: Table) -> Floats:
@@ -223,27 +221,12 @@ def fill_by_forests(fitted: FittedForests, table: Table) -> Floats:
     The forests are those of the last pass of ``fit``. A row that a pass leaves unchanged is done.
     """
     values = np.where(table.missing, typical_values(fitted.table), table.values)
-    x = fitted.scaler.scale(values).astype(np.float32)
-    order = [j for j in _by_missingness(fitted.table.missing) if table.missing[:, j].any()]
-    active = table.missing.any(axis=1)
+    active = np.asarray(table.missing.any(axis=1))
+    x = fitted.encode(values)
     for _ in range(max(len(fitted.history), 2)):
         before = values.copy()
-        for j in order:
-            rows = np.flatnonzero(table.missing[:, j] & active)
-            if len(rows):
-                values[rows, j] = predict_column(fitted, fitted.forest(j), x, rows, j)
-                x[rows, j] = fitted.scaler.column(j).scale(values[rows, j])
+        fitted.fill(values, x, table.missing & active[:, np.newaxis], fitted.forest)
         active &= (values != before).any(axis=1)
         if not active.any():
             break
     return values
-
-
-def _by_missingness(missing: Bools) -> list[int]:
-    """Columns by rising number of holes, left to right among equals."""
-    order: list[int] = np.argsort(missing.sum(axis=0), kind="stable").tolist()
-    return order
-
-
-def _listed(moved: Differences) -> str:
-    return ", ".join(f"{kind} difference {value:.3g}" for kind, value in moved.items())

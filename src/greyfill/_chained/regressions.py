@@ -1,4 +1,8 @@
-"""Maximum likelihood of the three regressions of categories, on weighted rows."""
+"""The regressions behind the elementary methods.
+
+A Bayesian linear regression with a draw of its coefficients, and the maximum likelihood of three
+regressions of categories (logistic, multinomial, proportional odds) on weighted rows.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp
 
-from greyfill.table import Floats, Ints
+from greyfill.table import Floats, Ints, indicators
 
 RIDGE = 1e-5
 """Share of the diagonal that is added to X'X, as in R's mice: collinear columns cannot break it."""
@@ -174,8 +178,7 @@ def _logistic_factor(x: Floats, rows: Weighted, beta: Floats) -> Floats:
 def multinomial(rows: Weighted, n_levels: int) -> Floats:
     """Maximum likelihood: a row of coefficients, intercept first, for each level but the first."""
     x = np.column_stack([np.ones(len(rows.z)), rows.z])
-    target = np.zeros((len(x), n_levels))
-    target[np.arange(len(x)), rows.level] = 1.0
+    target = indicators(rows.level, np.arange(n_levels))
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         logits = np.zeros_like(target)
@@ -216,16 +219,12 @@ def proportional_odds(rows: Weighted, n_levels: int) -> tuple[Floats, Floats]:
         value = -(rows.weight * np.log(p)).sum()
         return float(value), np.concatenate([[inner.sum()], by_gap, by_slope])
 
-    return unpack(_minimized(loss, _start_thresholds(rows, n_levels)))
-
-
-def _start_thresholds(rows: Weighted, n_levels: int) -> Floats:
-    """The thresholds that fit the shares of the levels, and slopes of zero."""
+    # Start where the thresholds fit the shares of the levels, and slopes are zero.
     shares = np.bincount(rows.level, rows.weight, n_levels)
     below = np.cumsum(shares)[:-1] / shares.sum()
-    thresholds = np.log(below / (1.0 - below))
-    gaps = np.log(np.maximum(np.diff(thresholds), 1e-6))
-    return np.concatenate([thresholds[:1], gaps, np.zeros(rows.z.shape[1])])
+    start = np.log(below / (1.0 - below))
+    gaps = np.log(np.maximum(np.diff(start), 1e-6))
+    return unpack(_minimized(loss, np.concatenate([start[:1], gaps, np.zeros(rows.z.shape[1])])))
 
 
 def _minimized(loss: Loss, start: Floats) -> Floats:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.table import MANY_LEVELS, Floats, Ints
+from greyfill.table import MANY_LEVELS, Floats, Ints, indicators
 
 EVERYONE = 0
 """Stands for k = all donors of the scope."""
@@ -95,10 +95,9 @@ class Outcomes:
 
     def truth(self, values: Floats) -> Floats:
         """Numbers as they are, or the indicators of codes."""
-        raw = values[:, np.newaxis]
         if self.levels.shape[1] == 0:
-            return raw
-        listed = (raw == self.levels).astype(float)
+            return values[:, np.newaxis]
+        listed = indicators(values, self.levels)
         return np.column_stack([listed, 1.0 - listed.sum(axis=1)]) if self.n_others else listed
 
     def shares(self, found: Floats, sharpness: float = 1.0) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from greyfill._grey.candidates import Outcomes
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table, indicators
 
 FORMS = ("values", "scores")
 
@@ -56,9 +56,7 @@ class ColumnFeatures:
         """Features of some values of the column, shape (value, feature)."""
         if len(self.knots) and form == "scores":
             return np.asarray(np.interp(values, self.knots, self.scores)[:, np.newaxis])
-        raw = values[:, np.newaxis]
-        if not len(self.knots):
-            raw = (raw == self.levels).astype(float)
+        raw = values[:, np.newaxis] if len(self.knots) else indicators(values, self.levels)
         return np.asarray((raw - self.shift) / self.spread)
 
 

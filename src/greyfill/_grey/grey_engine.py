@@ -11,7 +11,7 @@ from greyfill._grey.donor_table import DonorTable, FeatureMap, Queries
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import Relevance
 from greyfill._grey.selection import LARGE, PLAIN, PanelChoice, choose
-from greyfill._neighbors.engine import evidence
+from greyfill._neighbors.engine import training_cells
 from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
@@ -102,7 +102,7 @@ def tune(
     if len(taught) == 0:
         labels, taught = None, np.arange(table.n_rows)
     taught = taught[_content_order(table.rows(taught), labels, response, taught)]
-    known_cells = evidence(table, taught)
+    known_cells = training_cells(table, taught)
     scaler = RangeScaler.learn(known_cells)
     scaled = scaler.scale(table.rows(taught))
     codes = np.zeros(len(taught), dtype=np.intp) if labels is None else labels[taught]

@@ -8,7 +8,7 @@ import numpy as np
 from greyfill._grey.candidates import EVERYONE, KS, Candidate, Outcomes
 from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._neighbors.distance import Grey
-from greyfill._neighbors.links import Taking, informed, search
+from greyfill._neighbors.links import QueryRows, Search, searchable
 from greyfill._search.pool import DonorPool, build_pool
 from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
 
@@ -95,7 +95,7 @@ class ColumnPredictor:
         """The k nearest donors of every query, by grey distance over its observed columns."""
         weights, columns = self.column_weights(relevance, scope), self.columns(scope)
         missing = np.ascontiguousarray(queries.missing[:, columns])
-        able = informed(missing, weights)
+        able = searchable(missing, weights)
         donors = np.zeros((len(missing), k), dtype=np.intp)
         distances = np.full((len(missing), k), np.inf)
         for label, givers in self.givers(scope):
@@ -104,9 +104,9 @@ class ColumnPredictor:
                 continue
             pool = self._pool(relevance, scope, label, givers)
             own = _places_among(givers, queries.own_rows[rows])
-            taking = Taking(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
+            taking = QueryRows(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
             size = min(k, len(givers))
-            found, far = search(GREY, pool, taking, weights, size, self.n_jobs)
+            found, far = Search(pool, taking, weights, size).run(GREY, self.n_jobs)
             share = np.where(missing[rows], 0.0, weights).sum(axis=1)
             there = np.isfinite(far)
             donors[rows, :size] = givers[np.where(there, found, 0)]

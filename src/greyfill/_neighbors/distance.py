@@ -15,8 +15,32 @@ NOISE = 1e-11
 """A difference of distances below this is rounding."""
 
 
+class ExactSearch:
+    """A distance whose nearest donors a kernel finds, with the coefficient ρ or without one."""
+
+    @property
+    def _coefficient(self) -> float | None:
+        return None
+
+    def search(
+        self,
+        pool: DonorPool,
+        queries: Floats,
+        missing: Bools,
+        own_rows: Ints,
+        weights: Floats,
+        k: int,
+        hints: Hints = NO_HINTS,
+    ) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of each query."""
+        from greyfill._search import kernels
+
+        rho = self._coefficient
+        return kernels.nearest_donors(pool, queries, missing, own_rows, weights, k, rho, hints)
+
+
 @dataclass(frozen=True)
-class Heom:
+class Heom(ExactSearch):
     """Heterogeneous Euclidean overlap metric, equations (7)–(10); weighted, (31).
 
     Parameters
@@ -34,21 +58,6 @@ class Heom:
     def __post_init__(self) -> None:
         check_choice("holes", self.holes, HOLES)
 
-    def search(
-        self,
-        pool: DonorPool,
-        queries: Floats,
-        missing: Bools,
-        own_rows: Ints,
-        weights: Floats,
-        k: int,
-        hints: Hints = NO_HINTS,
-    ) -> tuple[Ints, Floats]:
-        """Rows and distances of the k nearest donors of each query."""
-        from greyfill._search import kernels
-
-        return kernels.heom_search(pool, queries, missing, own_rows, weights, k, hints.limits)
-
     def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> None:
         """A part of a pool can be searched without knowing the others."""
 
@@ -58,7 +67,7 @@ class Heom:
 
 
 @dataclass(frozen=True)
-class Grey:
+class Grey(ExactSearch):
     """One minus the grey relational grade, equations (32)–(35).
 
     Parameters
@@ -81,28 +90,15 @@ class Grey:
         if not is_number(self.rho) or not 0.0 < self.rho <= 1.0:
             raise InvalidParameterError(f"rho must lie in (0, 1], not {self.rho!r}")
 
-    def search(
-        self,
-        pool: DonorPool,
-        queries: Floats,
-        missing: Bools,
-        own_rows: Ints,
-        weights: Floats,
-        k: int,
-        hints: Hints = NO_HINTS,
-    ) -> tuple[Ints, Floats]:
-        """Rows and distances of the k nearest donors of each query."""
-        from greyfill._search import kernels
-
-        return kernels.grey_search(
-            pool, queries, missing, own_rows, weights, self.rho, k, hints.extremes, hints.limits
-        )
+    @property
+    def _coefficient(self) -> float | None:
+        return self.rho
 
     def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> Floats:
         """Δmin and Δmax in a part of a pool; the search needs them over all parts."""
         from greyfill._search import kernels
 
-        return kernels.grey_extremes(pool, queries, missing, own_rows)
+        return np.asarray(kernels.grey_extremes(pool, queries, missing, own_rows))
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

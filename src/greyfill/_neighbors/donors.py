@@ -22,7 +22,7 @@ class RowPool:
     fallback: bool = False
 
     def among(self, rows: Ints) -> "RowPool":
-        """The same pool with its givers numbered by their place in ``rows``; nobody takes."""
+        """The same pool with its givers numbered by their place in ``rows``, without takers."""
         return replace(self, takers=rows[:0], givers=np.searchsorted(rows, self.givers))
 
 
@@ -57,7 +57,7 @@ class CompleteRows:
     uses_labels: ClassVar[bool] = False
 
     def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
-        """One pool: the complete rows give to everybody."""
+        """One pool: the complete rows give to all."""
         return [RowPool(np.arange(len(missing)), np.flatnonzero(~missing.any(axis=1)))]
 
 

@@ -1,4 +1,9 @@
-"""The loop for training rows, as a list of named steps."""
+"""The loop for training rows: the recipe step by step, its passes, and where the passes lead.
+
+`run_recipe` is the straight line. `TrainingWork` holds the state of the loop and fills the holes;
+`NumberMap` is one pass over the numeric holes as a linear map, whose fixed point `Direct` solves
+for.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,28 +15,25 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import bicgstab, splu
 
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.k_selection import SAMPLE_ROWS, best_k, by_classification, by_hidden_cells
-from greyfill._neighbors.links import Links, Request, Search, informed, link_all
+from greyfill._neighbors.k_selection import capped, choose_k
+from greyfill._neighbors.links import HoleSearch, Links, Prepared, Search, find_links, searchable
 from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows
-from greyfill._neighbors.preparation import Prepared, available, capped, weight_groups
 from greyfill._neighbors.provenance import spreads
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Report, digest
 from greyfill._neighbors.start import column_centers
-from greyfill._search.pool import DonorPool, build_pool
+from greyfill._search.pool import DonorPool
 from greyfill._search.threads import map_threads
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError
 from greyfill.ranges import RangeScaler
 from greyfill.table import Bools, Floats, Ints, Table
-
-K_RULES = ("auto", "cv", "masked")
 
 CUT = 8_192
 """Holes that one thread fills at a time; fewer than these are not worth a second thread."""
 
 
 def _quiet(message: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,30 +51,31 @@ class RecipeSettings:
 def run_recipe(
     recipe: Recipe, table: Table, labels: Ints | None, settings: RecipeSettings
 ) -> tuple[Floats, FittedRecipe]:
-    """Fill a training table; return its values without holes and what serves new rows.
+    """Fill a training table; return its values without holes and what new rows are filled by.
 
-    ``labels`` are class codes, −1 where unknown. When the recipe uses labels, rows without one
-    neither give nor teach: they are filled afterwards like new rows.
+    ``labels`` are class codes, −1 where unknown. When the recipe uses labels, rows without one are
+    no training rows: they are filled afterwards like new rows.
     """
-    taught = _taught_rows(recipe, labels, table.n_rows)
-    known_cells = evidence(table, taught)
-    scaler = RangeScaler.learn(known_cells)
-    scaled = scaler.scale(known_cells)
+    rows = _training_rows(recipe, labels, table.n_rows)
+    learned_from = training_cells(table, rows)
+    scaler = RangeScaler.learn(learned_from)
+    scaled = scaler.scale(learned_from)
     centers = column_centers(scaled)
-    training = scaled if known_cells is table else scaler.scale(table.rows(taught))
-    known = labels[taught] if labels is not None else None
+    training = scaled if learned_from is table else scaler.scale(table.rows(rows))
+    known = labels[rows] if labels is not None else None
     prepared, empty_cells = _prepare(recipe, training, known, centers, settings)
-    k, scores = _choose_k(prepared, settings)
+    k, scores = choose_k(prepared, settings.n_neighbors, settings.random_state, settings.report)
     work = TrainingWork(prepared, k, settings.report)
     trace = recipe.schedule.run(work, settings.report)
     work.fallbacks["class_without_value"] += empty_cells
     kept = np.flatnonzero(prepared.may_give)
-    rows, columns, spread = work.spreads()
+    donors = Table(work.values, work.open_holes, table.columns)
+    at_rows, columns, spread = work.spreads()
     fitted = FittedRecipe(
         recipe=recipe,
         scaler=scaler,
-        donors=_only(Table(work.values, work.open_holes, table.columns), kept),
-        rows=taught[kept],
+        donors=donors if len(kept) == len(rows) else donors.rows(kept),
+        rows=rows[kept],
         labels=None if known is None else known[kept],
         pools=tuple(pool.among(kept) for pool in prepared.pools(work.open_holes)),
         weights=prepared.weights,
@@ -83,41 +86,41 @@ def run_recipe(
         trace=trace,
         k_scores=scores,
         fallbacks=dict(work.fallbacks),
-        spreads=(taught[rows], columns, spread),
+        spreads=(rows[at_rows], columns, spread),
     )
-    return _assemble(fitted, table, taught, work.values, settings), fitted
+    filled = scaler.unscale(work.values)
+    return _with_other_rows(fitted, table, rows, filled, settings.n_jobs), fitted
 
 
-def _only(table: Table, rows: Ints) -> Table:
-    """Some rows of a table in their order; without a copy where they are all."""
-    return table if len(rows) == table.n_rows else table.rows(rows)
-
-
-def _taught_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:
+def _training_rows(recipe: Recipe, labels: Ints | None, n_rows: int) -> Ints:
+    """All rows, or those with a label where the recipe uses labels."""
     if not recipe.uses_labels:
         return np.arange(n_rows)
     if labels is None:
         raise InvalidDataError("this method needs class labels y; pass them, or set labels='none'")
-    taught = np.flatnonzero(labels >= 0)
-    if len(taught) == 0:
+    labeled = np.flatnonzero(labels >= 0)
+    if len(labeled) == 0:
         raise InvalidDataError("every label in y is missing; pass labels, or set labels='none'")
-    return taught
+    return labeled
 
 
-def evidence(table: Table, taught: Ints) -> Table:
-    """The table with other rows blanked out, save in columns that no taught row knows."""
-    if len(taught) == table.n_rows:
+def training_cells(table: Table, training_rows: Ints) -> Table:
+    """The table with other rows masked, save in columns without a value in any training row."""
+    if len(training_rows) == table.n_rows:
         return table
-    silent = np.ones(table.n_rows, dtype=bool)
-    silent[taught] = False
-    known = ~table.missing[taught].all(axis=0)
-    return Table(table.values, table.missing | (silent[:, np.newaxis] & known), table.columns)
+    other = np.ones(table.n_rows, dtype=bool)
+    other[training_rows] = False
+    known = ~table.missing[training_rows].all(axis=0)
+    return Table(table.values, table.missing | (other[:, np.newaxis] & known), table.columns)
 
 
 def _prepare(
     recipe: Recipe, training: Table, labels: Ints | None, centers: Floats, settings: RecipeSettings
 ) -> tuple[Prepared, int]:
-    """Start fill and column weights; a column that no training row knows starts at its center."""
+    """Start fill and column weights, and how many cells have no value in their class.
+
+    A column without a value in any training row starts at its center.
+    """
     start, empty_cells = recipe.start.fill(training, labels)
     start = np.where(training.missing.all(axis=0), centers, start)
     targets = np.flatnonzero(training.missing.any(axis=0))
@@ -129,42 +132,18 @@ def _prepare(
     return prepared, empty_cells
 
 
-def _choose_k(prepared: Prepared, settings: RecipeSettings) -> tuple[int, dict[int, float]]:
-    """A fixed k, or the best one with the error of each k that was tried."""
-    wanted, labels = settings.n_neighbors, prepared.labels
-    rule = k_rule(wanted, None if labels is None else set(labels.tolist()) - {-1})
-    if rule is None:
-        return int(wanted), {}
-    if rule == "cv" and labels is not None:
-        if len(labels) > SAMPLE_ROWS:
-            settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
-        errors = by_classification(prepared, labels, settings.random_state)
-    else:
-        pools = prepared.pools(prepared.table.missing)
-        errors = by_hidden_cells(prepared, pools, settings.random_state)
-    scores = {k: float(error) for k, error in enumerate(errors, start=1)}
-    chosen = best_k(scores)
-    settings.report(f"k = {chosen}, the best of {len(scores)} tried")
-    return chosen, scores
-
-
-def k_rule(wanted: int | str, classes: set[int] | None) -> str | None:
-    """How k is chosen: "cv", "masked", or not at all (None); ``classes`` is None without labels."""
-    if not isinstance(wanted, str):
-        if wanted < 1:
-            raise InvalidParameterError(f"n_neighbors must be at least 1, not {wanted!r}")
-        return None
-    if wanted not in K_RULES:
-        raise InvalidParameterError(
-            f"n_neighbors must be a positive integer or one of {K_RULES}, not {wanted!r}"
-        )
-    if wanted == "cv" and classes is None:
-        raise InvalidParameterError(
-            "n_neighbors='cv' chooses k by classifying y, but there are no classes: y is None, "
-            "continuous, or unused because labels='none'; set n_neighbors to a number or "
-            "'masked'"
-        )
-    return "cv" if wanted != "masked" and classes is not None and len(classes) > 1 else "masked"
+def _with_other_rows(
+    fitted: FittedRecipe, table: Table, rows: Ints, values: Floats, n_jobs: int | None
+) -> Floats:
+    """Fills of training rows, and of all other rows by the rule for new rows."""
+    filled = values
+    if len(rows) < table.n_rows:
+        other = np.ones(table.n_rows, dtype=bool)
+        other[rows] = False
+        filled = np.empty_like(table.values)
+        filled[rows] = values
+        filled[other] = fill_new_rows(fitted, table.rows(other), n_jobs)
+    return np.where(table.missing, filled, table.values)
 
 
 class TrainingWork:
@@ -175,7 +154,7 @@ class TrainingWork:
         self.k = k
         self._report = report
         self.values = prepared.start.copy()
-        self.missing = prepared.table.missing
+        self.missing = prepared.donors.missing
         self.open_holes = self.missing.copy()
         self.fallbacks: Counter[str] = Counter()
         self._links: list[Links] = []
@@ -190,15 +169,15 @@ class TrainingWork:
         After the first pass, only holes that take from holes can change.
         """
         if not self._links or self.prepared.recipe.distance.holes == "filled":
-            self._link_all()
+            self._find_links()
         change = self._apply(self._find_moving() if self._all_filled else self._links)
         self._all_filled = True
         return change
 
     def solve_numbers(self) -> float:
         """Put every numeric hole at the limit of the passes; return the largest change."""
-        self._link_all()
-        numbers = NumberMap.of(self._links, self.values, self.prepared.table.is_categorical)
+        self._find_links()
+        numbers = NumberMap.of(self._links, self.values, self.prepared.donors.is_categorical)
         solution = numbers.solve()
         self.values[numbers.rows, numbers.columns] = solution
         return float(np.abs(solution - numbers.now).max(initial=0.0))
@@ -210,7 +189,9 @@ class TrainingWork:
 
     def fill_for_good(self, takers: Ints) -> None:
         """Fill some rows once and let them give from now on, as if they had been complete."""
-        links = self._link([(pool, np.intersect1d(takers, pool.takers)) for pool in self._pools])
+        wanted = np.zeros(len(self.values), dtype=bool)
+        wanted[takers] = True
+        links = self._links_of(wanted)
         self._apply(links)
         self._spreads += [self._spread(piece) for piece in links]
         self.open_holes[takers] = False
@@ -225,13 +206,13 @@ class TrainingWork:
         return rows, columns, found
 
     def _spread(self, piece: Links) -> Spreads:
-        found = spreads(piece, self.values, self.prepared.table.is_categorical)
+        found = spreads(piece, self.values, self.prepared.donors.is_categorical)
         return piece.rows[piece.slots], piece.columns, found
 
-    def _link_all(self) -> None:
+    def _find_links(self) -> None:
         """Find the donors of all holes."""
         self.fallbacks.clear()
-        self._links = self._link([(pool, pool.takers) for pool in self._pools])
+        self._links = self._links_of(np.ones(len(self.values), dtype=bool))
         self._moving, self._all_filled = None, False
 
     def _find_moving(self) -> list[Links]:
@@ -243,41 +224,24 @@ class TrainingWork:
             self._moving = [part for piece in moving for part in piece.cut(CUT)]
         return self._moving
 
-    def _link(self, taking: list[tuple[RowPool, Ints]]) -> list[Links]:
-        """Find the donors of all holes of some takers of some pools."""
-        incomplete = np.asarray(self.missing.any(axis=1))
-        taking = [(pool, takers[incomplete[takers]]) for pool, takers in taking]
+    def _links_of(self, wanted: Bools) -> list[Links]:
+        """Find the donors of all holes of the wanted rows."""
+        prepared, wanted = self.prepared, wanted & self.missing.any(axis=1)
+        taking = [(pool, pool.takers[wanted[pool.takers]]) for pool in self._pools]
         taking = [(pool, takers) for pool, takers in taking if len(takers)]
         givers = [self._givers(pool) for pool, _ in taking]
-        donors = map_threads(self._lay_out, givers, self.prepared.n_jobs)
-        requests = (
-            request
-            for (pool, takers), rows, layout in zip(taking, givers, donors, strict=True)
-            for request in self._requests(pool, takers, rows, layout)
+        layouts = map_threads(
+            lambda rows: prepared.lay_out(self.values[rows], self.open_holes[rows]),
+            givers,
+            prepared.n_jobs,
         )
-        recipe, n_jobs = self.prepared.recipe, self.prepared.n_jobs
+        searches = (
+            search
+            for (pool, takers), rows, layout in zip(taking, givers, layouts, strict=True)
+            for search in self._searches(pool, takers, rows, layout)
+        )
         together = len(self.values)
-        return list(
-            link_all(recipe.distance, recipe.fill, requests, n_jobs, together, self._report)
-        )
-
-    def _lay_out(self, givers: Ints) -> DonorPool:
-        return build_pool(
-            self.values[givers],
-            self.prepared.visible(self.open_holes[givers]),
-            self.prepared.table.is_categorical,
-            self.prepared.overall_weights,
-        )
-
-    def _requests(
-        self, pool: RowPool, takers: Ints, givers: Ints, donors: DonorPool
-    ) -> Iterator[Request]:
-        if pool.fallback:
-            self.fallbacks["class_too_small"] += int(self.missing[takers].sum())
-        for weights, cells in weight_groups(self.prepared, self.missing[takers]):
-            request = self._request(donors, givers, takers, cells, weights)
-            if request is not None:
-                yield request
+        return list(find_links(prepared.recipe, searches, prepared.n_jobs, together, self._report))
 
     def _givers(self, pool: RowPool) -> Ints:
         """The pool's givers, and its takers that have been filled for good."""
@@ -287,26 +251,30 @@ class TrainingWork:
         gives[joined[self.prepared.may_give[joined]]] = True
         return np.flatnonzero(gives)
 
-    def _request(
-        self, donors: DonorPool, givers: Ints, takers: Ints, cells: Bools, weights: Floats
-    ) -> Request | None:
-        some = cells.any(axis=1)
-        matched = some & informed(self.prepared.visible(self.open_holes[takers]), weights)
-        self.fallbacks["row_without_match"] += int(cells[some & ~matched].sum())
-        rows = takers[matched]
-        taking = self.prepared.taking(rows, givers, self.values[rows], self.open_holes[rows])
-        k = available(taking, givers, self.k)
-        if k < 1 or len(rows) == 0:
-            self.fallbacks["no_donor"] += int(cells[matched].sum())
-            return None
-        return Request(Search(donors, taking, weights, k), givers, cells[matched])
+    def _searches(
+        self, pool: RowPool, takers: Ints, givers: Ints, layout: DonorPool
+    ) -> Iterator[HoleSearch]:
+        """One search for each group of weights; cells without a donor are counted."""
+        missing = self.missing[takers]
+        if pool.fallback:
+            self.fallbacks["class_too_small"] += int(missing.sum())
+        for weights, cells in self.prepared.weight_groups(missing):
+            some = cells.any(axis=1)
+            matched = some & searchable(self.prepared.visible(self.open_holes[takers]), weights)
+            self.fallbacks["row_without_match"] += int(cells[some & ~matched].sum())
+            rows = takers[matched]
+            queries = self.prepared.queries(rows, givers, self.values[rows], self.open_holes[rows])
+            k = queries.available(givers, self.k)
+            if k < 1 or len(rows) == 0:
+                self.fallbacks["no_donor"] += int(cells[matched].sum())
+                continue
+            yield HoleSearch(Search(layout, queries, weights, k), givers, cells[matched])
 
     def _apply(self, links: list[Links]) -> float:
         """Compute every new value from the old ones, then write them; return the largest change."""
         from greyfill._search import kernels
 
-        is_categorical = self.prepared.table.is_categorical
-        n_levels = self.prepared.n_levels
+        is_categorical, n_levels = self.prepared.donors.is_categorical, self.prepared.n_levels
         fresh = map_threads(
             lambda piece: piece.values(self.values, is_categorical, n_levels),
             links,
@@ -319,20 +287,6 @@ class TrainingWork:
             for piece, new in zip(links, fresh, strict=True)
         ]
         return max(changes, default=0.0)
-
-
-def _assemble(
-    fitted: FittedRecipe, table: Table, taught: Ints, values: Floats, settings: RecipeSettings
-) -> Floats:
-    """Training rows from the loop, rows without a label by the rule for new rows."""
-    filled = fitted.scaler.unscale(values)
-    if len(taught) < table.n_rows:
-        untaught = np.ones(table.n_rows, dtype=bool)
-        untaught[taught] = False
-        known, filled = filled, np.empty_like(table.values)
-        filled[taught] = known
-        filled[untaught] = fill_new_rows(fitted, table.rows(untaught), settings.n_jobs)
-    return np.where(table.missing, filled, table.values)
 
 
 FAINT = 1e-12
@@ -361,9 +315,13 @@ class NumberMap:
     @classmethod
     def of(cls, links: Iterable[Links], values: Floats, is_categorical: Bools) -> "NumberMap":
         """The map of all numeric holes that have donors."""
-        cells = [_numeric_cells(piece, is_categorical) for piece in links]
-        rows, columns, takers, givers, weights = _joined(cells)
-        n_holes = len(rows)
+        none, n_holes = np.zeros(0, dtype=np.intp), 0
+        parts: list[tuple[Ints, Ints, Ints, Ints, Floats]] = [(none,) * 4 + (np.zeros(0),)]
+        for piece in links:
+            rows, columns, holes, donors, shares = _numeric_cells(piece, is_categorical)
+            parts.append((rows, columns, n_holes + holes, donors, shares))
+            n_holes += len(rows)
+        rows, columns, takers, givers, weights = map(np.concatenate, zip(*parts, strict=True))
         place = np.full(values.shape, -1, dtype=np.int32)
         place[rows, columns] = np.arange(n_holes)
         source = place[givers, columns[takers]]
@@ -401,7 +359,7 @@ class NumberMap:
         return solution
 
     def closed_sets(self) -> tuple[Bools, Ints]:
-        """Holes in sets that take from nobody but themselves, and a number for each such set."""
+        """Holes in sets that take from themselves only, and a number for each such set."""
         n_sets, label = csgraph.connected_components(self.among, connection="strong")
         edges = self.among.tocoo()
         taker, giver = edges.row, edges.col
@@ -419,21 +377,6 @@ def _numeric_cells(piece: Links, is_categorical: Bools) -> tuple[Ints, Ints, Int
     weights = weights / weights.sum(axis=1, keepdims=True)
     hole, place = np.nonzero(weights)
     return piece.rows[slots], columns, hole, piece.donors[slots[hole], place], weights[hole, place]
-
-
-def _joined(
-    cells: list[tuple[Ints, Ints, Ints, Ints, Floats]],
-) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """The holes and links of all pieces, holes numbered through."""
-    if not cells:
-        nobody = np.zeros(0, dtype=np.intp)
-        return nobody, nobody, nobody, nobody, np.zeros(0)
-    firsts = np.cumsum([0, *(len(part[0]) for part in cells[:-1])])
-    takers = np.concatenate([part[2] + first for part, first in zip(cells, firsts, strict=True)])
-    rows, columns, givers, weights = (
-        np.concatenate([part[i] for part in cells]) for i in (0, 1, 3, 4)
-    )
-    return rows, columns, takers, givers, weights
 
 
 def _groups(chosen: Bools, label: Ints) -> list[Ints]:

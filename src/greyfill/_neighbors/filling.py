@@ -38,18 +38,10 @@ class WeightedFill:
 
     def weigh(self, distances: Floats) -> tuple[Floats, Floats]:
         """Weights of the donors for numbers (rows sum to 1) and for votes; nearest donor first."""
-        return _inverse_squares(distances), _falling_votes(distances)
-
-
-def _inverse_squares(distances: Floats) -> Floats:
-    first = distances[:, :1]
-    exact = distances == 0.0
-    closeness = (first / np.where(exact, 1.0, distances)) ** 2
-    closeness = np.where(exact.any(axis=1, keepdims=True), exact, closeness)
-    return np.asarray(closeness / closeness.sum(axis=1, keepdims=True))
-
-
-def _falling_votes(distances: Floats) -> Floats:
-    first, last = distances[:, :1], distances[:, -1:]
-    spread = np.where(last > first, last - first, 1.0)
-    return np.where(last > first, (last - distances) / spread, 1.0)
+        first, last = distances[:, :1], distances[:, -1:]
+        exact = distances == 0.0
+        closeness = (first / np.where(exact, 1.0, distances)) ** 2
+        closeness = np.where(exact.any(axis=1, keepdims=True), exact, closeness)
+        spread = np.where(last > first, last - first, 1.0)
+        votes = np.where(last > first, (last - distances) / spread, 1.0)
+        return closeness / closeness.sum(axis=1, keepdims=True), votes

@@ -1,4 +1,9 @@
-"""The unit of work: a block of incomplete rows and a donor pool give the donors of each hole."""
+"""The unit of work: a block of incomplete rows and a donor pool give the donors of each hole.
+
+A `SearchedTable` says which holes a distance sees and how much columns count; `Prepared` is the
+one of training rows. Rows that look for donors are `QueryRows`, a `Search` finds the nearest donors
+of them, and a `HoleSearch` makes `Links` of these: the donors of every hole with their weights.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -6,17 +11,18 @@ from time import monotonic
 
 import numpy as np
 
-from greyfill._neighbors.recipe import Distance, Fill
+from greyfill._neighbors.donors import RowPool
+from greyfill._neighbors.recipe import Distance, Fill, Recipe
 from greyfill._neighbors.schedule import Report
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints
+from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
 from greyfill._search.threads import as_ready
-from greyfill.table import Bools, Floats, Ints
+from greyfill.table import Bools, Floats, Ints, Table
 
 BLOCK_ROWS = 256
 """Incomplete rows that one thread searches at a time."""
 
 REPORT_SECONDS = 2.0
-"""A long search tells so often how far it is."""
+"""A long search reports so often how far it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,31 +67,136 @@ class Links:
 
     def nearest(self, k: int, fill: Fill) -> "Links":
         """The same holes with at most the k nearest donors, weighed anew."""
-        distances = self.distances[:, :k]
-        number_weights, vote_weights = fill.weigh(distances)
-        return replace(
-            self,
-            donors=self.donors[:, :k],
-            distances=distances,
-            number_weights=number_weights,
-            vote_weights=vote_weights,
-        )
+        donors, distances = self.donors[:, :k], self.distances[:, :k]
+        numbers, votes = fill.weigh(distances)
+        return Links(self.rows, self.slots, self.columns, donors, distances, numbers, votes)
 
 
 @dataclass(frozen=True, eq=False)
-class Taking:
-    """Rows that take from a pool, and which donor is the row itself (−1: none)."""
+class QueryRows:
+    """Rows that look for donors in a pool, and which donor is the row itself (−1: none)."""
 
     rows: Ints
     values: Floats
     missing: Bools
     own_rows: Ints
 
-    def only(self, wanted: Ints | Bools) -> "Taking":
+    @classmethod
+    def new(cls, rows: Ints, values: Floats, missing: Bools) -> "QueryRows":
+        """Rows that are no donors."""
+        return cls(rows, values, missing, np.full(len(rows), -1, dtype=np.intp))
+
+    def only(self, wanted: Ints | Bools) -> "QueryRows":
         """Some of the rows."""
-        return Taking(
+        return QueryRows(
             self.rows[wanted], self.values[wanted], self.missing[wanted], self.own_rows[wanted]
         )
+
+    def available(self, givers: Ints, k: int) -> int:
+        """How many donors each row can have: at most k, never itself."""
+        return min(k, len(givers) - int((self.own_rows >= 0).any()))
+
+
+class SearchedTable:
+    """Donors of a recipe, with labels and weights of their columns.
+
+    ``weights`` has one row for all target columns, or one row for each column in ``targets``.
+    """
+
+    recipe: Recipe
+    donors: Table
+    labels: Ints | None
+    weights: Floats
+    targets: Ints
+
+    @property
+    def n_levels(self) -> int:
+        """The largest number of levels of any column."""
+        return max((c.n_levels for c in self.donors.columns), default=0)
+
+    @property
+    def overall_weights(self) -> Floats:
+        """One row of weights for searches of whole rows, such as for their class."""
+        return overall_weights(self.weights)
+
+    def visible(self, missing: Bools) -> Bools:
+        """The holes that a distance sees: none where it takes fills for values."""
+        return missing if self.recipe.distance.holes == "mask" else np.zeros_like(missing)
+
+    def column_weights(self, target: int) -> Floats:
+        """Weights for one target column."""
+        row = np.searchsorted(self.targets, target) if self.recipe.weights.by_target else 0
+        return np.asarray(self.weights[row])
+
+    def weight_groups(self, holes: Bools) -> Iterator[tuple[Floats, Bools]]:
+        """Weights, and the holes that are filled with them: all at once, or column by column."""
+        if not self.recipe.weights.by_target:
+            yield self.column_weights(0), holes
+            return
+        for target in np.flatnonzero(holes.any(axis=0)).tolist():
+            yield self.column_weights(target), only_column(holes, target)
+
+    def lay_out(self, values: Floats, missing: Bools) -> DonorPool:
+        """Some donors, laid out for the search."""
+        is_categorical = self.donors.is_categorical
+        return build_pool(values, self.visible(missing), is_categorical, self.overall_weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(SearchedTable):
+    """A recipe, the scaled training table with its start fill, labels and column weights.
+
+    ``may_give`` tells which rows a cap on donors leaves; usually all.
+    """
+
+    recipe: Recipe
+    donors: Table
+    start: Floats
+    labels: Ints | None
+    weights: Floats
+    targets: Ints
+    may_give: Bools
+    n_jobs: int | None = None
+
+    def pools(self, missing: Bools) -> list[RowPool]:
+        """Which rows give to which, under the cap on donors."""
+        pools = self.recipe.donors.pools(self.labels, missing)
+        return [replace(pool, givers=pool.givers[self.may_give[pool.givers]]) for pool in pools]
+
+    def queries(self, rows: Ints, givers: Ints, values: Floats, missing: Bools) -> QueryRows:
+        """Rows of the training table that take from ``givers`` (sorted row numbers)."""
+        return QueryRows(rows, values, self.visible(missing), places_among(givers, rows))
+
+
+def places_among(givers: Ints, rows: Ints) -> Ints:
+    """The place of each row among givers in rising order; −1 where it is none of them.
+
+    >>> places_among(np.array([2, 5, 9]), np.array([5, 3, -1]))
+    array([ 1, -1, -1])
+    """
+    if len(givers) == 0:
+        return np.full(len(rows), -1, dtype=np.intp)
+    places = np.minimum(np.searchsorted(givers, rows), len(givers) - 1)
+    return np.where(givers[places] == rows, places, -1).astype(np.intp)
+
+
+def overall_weights(weights: Floats) -> Floats:
+    """The mean row of weights; equal weights where there is no row."""
+    if len(weights) == 0:
+        return np.full(weights.shape[1], 1.0 / weights.shape[1])
+    return np.asarray(weights.mean(axis=0))
+
+
+def only_column(holes: Bools, column: int) -> Bools:
+    """The holes of one column."""
+    kept = np.zeros_like(holes)
+    kept[:, column] = holes[:, column]
+    return kept
+
+
+def searchable(missing: Bools, weights: Floats) -> Bools:
+    """Rows with at least one observed cell in a column that counts: others match every donor."""
+    return np.asarray((~missing & (weights > 0.0)).any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +217,14 @@ class Search:
     """Rows that look for their k nearest donors in a pool; hints come from its other parts."""
 
     pool: DonorPool
-    taking: Taking
+    queries: QueryRows
     weights: Floats
     k: int
     hints: Hints = NO_HINTS
+
+    def run(self, distance: Distance, n_jobs: int | None) -> tuple[Ints, Floats]:
+        """Rows and distances of the k nearest donors of every row."""
+        return search_all(distance, [self], n_jobs)[0]
 
     def parts(self) -> Iterator[Ints]:
         """Which rows one thread searches at a time.
@@ -118,144 +233,96 @@ class Search:
         others by their heaviest column: near rows follow each other and find what they need in the
         cache.
         """
-        n_rows = len(self.taking.rows)
-        order = np.arange(n_rows) if n_rows <= BLOCK_ROWS else self._near_together()
+        n_rows, n_donors = len(self.queries.rows), len(self.pool.rows)
+        order = np.arange(n_rows)
+        if n_rows > BLOCK_ROWS:
+            places = np.full(n_donors + 1, n_donors)  # the last is that of rows that are no donors
+            places[self.pool.rows] = np.arange(n_donors)
+            heaviest = self.queries.values[:, int(np.argmax(self.weights))]
+            order = np.lexsort((heaviest, places[self.queries.own_rows]))
         for start in range(0, n_rows, BLOCK_ROWS):
             yield order[start : start + BLOCK_ROWS]
 
-    def _near_together(self) -> Ints:
-        heaviest = self.taking.values[:, int(np.argmax(self.weights))]
-        return np.lexsort((heaviest, _places(self.pool)[self.taking.own_rows]))
-
-
-def search(
-    distance: Distance,
-    pool: DonorPool,
-    taking: Taking,
-    weights: Floats,
-    k: int,
-    n_jobs: int | None,
-    hints: Hints = NO_HINTS,
-) -> tuple[Ints, Floats]:
-    """Rows and distances of the k nearest donors of every row."""
-    return search_all(distance, [Search(pool, taking, weights, k, hints)], n_jobs)[0]
-
 
 def search_all(
-    distance: Distance,
-    searches: list[Search],
-    n_jobs: int | None,
-    report: Report | None = None,
+    distance: Distance, searches: list[Search], n_jobs: int | None, report: Report | None = None
 ) -> list[tuple[Ints, Floats]]:
     """Rows and distances of the k nearest donors for every row of every search.
 
     All searches are cut into blocks, which ``n_jobs`` threads share; ``joblib.parallel_config``
     may send them elsewhere.
     """
-    found = [_room(s) for s in searches]
+    shapes = [(len(s.queries.rows), s.k) for s in searches]
+    found = [(np.empty(shape, dtype=np.intp), np.empty(shape)) for shape in shapes]
     shared = [Shared(s.pool) for s in searches]
     parts = [(place, part) for place, s in enumerate(searches) for part in s.parts()]
     calls = (
-        (distance, shared[place], s.taking.only(part), s.weights, s.k, s.hints.only(part))
+        (distance, shared[place], s.queries.only(part), s.weights, s.k, s.hints.only(part))
         for place, part in parts
         for s in [searches[place]]
     )
-    told = _Progress(sum(len(part) for _, part in parts), report)
+    done, total, reported = 0, sum(n_rows for n_rows, _ in shapes), monotonic()
     for number, (rows, distances) in as_ready(_search_block, calls, len(parts), n_jobs):
         place, part = parts[number]
         found[place][0][part], found[place][1][part] = rows, distances
-        told.tell(len(part))
+        done += len(part)
+        if report is not None and monotonic() - reported >= REPORT_SECONDS:
+            reported = monotonic()
+            report(f"donors found for {done:,} of {total:,} rows")
     return found
 
 
 def _search_block(
-    distance: Distance, shared: Shared, block: Taking, weights: Floats, k: int, hints: Hints
+    distance: Distance, shared: Shared, block: QueryRows, weights: Floats, k: int, hints: Hints
 ) -> tuple[Ints, Floats]:
     queries = (shared.pool, block.values, block.missing, block.own_rows, weights, k)
-    # A distance of the user's own need not know hints.
+    # A distance of the user's own need not take hints.
     return distance.search(*queries) if hints.are_none else distance.search(*queries, hints)
 
 
-class _Progress:
-    """Tells from time to time how many rows of a long search are done."""
-
-    def __init__(self, n_rows: int, report: Report | None) -> None:
-        self._n_rows, self._report = n_rows, report
-        self._done, self._told = 0, monotonic()
-
-    def tell(self, n_rows: int) -> None:
-        """Count some rows more."""
-        self._done += n_rows
-        if self._report is not None and monotonic() - self._told >= REPORT_SECONDS:
-            self._told = monotonic()
-            self._report(f"donors found for {self._done:,} of {self._n_rows:,} rows")
-
-
-def _room(search: Search) -> tuple[Ints, Floats]:
-    shape = len(search.taking.rows), search.k
-    return np.empty(shape, dtype=np.intp), np.empty(shape)
-
-
-def _places(pool: DonorPool) -> Ints:
-    """Where the pool stores each donor; one more place at the end for rows that are none (−1)."""
-    places = np.full(len(pool.rows) + 1, len(pool.rows))
-    places[pool.rows] = np.arange(len(pool.rows))
-    return places
-
-
 @dataclass(frozen=True, eq=False)
-class Request:
+class HoleSearch:
     """Holes of the rows of a search; ``givers`` are the row numbers of the pool's donors."""
 
     search: Search
     givers: Ints
     holes: Bools
 
+    def run(self, recipe: Recipe, n_jobs: int | None) -> Links:
+        """Find the donors of every hole."""
+        return self.links(recipe.fill, self.search.run(recipe.distance, n_jobs))
+
     def links(self, fill: Fill, found: tuple[Ints, Floats]) -> Links:
-        """The donors of every hole."""
-        donors, distances = found
+        """The donors of every hole, as a search found them."""
+        donors, distances = self.givers[found[0]], found[1]
         slots, columns = map(np.ascontiguousarray, np.nonzero(self.holes))
-        number_weights, vote_weights = fill.weigh(distances)
-        return Links(
-            self.search.taking.rows, slots, columns, self.givers[donors], distances,
-            number_weights, vote_weights,
-        )  # fmt: skip
+        rows = self.search.queries.rows
+        return Links(rows, slots, columns, donors, distances, *fill.weigh(distances))
 
 
-def link(distance: Distance, fill: Fill, request: Request, n_jobs: int | None) -> Links:
-    """Find the donors of every hole of one request."""
-    return request.links(fill, search_all(distance, [request.search], n_jobs)[0])
-
-
-def link_all(
-    distance: Distance,
-    fill: Fill,
-    requests: Iterable[Request],
+def find_links(
+    recipe: Recipe,
+    searches: Iterable[HoleSearch],
     n_jobs: int | None,
     together: int,
     report: Report,
 ) -> Iterator[Links]:
-    """Find the donors of every hole of every request, for about ``together`` rows at once.
+    """Find the donors of every hole of every search, for about ``together`` rows at once.
 
-    Small requests keep all threads busy only together; too many of them would need much memory.
+    Small searches keep all threads busy only together; too many of them would need much memory.
     """
-    for batch in _batches(requests, together):
-        found = search_all(distance, [request.search for request in batch], n_jobs, report)
-        for request, one in zip(batch, found, strict=True):
-            yield request.links(fill, one)
+    for batch in _batches(searches, together):
+        found = search_all(recipe.distance, [holes.search for holes in batch], n_jobs, report)
+        for holes, one in zip(batch, found, strict=True):
+            yield holes.links(recipe.fill, one)
 
 
-def _batches(requests: Iterable[Request], together: int) -> Iterator[list[Request]]:
-    batch: list[Request] = []
-    for request in requests:
-        batch.append(request)
-        if sum(len(r.search.taking.rows) for r in batch) >= together:
+def _batches(searches: Iterable[HoleSearch], together: int) -> Iterator[list[HoleSearch]]:
+    batch: list[HoleSearch] = []
+    for one in searches:
+        batch.append(one)
+        if sum(len(holes.search.queries.rows) for holes in batch) >= together:
             yield batch
             batch = []
     if batch:
         yield batch
-
-
-def informed(missing: Bools, weights: Floats) -> Bools:
-    """Rows with at least one observed cell in a column that counts."""
-    return np.asarray((~missing & (weights > 0.0)).any(axis=1))

@@ -7,11 +7,17 @@ import numpy as np
 
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.filling import WeightedFill
-from greyfill._neighbors.links import Links, Request, Search, Taking, informed, link, search
-from greyfill._neighbors.preparation import overall_weights, visible, weight_groups
+from greyfill._neighbors.links import (
+    HoleSearch,
+    Links,
+    QueryRows,
+    Search,
+    SearchedTable,
+    searchable,
+)
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Trace
-from greyfill._search.pool import DonorPool, build_pool
+from greyfill._search.pool import DonorPool
 from greyfill.ranges import RangeScaler
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -25,8 +31,8 @@ POSTERIOR_NEIGHBORS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRecipe:
-    """All that a fitted method remembers.
+class FittedRecipe(SearchedTable):
+    """All that a fitted method keeps.
 
     ``donors`` is the scaled, filled training table; its mask tells which cells still count as
     holes in a distance. ``rows`` are the numbers of its rows in the table that was given.
@@ -55,29 +61,25 @@ class FittedRecipe:
         return {**self.__dict__, "_layouts": {}, "_late_weights": {}}
 
     @property
-    def everyone(self) -> Ints:
-        """All donor rows."""
-        return np.arange(self.donors.n_rows)
+    def all_rows(self) -> RowPool:
+        """One pool of all donors."""
+        rows = np.arange(self.donors.n_rows)
+        return RowPool(rows, rows)
 
-    def layout(self, label: int, givers: Ints) -> DonorPool:
-        """The donors of a class (−1: all of them), laid out for the scan, once."""
+    def layout(self, pool: RowPool) -> DonorPool:
+        """The donors of a class, or all of them, laid out for the search once."""
+        label = -1 if pool.fallback else pool.label
         if label not in self._layouts:
-            holes = visible(self.recipe, self.donors.missing)
-            self._layouts[label] = build_pool(
-                self.donors.values[givers],
-                holes[givers],
-                self.donors.is_categorical,
-                overall_weights(self.weights),
+            givers = pool.givers
+            self._layouts[label] = self.lay_out(
+                self.donors.values[givers], self.donors.missing[givers]
             )
         return self._layouts[label]
 
     def column_weights(self, target: int) -> Floats:
         """Weights for one target column, also when it had no hole in ``fit``."""
-        if not self.recipe.weights.by_target:
-            return np.asarray(self.weights[0])
-        known = np.flatnonzero(self.targets == target)
-        if len(known):
-            return np.asarray(self.weights[known[0]])
+        if not self.recipe.weights.by_target or target in self.targets:
+            return super().column_weights(target)
         if target not in self._late_weights:
             alone = self.recipe.weights.weigh(self.donors, self.labels, np.array([target]))
             self._late_weights[target] = np.asarray(alone[0])
@@ -105,51 +107,34 @@ def _fill_rows(
     if all(len(pool.givers) == 0 for pool in fitted.pools):
         return values
     posterior = _posterior(fitted, values, missing | unseen, n_jobs)
-    schedule = fitted.recipe.schedule
-    moving = fitted.recipe.distance.holes == "filled"
-    active = np.arange(len(values))
-    values = values.copy()
-    for _ in range(schedule.max_iter if moving else 1):
-        new = _one_pass(
-            fitted, values[active], missing[active], unseen[active], posterior[active], n_jobs
-        )
-        change = np.abs(new - values[active]).max(axis=1, initial=0.0)
+    schedule, donors = fitted.recipe.schedule, fitted.donors
+    active, values = np.arange(len(values)), values.copy()
+    for _ in range(schedule.max_iter if fitted.recipe.distance.holes == "filled" else 1):
+        old, new = values[active], values[active]
+        hidden = fitted.visible(missing[active]) | unseen[active]
+        for weights, holes in fitted.weight_groups(missing[active]):
+            rows = np.flatnonzero(holes.any(axis=1) & searchable(hidden, weights))
+            if len(rows) == 0:
+                continue
+            queries = QueryRows.new(rows, old[rows], hidden[rows])
+            shares = posterior[active[rows]]
+            links = _mixed_links(fitted, queries, holes[rows], weights, shares, n_jobs)
+            fills = links.values(donors.values, donors.is_categorical, fitted.n_levels)
+            new[links.rows[links.slots], links.columns] = fills
+        change = np.abs(new - old).max(axis=1, initial=0.0)
         values[active] = new
+        # Also with tol 0 a row is done when a pass leaves it as it is.
         active = active[change >= max(schedule.tol, 1e-15)]
         if len(active) == 0:
             break
     return values
 
 
-def _one_pass(
-    fitted: FittedRecipe,
-    values: Floats,
-    missing: Bools,
-    unseen: Bools,
-    posterior: Floats,
-    n_jobs: int | None,
-) -> Floats:
-    out = values.copy()
-    hidden = visible(fitted.recipe, missing) | unseen
-    n_levels = max((c.n_levels for c in fitted.donors.columns), default=0)
-    for weights, holes in weight_groups(fitted, missing):
-        rows = np.flatnonzero(holes.any(axis=1) & informed(hidden, weights))
-        if len(rows) == 0:
-            continue
-        taking = Taking(rows, values[rows], hidden[rows], np.full(len(rows), -1, dtype=np.intp))
-        links = _mixed_links(fitted, taking, holes[rows], weights, posterior[rows], n_jobs)
-        cells = links.rows[links.slots], links.columns
-        out[cells] = links.values(fitted.donors.values, fitted.donors.is_categorical, n_levels)
-    return out
-
-
 def _class_pools(fitted: FittedRecipe) -> list[RowPool]:
     """The pools whose fills are mixed: one for each class, or a single one."""
     if len(fitted.pools) == 1:
         return [replace(fitted.pools[0], label=0)]
-    if fitted.unlabeled == "all":
-        return [RowPool(fitted.everyone, fitted.everyone)]
-    return list(fitted.pools)
+    return [fitted.all_rows] if fitted.unlabeled == "all" else list(fitted.pools)
 
 
 def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int | None) -> Floats:
@@ -158,20 +143,20 @@ def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int
     if len(pools) == 1:
         return np.ones((len(values), 1))
     assert fitted.labels is not None
-    labels, weights = fitted.labels, overall_weights(fitted.weights)
+    labels, weights, distance = fitted.labels, fitted.overall_weights, fitted.recipe.distance
     out = np.zeros((len(values), len(pools)))
-    matched = informed(missing, weights)
+    matched = searchable(missing, weights)
     if not matched.all():
         out[~matched] = [np.mean(labels == pool.label) for pool in pools]
     rows = np.flatnonzero(matched)
     if len(rows) == 0:
         return out
-    taking = Taking(rows, values[rows], missing[rows], np.full(len(rows), -1, dtype=np.intp))
+    queries = QueryRows.new(rows, values[rows], missing[rows])
     k = min(max(fitted.n_neighbors, POSTERIOR_NEIGHBORS), fitted.donors.n_rows)
-    everyone = fitted.layout(-1, fitted.everyone)
-    found, distances = search(fitted.recipe.distance, everyone, taking, weights, k, n_jobs)
+    search = Search(fitted.layout(fitted.all_rows), queries, weights, k)
+    found, distances = search.run(distance, n_jobs)
     share = np.where(missing[rows], 0.0, weights).sum(axis=1)
-    closeness, _ = WeightedFill().weigh(fitted.recipe.distance.over_observed(distances, share))
+    closeness, _ = WeightedFill().weigh(distance.over_observed(distances, share))
     for place, pool in enumerate(pools):
         out[rows, place] = np.where(labels[found] == pool.label, closeness, 0.0).sum(axis=1)
     return out
@@ -179,65 +164,40 @@ def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int
 
 def _mixed_links(
     fitted: FittedRecipe,
-    taking: Taking,
+    queries: QueryRows,
     holes: Bools,
     weights: Floats,
     posterior: Floats,
     n_jobs: int | None,
 ) -> Links:
     """Donors of every class side by side, their weights shared out by the posterior."""
-    pieces = [
-        _class_links(fitted, pool, taking, holes, weights, posterior[:, place], n_jobs)
-        for place, pool in enumerate(_class_pools(fitted))
-    ]
-    if len(pieces) == 1:
-        return pieces[0]
-    distances = np.concatenate([piece.distances for piece in pieces], axis=1)
-    order = np.argsort(distances, axis=1, kind="stable")
-
-    def side_by_side(name: str) -> Any:
-        joined = np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
-        return np.take_along_axis(joined, order, axis=1)
-
-    return replace(
-        pieces[0],
-        donors=side_by_side("donors"),
-        distances=side_by_side("distances"),
-        number_weights=side_by_side("number_weights"),
-        vote_weights=side_by_side("vote_weights"),
-    )
-
-
-def _class_links(
-    fitted: FittedRecipe,
-    pool: RowPool,
-    taking: Taking,
-    holes: Bools,
-    weights: Floats,
-    share: Floats,
-    n_jobs: int | None,
-) -> Links:
-    """Donors of one class for the rows that may belong to it; the others get weightless ones."""
-    k = min(fitted.n_neighbors, len(pool.givers))
-    wanted = share > 0.0
-    part = taking.only(wanted)
-    layout = fitted.layout(pool.label if not pool.fallback else -1, pool.givers)
-    request = Request(Search(layout, part, weights, k), pool.givers, holes[wanted])
-    found = link(fitted.recipe.distance, fitted.recipe.fill, request, n_jobs)
-    votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
     slots, columns = map(np.ascontiguousarray, np.nonzero(holes))
 
-    def spread(values: Any, blank: float) -> Any:
-        whole = np.full((len(wanted), k), blank, dtype=values.dtype)
-        whole[wanted] = values
-        return whole
+    def of_class(pool: RowPool, share: Floats) -> Links:
+        """Donors of one class for the rows that may belong to it; weightless ones for others."""
+        k, wanted = min(fitted.n_neighbors, len(pool.givers)), share > 0.0
+        search = Search(fitted.layout(pool), queries.only(wanted), weights, k)
+        found = HoleSearch(search, pool.givers, holes[wanted]).run(fitted.recipe, n_jobs)
+        votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
 
-    return Links(
-        rows=taking.rows,
-        slots=slots,
-        columns=columns,
-        donors=spread(found.donors, 0),
-        distances=spread(found.distances, np.inf),
-        number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
-        vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
-    )
+        def spread(values: Any, blank: float) -> Any:
+            whole = np.full((len(wanted), k), blank, dtype=values.dtype)
+            whole[wanted] = values
+            return whole
+
+        return Links(
+            queries.rows, slots, columns, spread(found.donors, 0), spread(found.distances, np.inf),
+            number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
+            vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
+        )  # fmt: skip
+
+    pieces = [of_class(pool, posterior[:, c]) for c, pool in enumerate(_class_pools(fitted))]
+    if len(pieces) == 1:
+        return pieces[0]
+    joined = {
+        name: np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
+        for name in ("donors", "distances", "number_weights", "vote_weights")
+    }
+    order = np.argsort(joined["distances"], axis=1, kind="stable")
+    nearest_first = {name: np.take_along_axis(part, order, 1) for name, part in joined.items()}
+    return replace(pieces[0], **nearest_first)

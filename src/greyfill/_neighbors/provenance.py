@@ -1,14 +1,19 @@
-"""Who gave to a training cell, and how much they agreed."""
+"""The donors of a training cell, and how much they disagree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.links import Links, Request, Search, Taking, link
+from greyfill._neighbors.links import (
+    HoleSearch,
+    Links,
+    QueryRows,
+    Search,
+    only_column,
+    places_among,
+)
 from greyfill._neighbors.new_rows import FittedRecipe
-from greyfill._neighbors.preparation import visible
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Ints
 
@@ -39,9 +44,14 @@ def spreads(links: Links, values: Floats, is_categorical: Bools) -> Floats:
     votes = is_categorical[links.columns]
     k = links.donors.shape[1]
     for cells in _chunks(np.flatnonzero(~votes), k):
-        out[cells] = _deviation(*_given(links, cells, values, links.number_weights))
+        given, weights = _given(links, cells, values, links.number_weights)
+        means = (given * weights).sum(axis=1, keepdims=True)
+        out[cells] = np.sqrt(((given - means) ** 2 * weights).sum(axis=1))
     for cells in _chunks(np.flatnonzero(votes), k * k):
-        out[cells] = _dissent(*_given(links, cells, values, links.vote_weights))
+        given, weights = _given(links, cells, values, links.vote_weights)
+        same = given[:, :, np.newaxis] == given[:, np.newaxis, :]
+        sums = np.where(same, weights[:, np.newaxis, :], 0.0).sum(axis=2).max(axis=1, initial=0.0)
+        out[cells] = 1.0 - sums / np.maximum(weights.sum(axis=1), 1e-300)
     return out
 
 
@@ -55,17 +65,6 @@ def _given(links: Links, cells: Ints, values: Floats, weights: Floats) -> tuple[
     """What the donors of some holes give, and the weights of the donors."""
     slots, columns = links.slots[cells], links.columns[cells]
     return values[links.donors[slots], columns[:, np.newaxis]], weights[slots]
-
-
-def _deviation(given: Floats, weights: Floats) -> Floats:
-    means = (given * weights).sum(axis=1, keepdims=True)
-    return np.asarray(np.sqrt(((given - means) ** 2 * weights).sum(axis=1)))
-
-
-def _dissent(given: Floats, weights: Floats) -> Floats:
-    same = given[:, :, np.newaxis] == given[:, np.newaxis, :]
-    shares = np.where(same, weights[:, np.newaxis, :], 0.0).sum(axis=2).max(axis=1, initial=0.0)
-    return np.asarray(1.0 - shares / np.maximum(weights.sum(axis=1), 1e-300))
 
 
 def donors_of(fitted: FittedRecipe, row: int, column: int) -> CellDonors:
@@ -82,36 +81,21 @@ def donors_of(fitted: FittedRecipe, row: int, column: int) -> CellDonors:
             f"the cell in row {row} of column {fitted.donors.columns[column].name!r} was observed, "
             "or this method does not keep who gave to it"
         )
-    pool = _pool_of(fitted, place)
-    own = np.flatnonzero(pool.givers == place)
-    missing = fitted.donors.missing[place : place + 1]
-    taking = Taking(
-        rows=np.array([place]),
-        values=fitted.donors.values[place : place + 1],
-        missing=visible(fitted.recipe, missing),
-        own_rows=own[:1] if len(own) else np.array([-1]),
-    )
-    k = min(fitted.n_neighbors, len(pool.givers) - len(own))
+    pool = fitted.pools[0]
+    if len(fitted.pools) > 1 and fitted.labels is not None:
+        pool = next(pool for pool in fitted.pools if pool.label == fitted.labels[place])
+    rows = np.array([place])
+    cell = fitted.donors.rows(rows)
+    own_rows = places_among(pool.givers, rows)
+    queries = QueryRows(rows, cell.values, fitted.visible(cell.missing), own_rows)
+    k = queries.available(pool.givers, fitted.n_neighbors)
     if k < 1:
         raise InvalidDataError(f"row {row} had no donors and kept its start fill")
-    holes = np.zeros_like(missing)
-    holes[0, column] = True
-    layout = fitted.layout(-1 if pool.fallback else pool.label, pool.givers)
-    search = Search(layout, taking, fitted.column_weights(column), k)
-    recipe = fitted.recipe
-    links = link(recipe.distance, recipe.fill, Request(search, pool.givers, holes), None)
-    return _describe(fitted, links, column)
-
-
-def _pool_of(fitted: FittedRecipe, place: int) -> RowPool:
-    if len(fitted.pools) == 1 or fitted.labels is None:
-        return fitted.pools[0]
-    return next(pool for pool in fitted.pools if pool.label == fitted.labels[place])
-
-
-def _describe(fitted: FittedRecipe, links: Links, column: int) -> CellDonors:
-    donors = links.donors[0]
+    search = Search(fitted.layout(pool), queries, fitted.column_weights(column), k)
+    holes = only_column(cell.missing, column)
+    links = HoleSearch(search, pool.givers, holes).run(fitted.recipe, None)
     votes = fitted.donors.is_categorical[column]
     weights = (links.vote_weights if votes else links.number_weights)[0]
+    donors = links.donors[0]
     units = fitted.scaler.unscale(fitted.donors.values[donors])[:, column]
     return CellDonors(fitted.rows[donors], links.distances[0], units, weights / weights.sum())

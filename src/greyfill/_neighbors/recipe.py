@@ -39,13 +39,17 @@ class Distance(Protocol):
         """The same distances over the observed columns, which carry ``share`` of the weight."""
 
 
-@runtime_checkable
-class Weights(Protocol):
-    """Weighs the columns."""
+class UsesLabels(Protocol):
+    """A part that may need the class labels."""
 
     @property
     def uses_labels(self) -> bool:
         """Whether labels are needed."""
+
+
+@runtime_checkable
+class Weights(UsesLabels, Protocol):
+    """Weighs the columns."""
 
     @property
     def by_target(self) -> bool:
@@ -56,24 +60,16 @@ class Weights(Protocol):
 
 
 @runtime_checkable
-class Donors(Protocol):
-    """Chooses who may give to whom."""
-
-    @property
-    def uses_labels(self) -> bool:
-        """Whether labels are needed."""
+class Donors(UsesLabels, Protocol):
+    """Chooses which rows may give to which."""
 
     def pools(self, labels: Ints | None, missing: Bools) -> list[RowPool]:
         """Disjoint groups of takers, each with its givers."""
 
 
 @runtime_checkable
-class Start(Protocol):
+class Start(UsesLabels, Protocol):
     """Fills the holes before the loop."""
-
-    @property
-    def uses_labels(self) -> bool:
-        """Whether labels are needed."""
 
     def fill(self, table: Table, labels: Ints | None) -> tuple[Floats, int]:
         """Values without holes, and how many cells fell back to all classes."""

@@ -12,7 +12,7 @@ from greyfill.table import Bools, Floats, Ints
 
 
 class Work(Protocol):
-    """What a schedule may ask of the engine."""
+    """What the engine offers to a schedule."""
 
     missing: Bools
 

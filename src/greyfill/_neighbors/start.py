@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from greyfill.information.sums import Steps, exponents
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.table import Floats, Ints, Table, most_frequent
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,9 @@ def column_centers(table: Table, exponent: Ints | None = None) -> Floats:
     sums = Steps.of_columns(np.ldexp(np.where(observed, table.values, 0.0), -exponent))
     centers = np.ldexp(sums.floats / np.maximum(observed.sum(axis=0), 1), exponent)
     for j in np.flatnonzero(table.is_categorical):
-        centers[j] = _mode(table.values[:, j], observed[:, j])
+        centers[j] = most_frequent(table.values[observed[:, j], j])
     return np.asarray(centers)
 
 
 def _exponents(table: Table) -> Ints:
     return exponents(np.where(table.missing, 0.0, table.values), axis=0)
-
-
-def _mode(codes: Floats, observed: Bools) -> float:
-    seen = codes[observed].astype(np.intp)
-    return float(np.bincount(seen).argmax()) if len(seen) else 0.0

@@ -1,7 +1,7 @@
 """How much each column counts in a distance: the weights part of a recipe."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,22 @@ class EqualWeights:
 
 
 @dataclass(frozen=True)
-class ClassInformation:
+class _Information:
+    n_permutations: int = 0
+    random_state: int = 0
+    measure: str = "parzen"
+
+    def __post_init__(self) -> None:
+        find_measure(self.measure)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        names = ("measure", "n_permutations", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class ClassInformation(_Information):
     """λ_j = I(X_j; Y) / Σ I, equations (24)–(30).
 
     Parameters
@@ -55,28 +70,14 @@ class ClassInformation:
     uses_labels: ClassVar[bool] = True
     by_target: ClassVar[bool] = False
 
-    n_permutations: int = 0
-    random_state: int = 0
-    measure: str = "parzen"
-
-    def __post_init__(self) -> None:
-        find_measure(self.measure)
-
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for all target columns."""
         assert labels is not None
-        information = class_information(
-            table,
-            labels,
-            measure=self.measure,
-            n_permutations=self.n_permutations,
-            random_state=self.random_state,
-        )
-        return normalize(information)[np.newaxis]
+        return normalize(class_information(table, labels, **self._options))[np.newaxis]
 
 
 @dataclass(frozen=True)
-class PairInformation:
+class PairInformation(_Information):
     """For target column j, λ_l ∝ I(X_j; X_l) with λ_j = 0 (Pan et al. 2015).
 
     Parameters
@@ -96,24 +97,7 @@ class PairInformation:
     uses_labels: ClassVar[bool] = False
     by_target: ClassVar[bool] = True
 
-    n_permutations: int = 0
-    random_state: int = 0
-    measure: str = "parzen"
-
-    def __post_init__(self) -> None:
-        find_measure(self.measure)
-
     def weigh(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
         """One row of weights for each target column."""
-        rows = [self._row(table, int(target)) for target in targets]
+        rows = [normalize(pair_information(table, int(j), **self._options)) for j in targets]
         return np.array(rows).reshape(len(targets), table.n_columns)
-
-    def _row(self, table: Table, target: int) -> Floats:
-        information = pair_information(
-            table,
-            target,
-            measure=self.measure,
-            n_permutations=self.n_permutations,
-            random_state=self.random_state,
-        )
-        return normalize(information)

@@ -1,16 +1,21 @@
-"""Kernels: arrays in, arrays out.
+"""The exact search for the nearest donors, and its oracle: arrays in, arrays out.
 
-    reference.py   numpy, slow, readable, one function for each equation: the oracle
-    compiled.py    numba twins with the same answers
-    search.py      the search for the nearest donors, and its three steps:
-    scores.py        scores of whole groups of donors in float32
-    candidates.py    the donors that may be among the nearest
-    measures.py      exact distances of single pairs in float64
-    pool.py        the arrays of one donor pool, laid out for the compiled search
-    index.py       the order of donors in which boxes prune well
-    jit.py         how kernels are compiled
-    sealing.py     files of compiled kernels that are used only as they were written
+    pool       the arrays of one donor pool, laid out once; hints between the parts of a pool
+    distances  compiled: exact distances of single pairs, Δmin and Δmax, the order of donors
+    scan       compiled: boxes, leaves, candidates, and the k nearest of them
+    kernels    compiled: the searches by name, and what fills cells from donors
+    ridge      compiled: information, votes and local regressions of the self-tuning engine
+    reference  all of it in numpy, slow and readable, one function for each equation
+    jit        how kernels are compiled and their files kept
+    threads    work shared out among threads
+
+The path of a search: `pool.build_pool` sorts the donors so that near ones stand together and draws
+boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each
+query (`scan.search`): the most promising blocks first, and none that cannot hold one of the k
+nearest. Scores in float32 propose candidates, distances in float64 decide, ties go to the smaller
+row number: the answer is that of `reference`, bit for bit.
 
 Every value that enters a kernel is finite, numbers are scaled to [0, 1] and holes are given by
-masks. Kernels know nothing of tables, labels or parameters.
+masks. Kernels have nothing to do with tables, labels or parameters. The compiled modules are
+imported where they are first needed, to keep ``import greyfill`` light.
 """

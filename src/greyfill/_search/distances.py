@@ -1,4 +1,9 @@
-"""The order of donors in which boxes prune well: a kd-tree's leaves, from left to right."""
+"""Exact distances of single pairs, Δmin and Δmax of a query, and the order of donors in a pool.
+
+The distances are those of the reference, in float64 and in its order of columns. Δmin and Δmax come
+from sorted columns, looked up by shelves. The order, in which boxes prune well, is that of the
+leaves of a kd-tree, from left to right.
+"""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""How kernels are compiled."""
+"""How kernels are compiled, and kept in files that are used only as they were written.
+
+A kernel is decorated by `exact` or `fast`, or by `exact_inner` or `fast_inner` where only kernels
+call it. Files of compiled code are sealed by a hash; where one is damaged or cannot be written, the
+kernel is compiled in this process instead.
+"""
 
 import hashlib
 import io
@@ -74,22 +79,16 @@ def _compile(**flags: Any) -> Any:
             return njit(**options)(function)
         cache = getattr(kernel, "_cache", None)
         seal(cache)
-        _forgive(cache)
+        for name in ("load_overload", "save_overload"):
+            if hasattr(cache, name):
+                setattr(cache, name, _OptionalStep(getattr(cache, name)))
         return kernel
 
     return decorate
 
 
-def _forgive(cache: Any) -> None:
-    """Let a kernel do without its cache when that cannot be read or written."""
-    for name in ("load_overload", "save_overload"):
-        original = getattr(cache, name, None)
-        if original is not None:
-            setattr(cache, name, _Forgiving(original))
-
-
-class _Forgiving:
-    """A function that does nothing where the cache is broken."""
+class _OptionalStep:
+    """A function of the cache that does nothing where the cache is broken."""
 
     def __init__(self, function: Any) -> None:
         self._function = function

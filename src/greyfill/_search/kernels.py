@@ -1,23 +1,19 @@
-"""Numba twins of the reference kernels: same names, same answers, fast."""
+"""Numba twins of the reference kernels, with the same names and answers: searches and fills.
+
+`nearest_donors` is how the rest of the package searches. The others fill cells from donors: all at
+once, again where a donor's hole has moved, and from rows of values that were sent.
+"""
 
 import numpy as np
 
 from greyfill._search.distances import extremes
 from greyfill._search.jit import exact, exact_inner
-from greyfill._search.pool import DonorPool
+from greyfill._search.pool import NO_HINTS, DonorPool, Hints
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats, Ints
 
 
 @exact
-def _all_extremes(queries, queries_missing, own_rows, pool, out):
-    for q in range(len(queries)):
-        out[q, 0], out[q, 1] = extremes(
-            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
-            pool.sorted_counts, pool.shelves, own_rows[q] >= 0,
-        )  # fmt: skip
-
-
 def grey_extremes(
     pool: DonorPool, queries: Floats, queries_missing: Bools, own_rows: Ints
 ) -> Floats:
@@ -27,56 +23,38 @@ def grey_extremes(
     no pair of observed cells.
     """
     out = np.empty((len(queries), 2))
-    _all_extremes(queries, queries_missing, own_rows, pool, out)
+    for q in range(len(queries)):
+        out[q, 0], out[q, 1] = extremes(
+            queries[q], queries_missing[q], pool.is_categorical, pool.sorted_columns,
+            pool.sorted_counts, pool.shelves, own_rows[q] >= 0,
+        )  # fmt: skip
     return out
 
 
-def grey_search(
+def nearest_donors(
     pool: DonorPool,
     queries: Floats,
     queries_missing: Bools,
     own_rows: Ints,
     weights: Floats,
-    rho: float,
     k: int,
-    extremes: Floats | None = None,
-    limits: Floats | None = None,
+    rho: float | None = None,
+    hints: Hints = NO_HINTS,
 ) -> tuple[Ints, Floats]:
-    """The k donors of highest grey relational grade for each query, equations (32)–(35).
+    """The k nearest donors of each query, and their distances; row −1 where hints leave fewer.
 
-    For a part of a pool, ``extremes`` are Δmin and Δmax over all parts, and ``limits`` the k-th
-    best distances of other parts: donors beyond them may be left out.
+    With ρ those of highest grey relational grade, equations (32)–(35); without it those of least
+    HEOM, equations (7)–(10) and (31).
     """
-    rows, distances = _room(len(queries), k)
-    known = np.empty((len(queries), 0)) if extremes is None else extremes
-    search(True, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), rho, True,
-            known, _no_farther(limits, len(queries)), rows, distances)  # fmt: skip
+    n = len(queries)
+    rows, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    known = np.empty((n, 0)) if hints.extremes is None else hints.extremes
+    limits = np.full(n, np.inf) if hints.limits is None else hints.limits
+    search(
+        rho is not None, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights),
+        rho or 0.5, True, known, limits, rows, distances,
+    )  # fmt: skip
     return rows, distances
-
-
-def heom_search(
-    pool: DonorPool,
-    queries: Floats,
-    queries_missing: Bools,
-    own_rows: Ints,
-    weights: Floats,
-    k: int,
-    limits: Floats | None = None,
-) -> tuple[Ints, Floats]:
-    """The k donors of least HEOM for each query, equations (7)–(10) and (31)."""
-    rows, distances = _room(len(queries), k)
-    search(False, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights), 0.5,
-            True, np.empty((len(queries), 0)), _no_farther(limits, len(queries)), rows,
-            distances)  # fmt: skip
-    return rows, distances
-
-
-def _no_farther(limits: Floats | None, n_queries: int) -> Floats:
-    return np.full(n_queries, np.inf) if limits is None else limits
-
-
-def _room(n_queries: int, k: int) -> tuple[Ints, Floats]:
-    return np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
 
 
 @exact
@@ -187,7 +165,7 @@ def write_cells(values, is_categorical, rows, slots, columns, fresh):
 
 @exact
 def any_missing(missing, slots, columns, donors):
-    """Tell for each cell whether a donor of it was missing in its column."""
+    """Whether a donor of each cell was missing in the column of the cell."""
     out = np.zeros(len(slots), dtype=np.bool_)
     for c in range(len(slots)):
         for place in range(donors.shape[1]):

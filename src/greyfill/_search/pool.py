@@ -1,4 +1,4 @@
-"""The arrays of one donor pool: exact rows, blocks for the scan, boxes for pruning."""
+"""The arrays of one donor pool: exact rows, leaves for the scan, boxes for pruning, and hints."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -61,11 +61,13 @@ class DonorPool(NamedTuple):
 
 def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: Floats) -> DonorPool:
     """Lay out the donors ``values`` with holes ``missing`` for a distance with ``weights``."""
-    from greyfill._search.distances import shelve
+    from greyfill._search.distances import kd_order, shelve
 
     cells = values.astype(np.float32)
     cells[missing] = FAR
-    rows = _near_together(cells, is_categorical, weights)
+    # Near donors stand near each other; one block needs no order.
+    in_order = len(cells) <= BLOCK
+    rows = np.arange(len(cells)) if in_order else kd_order(cells, is_categorical, weights)
     leaves = _cut_leaves(cells, rows)
     sorted_columns, sorted_counts = _sort_columns(values, missing, is_categorical)
     leaf_boxes = _leaf_boxes(leaves, is_categorical)
@@ -81,16 +83,6 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
         sorted_counts=sorted_counts,
         shelves=shelve(sorted_columns, sorted_counts, max(len(values) // SHELF, 1)),
     )
-
-
-def _near_together(cells: Singles, is_categorical: Bools, weights: Floats) -> Ints:
-    """An order in which near donors are neighbors; one block needs none."""
-    if len(cells) <= BLOCK:
-        return np.arange(len(cells))
-    from greyfill._search.distances import kd_order
-
-    order: Ints = kd_order(cells, is_categorical, weights)
-    return order
 
 
 def _cut_leaves(cells: Singles, rows: Ints) -> Singles:
@@ -117,15 +109,11 @@ def _leaf_boxes(leaves: Singles, is_categorical: Bools) -> Boxes:
         here = slice(0, cells.shape[1])
         low[block, :, here] = cells.min(axis=2)
         high[block, :, here] = np.where(cells == FAR, -FAR, cells).max(axis=2)
-        codes[block, is_categorical, here] = _code_sets(cells[is_categorical])
+        categories = cells[is_categorical]
+        places = np.where(categories != FAR, categories, 0).astype(np.uint64) % np.uint64(64)
+        bits = np.where(categories != FAR, np.uint64(1) << places, np.uint64(0))
+        codes[block, is_categorical, here] = np.bitwise_or.reduce(bits, axis=-1)
     return Boxes(low, high, codes)
-
-
-def _code_sets(cells: Singles) -> Bits:
-    known = cells != FAR
-    places = np.where(known, cells, 0).astype(np.uint64) % np.uint64(64)
-    bits = np.where(known, np.uint64(1) << places, np.uint64(0))
-    return np.asarray(np.bitwise_or.reduce(bits, axis=-1), dtype=np.uint64)
 
 
 def _block_boxes(leaves: Boxes) -> Boxes:
@@ -150,7 +138,7 @@ def _sort_columns(values: Floats, missing: Bools, is_categorical: Bools) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Hints:
-    """What other parts of a pool tell the search of one part.
+    """What the search of one part of a pool takes over from other parts.
 
     ``extremes`` are Δmin and Δmax of each query over all parts; None where this part is all.
     ``limits`` are distances beyond which a donor cannot be among the k nearest of all parts.
@@ -161,7 +149,7 @@ class Hints:
 
     @property
     def are_none(self) -> bool:
-        """Whether there is nothing to know."""
+        """Whether neither is given."""
         return self.extremes is None and self.limits is None
 
     def only(self, part: Ints) -> "Hints":

@@ -1,5 +1,7 @@
 """The equations in plain numpy: slow, readable, and the oracle of every property test.
 
+First those of the search (distances, nearest donors, weights, fills: twins in `distances` and
+`kernels`), then those of the self-tuning engine (information, votes, ridge: twins in `ridge`).
 Rows are scaled to [0, 1]. ``is_categorical`` tells which columns hold codes. All sums over columns
 run in column order, so that the compiled twins can give the same floating-point result.
 """

@@ -1,4 +1,8 @@
-"""Compiled twins of ridge_reference.py: regressions of donors' targets, one for each query."""
+"""Compiled twins of the self-tuning engine's kernels in the reference.
+
+Information within groups, shortlists and votes of levels, means and limits of donors' targets, and
+ridge regressions of them: on each query's own donors, or on all donors by their moments.
+"""
 
 import numpy as np
 

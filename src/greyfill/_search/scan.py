@@ -81,7 +81,7 @@ def bound_scores(
 
 
 @exact_inner
-def consider(scores, first, count, margin, own_row, order, best, found, places, n_found):
+def add_candidates(scores, first, count, margin, own_row, order, best, found, places, n_found):
     """Take the donors of a leaf among the candidates; return how many there are now."""
     last = len(best) - 1
     for b in range(count):
@@ -90,12 +90,12 @@ def consider(scores, first, count, margin, own_row, order, best, found, places, 
             continue
         found[n_found], places[n_found] = score, first + b
         n_found += 1
-        _raise(best, score)
+        _insert_score(best, score)
     return n_found
 
 
 @fast_inner
-def _raise(best, score):
+def _insert_score(best, score):
     """Put a score into its place among the k best ones, which fall."""
     for i in range(len(best) - 1, 0, -1):
         best[i] = max(best[i], min(best[i - 1], score))
@@ -347,7 +347,7 @@ def _scan_block(
                 top, bottom, scores,
             )  # fmt: skip
         if any_reaches(scores, best[-1] - margin):
-            n_found = consider(
+            n_found = add_candidates(
                 scores, leaf * LEAF, min(LEAF, len(order) - leaf * LEAF), margin, own_row, order,
                 best, found, places, n_found,
             )  # fmt: skip
@@ -360,7 +360,7 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
 
     ``by_weight`` are the columns, heaviest first.
-    ``known`` has Δmin and Δmax of each query, or no column where the pool itself tells them.
+    ``known`` has Δmin and Δmax of each query, or no column where they are those of the pool itself.
     ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
     row −1. Returns the share of leaves that was visited.
     """

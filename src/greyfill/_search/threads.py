@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
@@ -53,24 +53,6 @@ def _threads(n_jobs: int | None) -> int | None:
     return int(backend.effective_n_jobs(configured if n_jobs is None else n_jobs))
 
 
-class _Waiting(Generic[Item]):
-    """Numbered items that threads take one by one."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._items = enumerate(items)
-        self._lock = Lock()
-
-    def take(self) -> tuple[int, Item] | None:
-        """The next item with its number, or None after the last one."""
-        with self._lock:
-            return next(self._items, None)
-
-    def close(self) -> None:
-        """Let nobody take anything more."""
-        with self._lock:
-            self._items = enumerate(())
-
-
 def _on_threads(
     work: Callable[[Item], Result], items: Iterable[Item], n_threads: int
 ) -> Iterator[tuple[int, Result]]:
@@ -82,16 +64,22 @@ def _on_threads(
     if n_threads <= 1:
         yield from enumerate(map(work, items))
         return
-    waiting = _Waiting(items)
+    waiting, lock = enumerate(items), Lock()
     ready: deque[tuple[int, Result]] = deque()
 
+    def take() -> tuple[int, Item] | None:
+        with lock:
+            return next(waiting, None)
+
     def work_on() -> Iterator[None]:
+        nonlocal waiting
         try:
-            while (taken := waiting.take()) is not None:
+            while (taken := take()) is not None:
                 ready.append((taken[0], work(taken[1])))
                 yield
         finally:
-            waiting.close()  # after an error nobody begins anything else
+            with lock:
+                waiting = enumerate(())  # after an error no thread begins anything else
 
     with ThreadPoolExecutor(n_threads - 1) as helpers:
         started = [helpers.submit(deque, work_on(), 0) for _ in range(n_threads - 1)]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._neighbors.links import informed
-from greyfill._neighbors.preparation import only_column, rows_by_rank
+from greyfill._neighbors.k_selection import rows_by_rank
+from greyfill._neighbors.links import only_column, searchable
 from greyfill._neighbors.recipe import Recipe
 from greyfill.distributed.partitions import Rows, Sized
 from greyfill.ranges import RangeScaler
@@ -126,7 +126,7 @@ def scaled_rows(rows: Rows, scaler: RangeScaler, chosen: Ints) -> tuple[Table, I
 
 def matched(block: Block, cells: Bools, weights: Floats) -> Bools:
     """Rows with a hole of this group that know something a donor can be found by."""
-    return np.asarray(cells.any(axis=1) & informed(block.missing, weights))
+    return np.asarray(cells.any(axis=1) & searchable(block.missing, weights))
 
 
 def hide_cells(block: Block, targets: Ints, ranks: Ints) -> Block:

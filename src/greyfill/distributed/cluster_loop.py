@@ -6,17 +6,19 @@ from itertools import chain
 
 import numpy as np
 
-from greyfill._neighbors.engine import RecipeSettings, k_rule
+from greyfill._neighbors.engine import RecipeSettings
 from greyfill._neighbors.k_selection import (
     HIDDEN_COLUMNS,
     MAX_K,
     SAMPLE_ROWS,
     best_k,
     by_classification,
+    even_sizes,
     hidden_ranks,
+    k_rule,
+    sample_ranks,
 )
-from greyfill._neighbors.links import informed
-from greyfill._neighbors.preparation import Prepared, even_sizes, overall_weights, sample_ranks
+from greyfill._neighbors.links import Prepared, overall_weights, searchable
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, Sequential
 from greyfill.distributed import passes as pass_work
@@ -256,7 +258,7 @@ def _classification_errors(grounds: Grounds, settings: RecipeSettings, n_classes
 def _classifiable(block: Block, plan: BlockPlan, informed_only: bool) -> Ints:
     usable = block.labels >= 0
     if informed_only:
-        usable = usable & informed(block.missing, overall_weights(plan.weights))
+        usable = usable & searchable(block.missing, overall_weights(plan.weights))
     return np.flatnonzero(usable)
 
 

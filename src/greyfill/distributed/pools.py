@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.links import Taking, search
-from greyfill._neighbors.preparation import overall_weights
+from greyfill._neighbors.links import QueryRows, Search, overall_weights
 from greyfill._neighbors.recipe import Recipe
 from greyfill._search.pool import DonorPool, Hints, build_pool
 from greyfill.distributed.blocks import Block, BlockPlan, matched
@@ -230,11 +229,11 @@ class Hunt:
     pools: list[Pool]
     k: Ints
 
-    def taking(self, block: Block, met: Met, part: Part) -> Taking:
+    def taking(self, block: Block, met: Met, part: Part) -> QueryRows:
         """The rows of a block that look for donors."""
         rows = met.rows
         own = part.own_rows(block.rows[rows])
-        return Taking(rows, block.values[rows], block.missing[rows], own)
+        return QueryRows(rows, block.values[rows], block.missing[rows], own)
 
 
 def open_meetings(block: Block, hunt: Hunt) -> Meetings:
@@ -268,7 +267,7 @@ def survey(meetings: Meetings, block: Block, hunt: Hunt, pool: int, part: Part) 
     return found
 
 
-def _extremes(hunt: Hunt, taking: Taking, part: Part, known: Floats | None) -> Floats | None:
+def _extremes(hunt: Hunt, taking: QueryRows, part: Part, known: Floats | None) -> Floats | None:
     distance = hunt.plan.recipe.distance
     here = distance.survey(  # type: ignore[attr-defined]  # checked before the work began
         part.layout, taking.values, taking.missing, taking.own_rows
@@ -295,10 +294,8 @@ def meet(
 def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int) -> Met:
     k, known = min(wanted, len(part.rows)), met.distances.shape[1]
     hints = Hints(met.extremes, met.distances[:, -1] if known == wanted else None)
-    taking = hunt.taking(block, met, part)
-    found, distances = search(
-        hunt.plan.recipe.distance, part.layout, taking, weights, k, 1, hints=hints
-    )
+    search = Search(part.layout, hunt.taking(block, met, part), weights, k, hints)
+    found, distances = search.run(hunt.plan.recipe.distance, 1)
     given, holes = part.given(found[met.slots], met.columns)
     new = replace(met, donors=np.where(found < 0, -1, part.rows[found]), distances=distances,
                   given=given, holes=holes)  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._neighbors.engine import RecipeSettings
-from greyfill._neighbors.preparation import even_sizes, sample_ranks
+from greyfill._neighbors.k_selection import even_sizes, sample_ranks
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights
 from greyfill.distributed.blocks import Share, scaled_rows, start_block
@@ -23,7 +23,7 @@ from greyfill.information.parzen import (
     silverman,
 )
 from greyfill.information.sums import Steps
-from greyfill.ranges import RangeScaler
+from greyfill.ranges import RangeScaler, observed_range
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 
@@ -124,8 +124,7 @@ class Ranges:
         low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
         for group in np.unique(groups):
             part = rows.table.rows(groups == group)
-            low[group] = np.where(part.missing, np.inf, part.values).min(axis=0)
-            high[group] = np.where(part.missing, -np.inf, part.values).max(axis=0)
+            low[group], high[group] = observed_range(part)
         return cls(np.bincount(groups, minlength=n_classes + 1), low, high)
 
     def __add__(self, other: "Ranges") -> "Ranges":
@@ -141,8 +140,7 @@ class Ranges:
         silent = low > high
         low = np.where(silent, self.low.min(axis=0), low)
         high = np.where(silent, self.high.max(axis=0), high)
-        empty = low > high
-        return RangeScaler(np.where(empty, 0.0, low), np.where(empty, 0.0, high), is_categorical)
+        return RangeScaler.of(low, high, is_categorical)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.checks import seed_of
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.ranges import observed_range, range_sizes
+from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, indicators
 
 
 class SimplePeer(BaseImputer):
@@ -204,10 +205,7 @@ class EncodedImputer(SimplePeer):
             raise InvalidParameterError(
                 f"estimator is {self.estimator!r}; pass an imputer of numbers, such as KNNImputer()"
             )
-        seen = np.where(table.missing, np.nan, table.values)
-        self._low = np.nanmin(seen, axis=0)
-        spread = np.nanmax(seen, axis=0) - self._low
-        self._scale = np.where(spread > 0, spread, 1.0)
+        self._low, self._scale = observed_range(table)[0], range_sizes(table)
         self.estimator_ = clone(self.estimator)
         return self._decoded(self.estimator_.fit_transform(self._encoded(table)), table)
 
@@ -218,12 +216,12 @@ class EncodedImputer(SimplePeer):
         """Indicators and scaled numbers, NaN in all columns of a hole."""
         parts = []
         for j, column in enumerate(table.columns):
-            x, holes = table.values[:, j, None], table.missing[:, j]
+            x = table.values[:, j]
             if column.kind is Kind.CATEGORICAL:
-                part = (x == np.arange(column.n_levels)).astype(np.float64)
+                part = indicators(x, np.arange(column.n_levels))
             else:
-                part = (x - self._low[j]) / self._scale[j]
-            parts.append(np.where(holes[:, None], np.nan, part))
+                part = ((x - self._low[j]) / self._scale[j])[:, None]
+            parts.append(np.where(table.missing[:, [j]], np.nan, part))
         return np.hstack(parts)
 
     def _decoded(self, output: Any, table: Table) -> Floats:

@@ -7,7 +7,7 @@ from scipy.linalg import pinvh
 from scipy.stats import chi2
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.table import Bools, Floats, Kind, Table
+from greyfill.table import Bools, Floats, Kind, Table, indicators
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def _standardized_cells(table: Table) -> tuple[Floats, Bools]:
 
 def _as_numbers(table: Table, j: int) -> tuple[Floats, Bools]:
     """One column of numbers, or indicators of all observed levels but the first."""
-    values, seen = table.values[:, [j]], ~table.missing[:, j]
-    if table.columns[j].kind is Kind.CATEGORICAL:
-        levels = np.unique(values[seen])
-        values = (values == levels[min(1, len(levels) - 1) :]).astype(np.float64)
-    return values, seen
+    values, seen = table.values[:, j], ~table.missing[:, j]
+    if table.columns[j].kind is not Kind.CATEGORICAL:
+        return values[:, np.newaxis], seen
+    levels = np.unique(values[seen])
+    return indicators(values, levels[min(1, len(levels) - 1) :]), seen
 
 
 def _patterns(cells: Floats, seen: Bools) -> list[_Pattern]:

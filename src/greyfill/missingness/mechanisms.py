@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from greyfill.checks import is_number
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, indicators
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,7 @@ def design(table: Table, usable: Bools, sources: Ints) -> tuple[Floats, Ints]:
 def _encode(values: Floats, usable: Bools, column: Column) -> Floats:
     """One column of numbers, or one indicator for each level of a category."""
     is_category = column.kind is Kind.CATEGORICAL
-    raw = values[:, None]
-    if is_category:
-        raw = (raw == np.arange(column.n_levels)).astype(np.float64)
+    raw = indicators(values, np.arange(column.n_levels)) if is_category else values[:, None]
     if not usable.any():
         return np.zeros_like(raw)
     centered = raw - raw[usable].mean(axis=0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from greyfill._chained import missforest
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
-from greyfill._chained.design import FAR, Design, SymmetricScaler
+from greyfill._chained.design import Design
 from greyfill._chained.draws import (
     BY_KIND,
     Binary,
@@ -59,7 +59,7 @@ from greyfill.persistence.declarations import (
     check_weights,
     require,
 )
-from greyfill.ranges import RangeScaler
+from greyfill.ranges import FAR, RangeScaler, SymmetricScaler
 from greyfill.table import Column, Floats, Kind, Table
 
 

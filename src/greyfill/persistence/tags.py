@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 from greyfill import imputers
 from greyfill._chained import missforest
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
-from greyfill._chained.design import Design, SymmetricScaler
+from greyfill._chained.design import Design
 from greyfill._chained.draws import (
     Binary,
     Constant,
@@ -33,7 +33,7 @@ from greyfill._neighbors.schedule import Direct, Once, Sequential, Trace, UntilS
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.frames.schema import Family, Field, Schema
-from greyfill.ranges import RangeScaler
+from greyfill.ranges import RangeScaler, SymmetricScaler
 from greyfill.table import Column, Kind, Table
 
 PARTS: dict[Any, tuple[type, ...]] = {
