@@ -3,7 +3,6 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 
-from greyfill import exceptions, frames
+from greyfill import exceptions, frames, late
 from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
 from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.targets import Meaning, read_target
 
 OUTPUTS = ("default", "pandas", "polars")
 
@@ -155,9 +155,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise exceptions.NotFittedError(
                 "report_ needs the rows that were filled: call fit_transform"
             )
-        report = import_module("greyfill.report")  # on a floor above, loaded only on request
-        X, filled, y = self._reported
-        return report.make_report(self, X, filled, y)
+        return late.call("report", self, *self._reported)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the tables that only ``report_`` needs."""
@@ -219,9 +217,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if y is None:
             self._refuse_no_labels()
             return None
-        codes, classes = frames.encode_labels(y)
-        self._refuse_other_rows(n_rows, len(codes))
-        return codes if self._are_classes(classes) else None
+        target = read_target(y, needs_classes=self._needs_labels)
+        self._refuse_other_rows(n_rows, len(target.codes))
+        return target.codes if self._takes(target.meaning) else None
 
     def _refuse_no_labels(self) -> None:
         if self._needs_labels:
@@ -230,9 +228,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
                 "target y is None. Pass the class labels, or set labels='none'."
             )
 
-    def _are_classes(self, classes: tuple[Any, ...]) -> bool:
-        """Whether y has classes and not measurements, which some methods cannot do without."""
-        if len(classes) == 0 or not frames.are_continuous(classes):
+    def _takes(self, meaning: Meaning) -> bool:
+        """Whether the method can use such labels; refuse a response where it needs classes."""
+        if meaning is not Meaning.RESPONSE:
             return True
         if self._needs_labels:
             raise InvalidDataError(

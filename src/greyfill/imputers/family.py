@@ -144,7 +144,7 @@ class NeighborFamily(BaseImputer):
     def _recipe(self) -> Recipe:
         """The six parts of the method."""
 
-    def _until_stable(self) -> UntilStable:
+    def _passes(self) -> UntilStable:
         return UntilStable(self.tol, self.max_iter)
 
     @property

@@ -6,6 +6,8 @@ from zlib import crc32
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.impute import KNNImputer
+from sklearn.preprocessing import FunctionTransformer
 
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.checks import seed_of
@@ -243,6 +245,34 @@ class EncodedImputer(SimplePeer):
 
 def _width(column: Column) -> int:
     return column.n_levels if column.kind is Kind.CATEGORICAL else 1
+
+
+def sklearn_knn(n_neighbors: int = 5, **kwargs: Any) -> EncodedImputer:
+    """scikit-learn's neighbors, for tables of all kinds."""
+    return EncodedImputer(KNNImputer(n_neighbors=n_neighbors, keep_empty_features=True), **kwargs)
+
+
+def sklearn_iterative(
+    max_iter: int = 10, random_state: int | None = 0, **kwargs: Any
+) -> EncodedImputer:
+    """scikit-learn's chained regressions, for tables of all kinds."""
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+    from sklearn.impute import IterativeImputer
+
+    numbers = IterativeImputer(
+        max_iter=max_iter, random_state=random_state, keep_empty_features=True
+    )
+    return EncodedImputer(numbers, **kwargs)
+
+
+def mean_indicator(**kwargs: Any) -> MeanImputer:
+    """Mean and mode, and a column for each that tells where the holes were."""
+    return MeanImputer(**{"add_indicator": True, **kwargs})
+
+
+def native() -> FunctionTransformer:
+    """No imputation at all."""
+    return FunctionTransformer(feature_names_out="one-to-one")
 
 
 class MiceForestImputer(SimplePeer):
