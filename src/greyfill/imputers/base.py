@@ -30,14 +30,27 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     an observed value, and class codes (−1: no label) or None.
     """
 
-    add_indicator: bool
-    keep_empty_features: bool
-    verbose: int
-
     imputed_counts_: dict[str, int]
     _flagged: Bools
 
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
+
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
 
     @abstractmethod
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -51,9 +64,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """The values of new rows without holes."""
 
     @property
-    @abstractmethod
     def _needs_labels(self) -> bool:
         """Whether ``fit`` cannot work without y."""
+        return False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X and, where the method uses them, their labels y.
@@ -164,7 +177,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         return state
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that holes are welcome, and whether y is needed."""
+        """Whether y is needed, beside what every estimator has."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_labels
         return tags
@@ -195,7 +208,15 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         self._schema = schema
-        self._kept = self._find_kept(schema.names, holes == n_rows)
+        self._kept = np.asarray(holes < n_rows)
+        if not self._kept.all() and not self.keep_empty_features:
+            dropped = [schema.names[j] for j in np.flatnonzero(~self._kept)]
+            warnings.warn(
+                f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
+                f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
+                EmptyColumnWarning,
+                stacklevel=4,
+            )
         self._flagged = (holes > 0) & self.add_indicator
         self._refuse_taken_names(list(schema.names))
         counts = holes * (self._kept | self.keep_empty_features)
@@ -240,21 +261,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             )
         return False
 
-    def _find_kept(self, names: tuple[str, ...], empty: Bools) -> Bools:
-        """Columns with an observed value; warn of the others when they are dropped."""
-        if empty.any() and not self.keep_empty_features:
-            dropped = [names[j] for j in np.flatnonzero(empty)]
-            warnings.warn(
-                f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
-                f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
-                EmptyColumnWarning,
-                stacklevel=5,
-            )
-        return np.asarray(~empty)
-
     def _flag_names(self, names: Any) -> list[str]:
         """The names of the indicator columns."""
-        return flag_names(np.asarray(names)[self._flagged])
+        return flag_names(np.asarray(names, dtype=object)[self._flagged])
 
     def _refuse_taken_names(self, names: list[str]) -> None:
         """Refuse to overwrite a column of the table by an indicator."""
@@ -267,19 +276,19 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
         """The container that came in, with only the holes rewritten."""
-        names = self.get_feature_names_out()
-        n_flags = int(self._flagged.sum())
-        flags = names[len(names) - n_flags :]
+        flags = self._flag_names(self._input_names(None))
         indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
+        config = getattr(self, "_sklearn_output_config", {})
+        library = config.get("transform", get_config()["transform_output"])
         return frames.decode(
             filled,
             origin,
             kept=None if self.keep_empty_features else self._kept,
             indicators=indicators or None,
-            library=self._output_library(),
+            library=None if library == "default" else str(library),
         )
 
-    def _asked_cell(self, row: int, column: int | str) -> tuple[int, int]:
+    def _find_cell(self, row: int, column: int | str) -> tuple[int, int]:
         """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
         check_whole("row", row, least=0)
         names = [field.name for field in self._schema.fields]
@@ -288,12 +297,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
         return j, int(self._kept[:j].sum())
 
-    def _output_library(self) -> str | None:
-        config = getattr(self, "_sklearn_output_config", {})
-        chosen = config.get("transform", get_config()["transform_output"])
-        return None if chosen == "default" else str(chosen)
-
     def _report(self, message: str) -> None:
-        """Tell how the work goes, on stderr, when asked to."""
+        """Print how the work goes on stderr, with ``verbose``."""
         if self.verbose:
             print(f"[{type(self).__name__}] {message}", file=sys.stderr)

@@ -143,10 +143,6 @@ class GreyImputer(Answers):
 
     _unsaved = (*BaseImputer._unsaved, "_response")
 
-    @property
-    def _needs_labels(self) -> bool:
-        return False
-
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         """Class codes; a continuous y is kept beside them, as numbers."""
         self._response, self._response_range = None, None

@@ -16,32 +16,7 @@ from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 
-class SimplePeer(BaseImputer):
-    """What the simple peers share: the parameters of every imputer, and no need of labels."""
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.verbose = verbose
-
-    @property
-    def _needs_labels(self) -> bool:
-        return False
-
-
-class MeanImputer(SimplePeer):
+class MeanImputer(BaseImputer):
     """The mean of a numeric or ordinal column, the mode of a categorical one.
 
     >>> MeanImputer().fit_transform(np.array([[1.0], [3.0], [np.nan]])).ravel()
@@ -77,7 +52,7 @@ class ClassMeanImputer(MeanImputer):
         return np.where((labels >= 0)[:, None], by_class, plain)
 
 
-class HotDeckImputer(SimplePeer):
+class HotDeckImputer(BaseImputer):
     """A value drawn at random from the observed cells of the column.
 
     Keeps the distribution of each column and knows nothing of the others. In ``transform`` the
@@ -107,14 +82,12 @@ class HotDeckImputer(SimplePeer):
         random_state: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.within_class = within_class
         self.random_state = random_state
 
@@ -158,7 +131,7 @@ def _dealt(values: Floats, missing: Bools, decks: list[Floats], rng: np.random.G
     return filled
 
 
-class EncodedImputer(SimplePeer):
+class EncodedImputer(BaseImputer):
     """Let an imputer of numbers work on indicators of the levels and numbers scaled to [0, 1].
 
     Of a category the level with the highest filled indicator wins; an ordinal column is one
@@ -191,14 +164,12 @@ class EncodedImputer(SimplePeer):
         keep_empty_features: bool = False,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.estimator = estimator
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -275,7 +246,7 @@ def native() -> FunctionTransformer:
     return FunctionTransformer(feature_names_out="one-to-one")
 
 
-class MiceForestImputer(SimplePeer):
+class MiceForestImputer(BaseImputer):
     """Chained LightGBM forests of the miceforest package, one draw.
 
     Categories go in as pandas categories, ordinal columns as numbers. The package learns only
@@ -301,14 +272,12 @@ class MiceForestImputer(SimplePeer):
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.n_iter = n_iter
         self.random_state = random_state
 

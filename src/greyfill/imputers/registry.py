@@ -5,9 +5,9 @@ are held equal to it. The rows are plain words, so names cost no import of an en
 imported when its method is made.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import Signature, signature
 from typing import Any, Literal
 
 from greyfill.exceptions import InvalidParameterError
@@ -34,13 +34,21 @@ class Method:
     for_files: bool = True
     package: str | None = None
 
-    def resolve(self) -> Callable[..., Any]:
-        """The class or function that makes the imputer."""
+    def resolve(self) -> Any:
+        """The class or function that makes the imputer, imported now."""
         from greyfill import imputers
         from greyfill.imputers import peers
 
-        room: Any = imputers if self.maker in imputers.__all__ else peers
-        return getattr(room, self.maker)  # type: ignore[no-any-return]
+        return getattr(imputers if self.maker in imputers.__all__ else peers, self.maker)
+
+    def __call__(self, **kwargs: Any) -> Any:
+        """The imputer with these parameters."""
+        return self.resolve()(**kwargs)
+
+    @property
+    def __signature__(self) -> Signature:
+        """The parameters that the imputer takes."""
+        return signature(self.resolve())
 
 
 REGISTRY: dict[str, Method] = {
@@ -134,29 +142,12 @@ REGISTRY: dict[str, Method] = {
 """Every method by its short name, also where its package is not installed."""
 
 
-class _Makers(Mapping[str, Callable[..., Any]]):
-    """What makes each of some methods, imported when it is looked up."""
-
-    def __init__(self, methods: Iterable[Method]) -> None:
-        self._methods = {method.name: method for method in methods}
-
-    def __getitem__(self, name: str) -> Callable[..., Any]:
-        return self._methods[name].resolve()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._methods
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
-
-
-METHODS: Mapping[str, Callable[..., Any]] = _Makers(
-    method for method in REGISTRY.values() if method.package is None or find_spec(method.package)
-)
-"""Short name → a callable that makes the imputer; "native" leaves the holes as they are."""
+METHODS: dict[str, Method] = {
+    name: method
+    for name, method in REGISTRY.items()
+    if method.package is None or find_spec(method.package)
+}
+"""Short name → what makes the imputer; "native" leaves the holes as they are."""
 
 FILE_METHODS = tuple(m.name for m in REGISTRY.values() if m.for_files and m.package is None)
 """What the command can always fill files by."""

@@ -149,8 +149,8 @@ def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
 @_check_engine.register
 def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
     settings = imputer._settings()
-    served = _check_learned(imputer, "_served", columns)
-    taught = _check_learned(imputer, "_taught", columns)
+    served = _check_learned(imputer, "_chains", columns)
+    taught = _check_learned(imputer, "_label_chains", columns)
     for fitted, extra in ((served, 0), (taught, int(imputer.labels == "predictor"))):
         if fitted is not None:
             _check_chains(fitted, columns, extra, settings.n_imputations)

@@ -112,7 +112,9 @@ TYPES = {tag: item for tag, item, _ in SAVED}
 OLD_NAMES = {old: tag for tag, _, old in SAVED if old}
 """Tags by the names of format 1."""
 
-OLD_FIELDS: dict[str, dict[str, str]] = {}
+OLD_FIELDS: dict[str, dict[str, str]] = {
+    "MICEImputer": {"_served": "_chains", "_taught": "_label_chains"},
+}
 """Older names of fields in files, and those of now, by a tag or the name of an imputer."""
 
 ENUMS = {tag: item for tag, item in TYPES.items() if issubclass(item, Enum)}
