@@ -60,8 +60,8 @@ class NeighborFamily(BaseImputer):
     random_state : int, RandomState or None, default=0
         Seed of the folds or hidden cells by which k is chosen.
     verbose : int, default=0
-        0 is silent. With 1, stderr hears of the k that was chosen, of a long search for donors
-        every two seconds, and of each pass.
+        0 is silent. With 1, stderr shows the k that was chosen, each pass, and every two seconds
+        how far a long search for donors is.
 
     Attributes
     ----------

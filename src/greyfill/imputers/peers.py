@@ -55,8 +55,8 @@ class ClassMeanImputer(MeanImputer):
 class HotDeckImputer(BaseImputer):
     """A value drawn at random from the observed cells of the column.
 
-    Keeps the distribution of each column and knows nothing of the others. In ``transform`` the
-    draw depends on the seed and on the row itself, so that one row gives the same as a batch.
+    It keeps the distribution of each column and ignores the others. In ``transform`` the draw
+    depends on the seed and on the row itself, so that one row gives the same as a batch.
 
     Parameters
     ----------

@@ -5,9 +5,9 @@ are held equal to it. The rows are plain words, so names cost no import of an en
 imported when its method is made.
 """
 
+from collections import UserDict
 from dataclasses import dataclass
 from importlib.util import find_spec
-from inspect import Signature, signature
 from typing import Any, Literal
 
 from greyfill.exceptions import InvalidParameterError
@@ -40,15 +40,6 @@ class Method:
         from greyfill.imputers import peers
 
         return getattr(imputers if self.maker in imputers.__all__ else peers, self.maker)
-
-    def __call__(self, **kwargs: Any) -> Any:
-        """The imputer with these parameters."""
-        return self.resolve()(**kwargs)
-
-    @property
-    def __signature__(self) -> Signature:
-        """The parameters that the imputer takes."""
-        return signature(self.resolve())
 
 
 REGISTRY: dict[str, Method] = {
@@ -142,12 +133,17 @@ REGISTRY: dict[str, Method] = {
 """Every method by its short name, also where its package is not installed."""
 
 
-METHODS: dict[str, Method] = {
-    name: method
-    for name, method in REGISTRY.items()
-    if method.package is None or find_spec(method.package)
-}
-"""Short name → what makes the imputer; "native" leaves the holes as they are."""
+class _Makers(UserDict[str, Any]):
+    """Methods by name; one that is looked up is the class or function that makes its imputer."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name].resolve()
+
+
+METHODS = _Makers(
+    {name: m for name, m in REGISTRY.items() if m.package is None or find_spec(m.package)}
+)
+"""Short name → a callable that makes the imputer; "native" leaves the holes as they are."""
 
 FILE_METHODS = tuple(m.name for m in REGISTRY.values() if m.for_files and m.package is None)
 """What the command can always fill files by."""
