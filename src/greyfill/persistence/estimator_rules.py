@@ -6,8 +6,8 @@ from typing import Any, ClassVar, get_origin
 import numpy as np
 
 from greyfill import checks
-from greyfill._chained.chain import FittedChains
 from greyfill._grey.grey_engine import FittedGrey
+from greyfill.exceptions import PersistenceError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
@@ -81,6 +81,7 @@ def _check_ranges(estimator: Any, low: Floats, high: Floats) -> None:
 @singledispatch
 def _check_engine(estimator: Any, columns: tuple[Column, ...]) -> None:
     """Whether what was learned fits the parameters and the columns with an observed value."""
+    raise PersistenceError(f"there is no rule for a {type(estimator).__name__}")
 
 
 def _check_learned(estimator: Any, name: str, columns: tuple[Column, ...]) -> Any:
@@ -149,20 +150,16 @@ def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
 @_check_engine.register
 def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
     settings = imputer._settings()
-    served = _check_learned(imputer, "_chains", columns)
-    taught = _check_learned(imputer, "_label_chains", columns)
-    for fitted, extra in ((served, 0), (taught, int(imputer.labels == "predictor"))):
+    for name, extra in (("_chains", 0), ("_label_chains", int(imputer.labels == "predictor"))):
+        fitted = _check_learned(imputer, name, columns)
         if fitted is not None:
-            _check_chains(fitted, columns, extra, settings.n_imputations)
-            values = fitted.plan.table.values[:, : len(columns)]
+            table, p = fitted.plan.table, len(columns)
+            fits = table.columns[:p] == columns and table.n_columns == p + extra
+            require(fits, "chains have other columns")
+            n = settings.n_imputations
+            require(len(fitted.chains) == n, "the number of chains is not n_imputations")
+            values = table.values[:, :p]
             _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
-
-
-def _check_chains(fitted: FittedChains, columns: tuple[Column, ...], extra: int, n: int) -> None:
-    theirs = fitted.plan.table.columns
-    fits = theirs[: len(columns)] == columns and len(theirs) == len(columns) + extra
-    require(fits, "chains have other columns")
-    require(len(fitted.chains) == n, "the number of chains is not n_imputations")
 
 
 @_check_engine.register
