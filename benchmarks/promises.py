@@ -527,7 +527,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A saved imputer runs no code when loaded": [
         Fault(
             "arrays may hold pickles",
-            "persistence/declarations.py",
+            "persistence/archive.py",
             "    stream = io.BytesIO(content)\n",
             "    return np.load(io.BytesIO(content), allow_pickle=True)\n"
             "    stream = io.BytesIO(content)\n",
@@ -535,7 +535,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "an archive is taken for an array",
-            "persistence/declarations.py",
+            "persistence/archive.py",
             "    version = npy.read_magic(stream)\n",
             "    if content[:2] == b'PK':\n"
             "        return np.load(stream, allow_pickle=True)['arr_0']\n"
@@ -966,20 +966,20 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "types are not compared with those declared",
             "persistence/codec.py",
-            "fields[key] = conform(self.node(part), types[key], where, PARTS)",
-            "fields[key] = self.node(part)",
+            "values[key] = conform(self.node(part), types[key], where)",
+            "values[key] = self.node(part)",
             HOSTILE,
         ),
         Fault(
             "records follow no rule",
-            "persistence/record_rules.py",
-            "    if rule is not None:\n",
-            "    if rule is None:\n        rule = len\n    if not rule:\n",
+            "persistence/codec.py",
+            "        check_record(record)\n",
+            "",
             HOSTILE,
         ),
         Fault(
             "codes of no level pass",
-            "persistence/declarations.py",
+            "persistence/record_rules.py",
             "(codes >= 0) & (codes < max(n_levels, 1))",
             "(codes >= 0)",
             HOSTILE,

@@ -89,3 +89,16 @@ def test_import_compiles_nothing_and_stays_light() -> None:
     code = f"import sys, greyfill; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_methods_of_lower_rooms_reach_the_upper_ones_on_request() -> None:
+    code = """
+import sys
+from greyfill.imputers.neighbors import KNNIImputer
+imputer = KNNIImputer(1)
+imputer.fit_transform([[1.0, 2.0], [1.0, None]])
+assert "greyfill.report" not in sys.modules
+print(type(imputer.report_).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "Report"

@@ -16,6 +16,8 @@ the estimates from several imputed tables; `greyfill --help` tells of the comman
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from greyfill.late import load_late, register
+
 if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
     from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
@@ -86,17 +88,6 @@ __all__ = [
     "sensitivity",
 ]
 
-_HOMES = {
-    "_neighbors.distance": ("Grey", "Heom"),
-    "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
-    "_neighbors.filling": ("PlainFill", "WeightedFill"),
-    "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
-    "_neighbors.start": ("ClassStart", "GlobalStart"),
-    "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
-    "evaluation": ("ampute", "compare", "sensitivity"),
-    "persistence": ("load",),
-    "pooling": ("pool",),
-}
 _MODULES = (
     "datasets",
     "evaluation",
@@ -109,22 +100,29 @@ _MODULES = (
     "plots",
     "report",
 )
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOMES = {
+    "_neighbors.distance": ("Grey", "Heom"),
+    "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
+    "_neighbors.filling": ("PlainFill", "WeightedFill"),
+    "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
+    "_neighbors.start": ("ClassStart", "GlobalStart"),
+    "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
+    "evaluation": ("ampute", "compare", "sensitivity"),
+    "imputers": tuple(name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor"))),
+    "persistence": ("load",),
+    "pooling": ("pool",),
+}
+_load = load_late(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first used; scikit-learn takes its time."""
-    if name in _MODULES:
-        return import_module(f"greyfill.{name}")
-    if name not in __all__:
-        package = import_module(__name__)  # with it Python adds "Did you mean …?"
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=package
-        )
-    value = getattr(import_module(f"greyfill.{_HOME_OF.get(name, 'imputers')}"), name)
-    globals()[name] = value
-    return value
+    return import_module(f"greyfill.{name}") if name in _MODULES else _load(name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_MODULES})
+
+
+register("report", lambda *given: __getattr__("report").make_report(*given))
+register("plot of a sensitivity", lambda *given: __getattr__("plots").sensitivity(*given))

@@ -284,7 +284,7 @@ def test_more_columns_than_rows() -> None:
         filled = model.fit_transform(X)
         assert np.isfinite(filled).all()
         assert np.isfinite(model.transform(X[:2])).all()
-        widest = max(len(m.predictors) for m in model._served.chains[0].models.values())
+        widest = max(len(m.predictors) for m in model._chains.chains[0].models.values())
         assert widest <= (6 if cap == "auto" else 50)
 
 

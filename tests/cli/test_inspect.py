@@ -7,9 +7,9 @@ import pytest
 
 from greyfill.cli import examining, jobs
 from greyfill.cli.choosing import NOT_FOR_FILES
-from greyfill.cli.options import METHODS as COMPLETED
 from greyfill.cli.options import complete_method
 from greyfill.evaluation import METHODS
+from greyfill.imputers.registry import FILE_METHODS
 from greyfill.paper import ReproductionPlan
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
@@ -162,7 +162,8 @@ def test_datasets(greyfill, fails, folder):
 
 
 def test_completion_knows_the_methods():
-    assert set(COMPLETED) == set(METHODS) - {*NOT_FOR_FILES, "miceforest"}
+    assert set(FILE_METHODS) == set(METHODS) - {*NOT_FOR_FILES, "miceforest"}
+    assert complete_method("") == list(FILE_METHODS)
     assert complete_method("mi") == ["miknn", "mice", "missforest"]
 
 

@@ -1,27 +1,19 @@
-"""The family: every public imputer. A new one joins this list and inherits every check."""
+"""The family: every public imputer. A row of the registry joins it and inherits every check."""
 
 from typing import Any
 
 import greyfill
+from greyfill.imputers.registry import REGISTRY
 
-NEIGHBOR_IMPUTERS: list[Any] = [
-    greyfill.CGKNNImputer,
-    greyfill.FWGKNNImputer,
-    greyfill.GKNNImputer,
-    greyfill.GBNNImputer,
-    greyfill.MIKNNImputer,
-    greyfill.IKNNImputer,
-    greyfill.SKNNImputer,
-    greyfill.KNNIImputer,
-    greyfill.NeighborImputer,
-]
 
-IMPUTERS: list[Any] = [
-    *NEIGHBOR_IMPUTERS,
-    greyfill.GreyImputer,
-    greyfill.MICEImputer,
-    greyfill.MissForestImputer,
-]
+def registered(*engines: str) -> list[Any]:
+    """The classes of these engines, as the registry lists them."""
+    return [method.resolve() for method in REGISTRY.values() if method.engine in engines]
+
+
+NEIGHBOR_IMPUTERS: list[Any] = [*registered("recipe"), greyfill.NeighborImputer]
+
+IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS, *registered("grey"), *registered("chained")]
 
 QUICK: dict[Any, dict[str, Any]] = {
     greyfill.GreyImputer: {"n_cells": 20, "max_iter": 2},

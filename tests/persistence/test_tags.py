@@ -14,7 +14,7 @@ from persistence.archives import change_tree, parts_of
 
 import greyfill
 from greyfill.exceptions import PersistenceError
-from greyfill.persistence.estimator_rules import state_types
+from greyfill.persistence.estimator_rules import _check_engine, state_types
 from greyfill.persistence.tags import (
     IMPUTERS,
     OLD_FIELDS,
@@ -111,6 +111,13 @@ def test_every_type_in_an_imputer_has_one_tag() -> None:
     assert reachable() == set(TYPES.values())
     assert len(TAGS) == len(TYPES)
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", tag) for tag in TYPES)
+
+
+def test_every_imputer_has_a_rule_and_others_are_refused() -> None:
+    no_rule = _check_engine.dispatch(object)
+    assert all(_check_engine.dispatch(kind) is not no_rule for kind in IMPUTERS.values())
+    with pytest.raises(greyfill.exceptions.PersistenceError, match="no rule for a str"):
+        _check_engine("imputer", ())
 
 
 def test_a_field_is_found_by_its_older_name(

@@ -32,7 +32,7 @@ class MethodChoice:
 
     def make(self, sheet: Sheet) -> Any:
         """An imputer for this sheet, not fitted."""
-        from greyfill.evaluation import METHODS, make
+        from greyfill.imputers.registry import METHODS, make
 
         known = [name for name in METHODS if name not in NOT_FOR_FILES]
         if self.method not in known:
@@ -92,7 +92,9 @@ class MethodChoice:
                 "(--target COLUMN), or choose a method that needs none: --method grey, or "
                 f"{', '.join(_label_free(known))}."
             )
-        if _is_measure(sheet.y):
+        from greyfill.targets import Meaning, read_target
+
+        if read_target(sheet.y, needs_classes=True).meaning is Meaning.RESPONSE:
             raise InvalidDataError(
                 f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
                 "a column of classes, or choose a method that takes them too: --method grey."
@@ -106,14 +108,6 @@ def _needs_labels(imputer: Any) -> bool:
 
 
 def _label_free(known: list[str]) -> list[str]:
-    from greyfill.evaluation import make
+    from greyfill.imputers.registry import make
 
     return [name for name in known if name != "grey" and not _needs_labels(make(name))]
-
-
-def _is_measure(y: Any) -> bool:
-    """Whether labels are numbers with decimals, so that no two need be alike."""
-    if not y.dtype.is_float():
-        return False
-    seen = y.drop_nulls().drop_nans()
-    return bool((seen != seen.round(0)).any())

@@ -23,6 +23,7 @@ from greyfill.report.summary import (
     TEST_ROWS,
 )
 from greyfill.table import Floats, Ints, Kind, Table
+from greyfill.targets import Meaning, read_target
 from greyfill.text import clean, count, number, plural, share, tidy
 
 MOST_SHOWN = 6
@@ -149,8 +150,9 @@ def _classes(sheet: Sheet) -> tuple[Ints | None, list[Numbers]]:
     """Class codes of the rows and the classes with their sizes; none for measurements."""
     if sheet.y is None:
         return None, []
-    codes, labels = frames.encode_labels(sheet.y)
-    if any(isinstance(label, float) and label % 1 for label in labels):
+    target = read_target(sheet.y)
+    codes, labels = target.codes, target.classes
+    if target.meaning is Meaning.RESPONSE:
         return None, []
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     order = np.argsort(-sizes, kind="stable")

@@ -8,21 +8,16 @@ from typing import Annotated
 import typer
 
 from greyfill.cli.errors import remember_debug
+from greyfill.imputers.registry import FILE_METHODS
 
 COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
 NO_VALUE = ""
 """What the help shows behind an option that is given or not."""
 
-METHODS = (
-    "cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", "missforest",
-    "grey", "sklearn_knn", "sklearn_iterative", "mean", "class_mean", "hot_deck",
-)  # fmt: skip
-"""For completion only, which must be fast; the work asks ``evaluation.METHODS``."""
-
 
 def complete_method(incomplete: str) -> list[str]:
     """The methods that begin like this."""
-    return [name for name in METHODS if name.startswith(incomplete)]
+    return [name for name in FILE_METHODS if name.startswith(incomplete)]
 
 
 File = Annotated[

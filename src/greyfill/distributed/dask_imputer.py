@@ -92,7 +92,8 @@ def learn(
     imputer._remember_columns(overview.schema, overview.holes, overview.n_rows)
     if not imputer._kept.any():
         raise InvalidDataError("no column has an observed value in any partition")
-    is_labeled = labels[0] is not None and imputer._are_classes(overview.classes)
+    meaning = overview.meaning(imputer._needs_labels)
+    is_labeled = labels[0] is not None and imputer._takes(meaning)
     heeded = labels if is_labeled else [None] * len(labels)
     schema, kept = overview.schema, imputer._kept
     rows = cluster.keep(

@@ -14,6 +14,7 @@ from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill.exceptions import GreyfillError, InvalidDataError
 from greyfill.frames import Schema
 from greyfill.table import Floats, Ints, Table
+from greyfill.targets import Meaning, meaning_of
 
 
 class Sized:
@@ -197,6 +198,8 @@ class Facts:
     holes: Ints | None = None
     classes: tuple[Any, ...] = ()
     dtypes: Dtypes = field(default_factory=dict)
+    n_labels: int = 0
+    are_categories: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,9 +236,12 @@ def read_facts(
     frame = frame if names is None else with_columns(frame, names, number)
     with naming_partition(number):
         table, origin = frames.encode(frame, **options)
-        classes = () if y is None else frames.encode_labels(y)[1]
+        codes, classes = (None, ()) if y is None else frames.encode_labels(y)
     dtypes = {} if names is None else _told_dtypes(frame, origin.schema)
-    return Facts(table.n_rows, origin.schema, table.missing.sum(axis=0), classes, dtypes)
+    n_labels = 0 if codes is None else int((codes >= 0).sum())
+    are_categories = y is not None and frames.are_categories(y)
+    holes = table.missing.sum(axis=0)
+    return Facts(table.n_rows, origin.schema, holes, classes, dtypes, n_labels, are_categories)
 
 
 def _told_dtypes(frame: Any, schema: Schema) -> Dtypes:
@@ -252,6 +258,14 @@ class Overview:
     schema: Schema
     holes: Ints
     classes: tuple[Any, ...]
+    n_labels: int
+    are_categories: bool
+
+    def meaning(self, needs_classes: bool) -> Meaning:
+        """What the labels of all partitions are."""
+        if self.classes and self.are_categories:
+            return Meaning.CLASSES
+        return meaning_of(self.classes, self.n_labels, needs_classes=needs_classes)
 
     @property
     def n_rows(self) -> int:
@@ -276,6 +290,8 @@ class Overview:
             frames.merge_schemas(schemas),
             holes.astype(np.intp),
             frames.sorted_levels(found),
+            sum(fact.n_labels for fact in facts),
+            any(fact.are_categories for fact in facts),
         )
 
 

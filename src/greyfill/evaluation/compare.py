@@ -28,6 +28,7 @@ from greyfill.files.atomic import check_name, check_output
 from greyfill.files.inputs import naming
 from greyfill.imputers.registry import make
 from greyfill.table import Ints
+from greyfill.targets import Meaning, read_target
 
 SCHEMA = {
     "data": pl.String,
@@ -337,12 +338,12 @@ def compare(
 def _class_codes(y: Any, n_rows: int) -> Ints | None:
     if y is None:
         return None
-    codes, classes = frames.encode_labels(y)
-    if len(codes) != n_rows:
-        raise InvalidDataError(f"X has {n_rows} rows, y has {len(codes)}")
-    if len(classes) == 0 or frames.are_continuous(classes):
+    target = read_target(y, needs_classes=True)
+    if len(target.codes) != n_rows:
+        raise InvalidDataError(f"X has {n_rows} rows, y has {len(target.codes)}")
+    if target.meaning is not Meaning.CLASSES:
         raise InvalidDataError("y has no classes. Bin it, or compare without y.")
-    return codes
+    return target.codes
 
 
 def _todo(trials: list[Trial], store: Store) -> list[Trial]:

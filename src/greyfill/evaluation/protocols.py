@@ -31,6 +31,7 @@ from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.registry import make
 from greyfill.metrics import MixedNaiveBayes
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.targets import labels_of
 
 MOST_BINS = 255
 MANY_ROWS = 10_000
@@ -146,7 +147,7 @@ def fit_fill(imputer: Any, table: Table, labels: Ints | None) -> Floats:
     >>> fit_fill(prepare("mean", table), table, None).ravel()
     array([1., 2., 3.])
     """
-    y = None if labels is None else np.where(labels < 0, np.nan, labels)
+    y = None if labels is None else labels_of(labels)
     return _checked(imputer.fit_transform(_cells(table), y), table, imputer)
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from greyfill import frames
+from greyfill import frames, late
 from greyfill.evaluation.comparison import as_html, as_text
 from greyfill.evaluation.protocols import (
     Fold,
@@ -23,6 +22,7 @@ from greyfill.evaluation.shift import FilledColumn, Shift, find_level, make_shif
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.targets import Meaning, read_target
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +88,7 @@ class Sensitivity:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw estimate and accuracy over the shifts, as ``greyfill.plots.sensitivity`` does."""
-        plots = import_module("greyfill.plots")  # on a floor above, loaded only on request
-        return plots.sensitivity(self, ax)
+        return late.call("plot of a sensitivity", self, ax)
 
     def __repr__(self) -> str:
         return as_text(*self.overview())
@@ -367,14 +366,14 @@ def _labels(y: Any, n_rows: int) -> tuple[Ints, tuple[Any, ...]]:
     """Class codes and classes; no class at all without y."""
     if y is None:
         return np.full(n_rows, -1, dtype=np.intp), ()
-    labels, classes = frames.encode_labels(y)
-    if len(labels) != n_rows:
-        raise InvalidDataError(f"X has {n_rows} rows, y has {len(labels)}")
-    if len(classes) and frames.are_continuous(classes):
+    target = read_target(y, needs_classes=True)
+    if len(target.codes) != n_rows:
+        raise InvalidDataError(f"X has {n_rows} rows, y has {len(target.codes)}")
+    if target.meaning is Meaning.RESPONSE:
         raise InvalidDataError(
             "y is continuous, but sensitivity follows classes. Bin y, or leave it out."
         )
-    return labels, classes
+    return target.codes, target.classes
 
 
 def _class_number(within: Any, classes: tuple[Any, ...]) -> int | None:

@@ -19,7 +19,7 @@ from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, merge_schemas
 from greyfill.frames.labels import (
-    are_continuous,
+    are_categories,
     class_array,
     encode_labels,
     labels_to_array,
@@ -33,7 +33,7 @@ __all__ = [
     "Field",
     "Origin",
     "Schema",
-    "are_continuous",
+    "are_categories",
     "cell_values",
     "class_array",
     "decode",

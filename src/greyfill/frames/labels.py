@@ -17,9 +17,6 @@ from greyfill.frames.decoder import MOMENTS, boxed_array
 from greyfill.frames.validation import read_or_refuse, refusing
 from greyfill.table import Bools, Ints
 
-COUNTED = 2.0**63
-"""Whole floats from here on are no counts, and so no names of classes."""
-
 UNREADABLE = "y cannot be read", "Pass one label for each row: a series, an array or a list."
 
 
@@ -61,16 +58,18 @@ def encode_labels(y: Any) -> tuple[Ints, tuple[Any, ...]]:
     return codes, classes
 
 
-def are_continuous(classes: tuple[Any, ...]) -> bool:
-    """Whether labels are measurements: floats with a fraction, or too large to count with.
+def are_categories(y: Any) -> bool:
+    """Whether the labels are declared to be categories, whatever their values.
 
-    >>> are_continuous((0.5, 1.0)), are_continuous((0.0, 1.0)), are_continuous(("a", 0.5))
-    (True, False, False)
+    >>> import polars as pl
+    >>> are_categories(pl.Series(["1", "2"], dtype=pl.Categorical)), are_categories([1, 2])
+    (True, False)
     """
-    values = class_array(classes)
-    if values.dtype.kind != "f":
-        return False
-    return bool(np.any((values != np.rint(values)) | (np.abs(values) >= COUNTED)))
+    column = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(column, nw.DataFrame):
+        column = column[:, 0]
+    declared = isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
+    return declared or hasattr(y, "categories")  # of pandas, where it is no series
 
 
 def class_array(classes: tuple[Any, ...]) -> Array:

@@ -1,19 +1,43 @@
-"""The imputers, in scikit-learn's conventions."""
+"""The imputers, in scikit-learn's conventions: the face of the engines.
 
-from greyfill.imputers.chained import MICEImputer, MissForestImputer
-from greyfill.imputers.grey import GreyImputer
-from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.imputers.neighbors import (
-    CGKNNImputer,
-    FWGKNNImputer,
-    GBNNImputer,
-    GKNNImputer,
-    IKNNImputer,
-    KNNIImputer,
-    MIKNNImputer,
-    NeighborImputer,
-    SKNNImputer,
-)
+```
+registry    the table of methods: short name, class, engine, labels, draws, paper
+base        one door in, one door out: check, encode, let the method fill a Table, restore
+estimator   what models share with imputers: how tables come in, and how a fit is saved
+family      what all neighbor imputers share; each adds a recipe
+neighbors   the recipe engine's methods, one class and one recipe each
+grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
+models      the classifier and the regressor of the same engine
+chained     MICE and MissForest
+peers       imputers that every other method should beat, and wrappers of foreign ones
+```
+
+A table goes through ``BaseImputer.fit_transform``: its flags are checked, the columns and labels
+encoded, ``_fit_table`` of the method fills the numbers, and the holes of the container that came
+in are rewritten. ``transform`` takes the same way by ``_fill_table``, without labels.
+
+Names are imported when they are first used: the table of methods alone costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from greyfill.late import load_late
+
+if TYPE_CHECKING:
+    from greyfill.imputers.chained import MICEImputer, MissForestImputer
+    from greyfill.imputers.grey import GreyImputer
+    from greyfill.imputers.models import GreyClassifier, GreyRegressor
+    from greyfill.imputers.neighbors import (
+        CGKNNImputer,
+        FWGKNNImputer,
+        GBNNImputer,
+        GKNNImputer,
+        IKNNImputer,
+        KNNIImputer,
+        MIKNNImputer,
+        NeighborImputer,
+        SKNNImputer,
+    )
 
 __all__ = [
     "CGKNNImputer",
@@ -31,3 +55,15 @@ __all__ = [
     "NeighborImputer",
     "SKNNImputer",
 ]
+
+_HOMES = {
+    "chained": ("MICEImputer", "MissForestImputer"),
+    "grey": ("GreyImputer",),
+    "models": ("GreyClassifier", "GreyRegressor"),
+    "neighbors": (
+        "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
+        "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
+    ),
+}  # fmt: skip
+
+__getattr__ = load_late(__name__, _HOMES)

@@ -3,7 +3,6 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 
-from greyfill import exceptions, frames
+from greyfill import exceptions, frames, late
 from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
 from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.targets import Meaning, read_target
 
 OUTPUTS = ("default", "pandas", "polars")
 
@@ -30,14 +30,27 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     an observed value, and class codes (−1: no label) or None.
     """
 
-    add_indicator: bool
-    keep_empty_features: bool
-    verbose: int
-
     imputed_counts_: dict[str, int]
     _flagged: Bools
 
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
+
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
 
     @abstractmethod
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -51,9 +64,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """The values of new rows without holes."""
 
     @property
-    @abstractmethod
     def _needs_labels(self) -> bool:
         """Whether ``fit`` cannot work without y."""
+        return False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X and, where the method uses them, their labels y.
@@ -155,9 +168,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise exceptions.NotFittedError(
                 "report_ needs the rows that were filled: call fit_transform"
             )
-        report = import_module("greyfill.report")  # on a floor above, loaded only on request
-        X, filled, y = self._reported
-        return report.make_report(self, X, filled, y)
+        return late.call("report", self, *self._reported)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the tables that only ``report_`` needs."""
@@ -166,7 +177,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         return state
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that holes are welcome, and whether y is needed."""
+        """Whether y is needed, beside what every estimator has."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_labels
         return tags
@@ -197,7 +208,15 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         self._schema = schema
-        self._kept = self._find_kept(schema.names, holes == n_rows)
+        self._kept = np.asarray(holes < n_rows)
+        if not self._kept.all() and not self.keep_empty_features:
+            dropped = [schema.names[j] for j in np.flatnonzero(~self._kept)]
+            warnings.warn(
+                f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
+                f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
+                EmptyColumnWarning,
+                stacklevel=4,
+            )
         self._flagged = (holes > 0) & self.add_indicator
         self._refuse_taken_names(list(schema.names))
         counts = holes * (self._kept | self.keep_empty_features)
@@ -219,9 +238,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if y is None:
             self._refuse_no_labels()
             return None
-        codes, classes = frames.encode_labels(y)
-        self._refuse_other_rows(n_rows, len(codes))
-        return codes if self._are_classes(classes) else None
+        target = read_target(y, needs_classes=self._needs_labels)
+        self._refuse_other_rows(n_rows, len(target.codes))
+        return target.codes if self._takes(target.meaning) else None
 
     def _refuse_no_labels(self) -> None:
         if self._needs_labels:
@@ -230,9 +249,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
                 "target y is None. Pass the class labels, or set labels='none'."
             )
 
-    def _are_classes(self, classes: tuple[Any, ...]) -> bool:
-        """Whether y has classes and not measurements, which some methods cannot do without."""
-        if len(classes) == 0 or not frames.are_continuous(classes):
+    def _takes(self, meaning: Meaning) -> bool:
+        """Whether the method can use such labels; refuse a response where it needs classes."""
+        if meaning is not Meaning.RESPONSE:
             return True
         if self._needs_labels:
             raise InvalidDataError(
@@ -242,21 +261,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             )
         return False
 
-    def _find_kept(self, names: tuple[str, ...], empty: Bools) -> Bools:
-        """Columns with an observed value; warn of the others when they are dropped."""
-        if empty.any() and not self.keep_empty_features:
-            dropped = [names[j] for j in np.flatnonzero(empty)]
-            warnings.warn(
-                f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
-                f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
-                EmptyColumnWarning,
-                stacklevel=5,
-            )
-        return np.asarray(~empty)
-
     def _flag_names(self, names: Any) -> list[str]:
         """The names of the indicator columns."""
-        return flag_names(np.asarray(names)[self._flagged])
+        return flag_names(np.asarray(names, dtype=object)[self._flagged])
 
     def _refuse_taken_names(self, names: list[str]) -> None:
         """Refuse to overwrite a column of the table by an indicator."""
@@ -269,19 +276,19 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
         """The container that came in, with only the holes rewritten."""
-        names = self.get_feature_names_out()
-        n_flags = int(self._flagged.sum())
-        flags = names[len(names) - n_flags :]
+        flags = self._flag_names(self._input_names(None))
         indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
+        config = getattr(self, "_sklearn_output_config", {})
+        library = config.get("transform", get_config()["transform_output"])
         return frames.decode(
             filled,
             origin,
             kept=None if self.keep_empty_features else self._kept,
             indicators=indicators or None,
-            library=self._output_library(),
+            library=None if library == "default" else str(library),
         )
 
-    def _asked_cell(self, row: int, column: int | str) -> tuple[int, int]:
+    def _find_cell(self, row: int, column: int | str) -> tuple[int, int]:
         """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
         check_whole("row", row, least=0)
         names = [field.name for field in self._schema.fields]
@@ -290,12 +297,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
         return j, int(self._kept[:j].sum())
 
-    def _output_library(self) -> str | None:
-        config = getattr(self, "_sklearn_output_config", {})
-        chosen = config.get("transform", get_config()["transform_output"])
-        return None if chosen == "default" else str(chosen)
-
     def _report(self, message: str) -> None:
-        """Tell how the work goes, on stderr, when asked to."""
+        """Print how the work goes on stderr, with ``verbose``."""
         if self.verbose:
             print(f"[{type(self).__name__}] {message}", file=sys.stderr)

@@ -1,7 +1,7 @@
 """The model-based family: chained equations and chained forests."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -105,10 +105,11 @@ class MICEImputer(BaseImputer):
     history_: dict[str, dict[str, Floats]]
     methods_: dict[str, str]
     n_iter_: int
-    _served: chain.FittedChains
-    _taught: chain.FittedChains
+    _chains: chain.FittedChains
+    _label_chains: chain.FittedChains
 
-    _optional = (*BaseImputer._optional, "_served", "_taught")
+    _optional = (*BaseImputer._optional, "_chains", "_label_chains")
+    _unsaved = (*BaseImputer._unsaved, "_training")
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class MICEImputer(BaseImputer):
 
     @property
     def draws_(self) -> list[Any]:
-        """Every imputation of the training table, decoded when asked for."""
+        """Every imputation of the training table, decoded on request."""
         check_fitted(self)
         if not hasattr(self, "_training"):
             raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
@@ -157,8 +158,6 @@ class MICEImputer(BaseImputer):
                 filled[:, self._kept] = self._completed(c)
             tables.append(self._restore(origin, mask, filled))
         return tables
-
-    _unsaved = ("_training", "_reported")
 
     @property
     def _needs_labels(self) -> bool:
@@ -177,35 +176,33 @@ class MICEImputer(BaseImputer):
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         settings = self._settings()
         self.n_iter_ = settings.n_iter
-        self._served = chain.run_chains(table, settings, self._report)
-        self._taught = self._served
+        self._chains = self._label_chains = chain.run_chains(table, settings, self._report)
         if self.labels == "predictor":
             assert labels is not None
-            self._taught = chain.run_chains(
-                chain.with_labels(table, labels), settings, self._report
-            )
-        plan, names = self._taught.plan, [column.name for column in table.columns]
-        self.methods_ = dict(zip(names, plan.methods, strict=False))
+            labeled = chain.with_labels(table, labels)
+            self._label_chains = chain.run_chains(labeled, settings, self._report)
+        names = [column.name for column in table.columns]
+        self.methods_ = dict(zip(names, self._label_chains.plan.methods, strict=False))
         self.history_ = self._traces(names)
-        chains = range(self.n_imputations if self.combine == "mean" else 1)
-        return self._combined(table, [self._completed(c) for c in chains])
+        return self._combined(table, self._completed)
 
     def _fill_table(self, table: Table) -> Floats:
-        chains = range(self.n_imputations if self.combine == "mean" else 1)
-        return self._combined(table, [chain.fill_by_chains(self._served, table, c) for c in chains])
+        return self._combined(table, lambda c: chain.fill_by_chains(self._chains, table, c))
 
-    def _combined(self, table: Table, draws: list[Floats]) -> Floats:
+    def _combined(self, table: Table, draw: Callable[[int], Floats]) -> Floats:
+        """The table, filled by what the draws of all chains or of the first give together."""
+        draws = [draw(c) for c in range(self.n_imputations if self.combine == "mean" else 1)]
         return np.where(table.missing, chain.combine(draws, table.columns), table.values)
 
     def _completed(self, c: int) -> Floats:
         """One imputation of the kept columns, without the labels."""
-        return self._taught.completed(c)[:, : int(self._kept.sum())]
+        return self._label_chains.completed(c)[:, : int(self._kept.sum())]
 
     def _traces(self, names: list[str]) -> dict[str, dict[str, Floats]]:
-        traces = np.stack([chain.traces for chain in self._taught.chains])
+        traces = np.stack([chain.traces for chain in self._label_chains.chains])
         return {
             names[j]: {"mean": traces[:, :, place, 0], "sd": traces[:, :, place, 1]}
-            for place, j in enumerate(self._taught.plan.targets)
+            for place, j in enumerate(self._label_chains.plan.targets)
             if j < len(names)
         }
 
@@ -343,10 +340,6 @@ class MissForestImputer(BaseImputer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @property
-    def _needs_labels(self) -> bool:
-        return False
 
     def _fit_nothing(self) -> None:
         self._settings()

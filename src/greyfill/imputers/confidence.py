@@ -171,7 +171,7 @@ class Answers(BaseImputer):
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
-        j, inner = self._asked_cell(row, column)
+        j, inner = self._find_cell(row, column)
         places = np.flatnonzero(self._tuned.rows == row)
         if len(places) == 0:
             raise InvalidParameterError(

@@ -60,8 +60,8 @@ class NeighborFamily(BaseImputer):
     random_state : int, RandomState or None, default=0
         Seed of the folds or hidden cells by which k is chosen.
     verbose : int, default=0
-        0 is silent. With 1, stderr hears of the k that was chosen, of a long search for donors
-        every two seconds, and of each pass.
+        0 is silent. With 1, stderr shows the k that was chosen, each pass, and every two seconds
+        how far a long search for donors is.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class NeighborFamily(BaseImputer):
     def _recipe(self) -> Recipe:
         """The six parts of the method."""
 
-    def _until_stable(self) -> UntilStable:
+    def _passes(self) -> UntilStable:
         return UntilStable(self.tol, self.max_iter)
 
     @property
@@ -177,7 +177,8 @@ class NeighborFamily(BaseImputer):
         self.fallback_counts_ = {name: n for name, n in fitted.fallbacks.items() if n}
         rows, columns, spread = fitted.spreads
         self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
-        self.feature_weights_ = self._all_columns(fitted.weights)
+        self.feature_weights_ = np.zeros((len(fitted.weights), len(self._kept)))
+        self.feature_weights_[:, self._kept] = fitted.weights
         if fitted.recipe.weights.by_target:
             self.weighted_columns_ = np.flatnonzero(self._kept)[fitted.targets]
         else:
@@ -209,7 +210,7 @@ class NeighborFamily(BaseImputer):
             Values are those of the column: numbers, levels, dates.
         """
         check_fitted(self)
-        j, place = self._asked_cell(row, column)
+        j, place = self._find_cell(row, column)
         found = donors_of(self._fitted, row, place)
         return {
             "rows": found.rows.tolist(),
@@ -220,12 +221,6 @@ class NeighborFamily(BaseImputer):
 
     def _fill_table(self, table: Table) -> Floats:
         return fill_new_rows(self._fitted, table, self.n_jobs)
-
-    def _all_columns(self, weights: Floats) -> Floats:
-        """Weights with a zero for each column that was dropped as empty."""
-        whole = np.zeros((len(weights), len(self._kept)))
-        whole[:, self._kept] = weights
-        return whole
 
     def _settings(self) -> RecipeSettings:
         n_neighbors = self.n_neighbors
@@ -242,14 +237,10 @@ class NeighborFamily(BaseImputer):
             n_neighbors=n_neighbors,
             unlabeled=self.unlabeled,
             n_jobs=self.n_jobs,
-            random_state=self._seed(),
+            random_state=seed_of(self.random_state),
             max_donors=self.max_donors,
             report=self._report,
         )
-
-    def _seed(self) -> int | None:
-        """An integer, or None for another choice in each call."""
-        return seed_of(self.random_state)
 
 
 def _with_shared_sections(own: str, shared: str) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from greyfill import frames
 from greyfill._grey.grey_engine import GreySettings, fill_by_panels, tune
 from greyfill._grey.selection import PanelChoice
 from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
@@ -15,14 +14,9 @@ from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.confidence import Answers
 from greyfill.imputers.estimator import told_error
 from greyfill.table import Floats, Ints, Table
+from greyfill.targets import Meaning, read_target
 
 LABELS = ("donors", "none")
-
-MOST_CLASSES = 20
-"""Numbers with more distinct values are no classes where each value has few rows."""
-
-FEW_ROWS = 10
-"""What few rows are, on average over the values."""
 
 
 class GreyImputer(Answers):
@@ -149,10 +143,6 @@ class GreyImputer(Answers):
 
     _unsaved = (*BaseImputer._unsaved, "_response")
 
-    @property
-    def _needs_labels(self) -> bool:
-        return False
-
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         """Class codes; a continuous y is kept beside them, as numbers."""
         self._response, self._response_range = None, None
@@ -160,15 +150,14 @@ class GreyImputer(Answers):
         check_choice("labels", self.labels, LABELS)
         if y is None or self.labels == "none":
             return None
-        codes, classes = frames.encode_labels(y)
-        self._refuse_other_rows(n_rows, len(codes))
-        if _are_measured(classes, int((codes >= 0).sum())):
-            numbers = np.asarray(classes, dtype=float)
-            self._response = np.where(codes >= 0, numbers[codes], np.nan)
-            self._response_range = float(numbers.min()), float(numbers.max())
+        target = read_target(y)
+        self._refuse_other_rows(n_rows, len(target.codes))
+        if target.meaning is Meaning.RESPONSE:
+            self._response = target.response
+            self._response_range = float(target.classes[0]), float(target.classes[-1])
             return None
-        self._classes = classes
-        return codes
+        self._classes = target.classes
+        return target.codes
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         values, tuned = tune(table, labels, self._response, self._tuning())
@@ -250,14 +239,3 @@ class GreyImputer(Answers):
         if is_whole(self.random_state):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
-
-
-def _are_measured(classes: tuple[Any, ...], n_rows: int) -> bool:
-    """Whether labels are measurements and not classes.
-
-    Fractions are; so are more than 20 whole numbers with fewer than 10 rows each on average.
-    """
-    if len(classes) == 0 or frames.class_array(classes).dtype.kind not in "fiu":
-        return False
-    is_scattered = len(classes) > MOST_CLASSES and n_rows < FEW_ROWS * len(classes)
-    return is_scattered or frames.are_continuous(classes)

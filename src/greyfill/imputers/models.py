@@ -24,6 +24,7 @@ from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, told_error
 from greyfill.ranges import from_share
 from greyfill.table import Floats, Ints, Table
+from greyfill.targets import Meaning, read_target
 
 
 class _GreyModel(SavedEstimator):
@@ -133,12 +134,13 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
             raise InvalidDataError(
                 "This GreyClassifier estimator requires y to be passed, but the target y is None"
             )
-        codes, classes = frames.encode_labels(y)
+        target = read_target(y, needs_classes=True)
+        codes, classes = target.codes, target.classes
         if (codes < 0).any():
             raise InvalidDataError(
                 f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
             )
-        if frames.are_continuous(classes):
+        if target.meaning is Meaning.RESPONSE:
             raise InvalidDataError(
                 "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
                 "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"

@@ -1,4 +1,8 @@
-"""The methods of the literature: each is a docstring and the recipe that makes it."""
+"""The methods of the literature: each is a docstring and the recipe that makes it.
+
+The parts of a recipe stand in the order of the README's table: distance, column weights, donors,
+fill, start, passes.
+"""
 
 from typing import Any
 
@@ -66,12 +70,7 @@ class CGKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Grey(),
-            weights=ClassInformation(),
-            donors=SameClass(),
-            fill=WeightedFill(),
-            start=ClassStart(),
-            schedule=self._until_stable(),
+            Grey(), ClassInformation(), SameClass(), WeightedFill(), ClassStart(), self._passes()
         )
 
 
@@ -90,12 +89,7 @@ class FWGKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Grey(),
-            weights=PairInformation(),
-            donors=SameClass(),
-            fill=WeightedFill(),
-            start=ClassStart(),
-            schedule=self._until_stable(),
+            Grey(), PairInformation(), SameClass(), WeightedFill(), ClassStart(), self._passes()
         )
 
 
@@ -111,12 +105,7 @@ class GKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Grey(),
-            weights=EqualWeights(),
-            donors=SameClass(),
-            fill=PlainFill(),
-            start=ClassStart(),
-            schedule=self._until_stable(),
+            Grey(), EqualWeights(), SameClass(), PlainFill(), ClassStart(), self._passes()
         )
 
 
@@ -130,14 +119,7 @@ class GBNNImputer(NeighborFamily):
     """
 
     def _recipe(self) -> Recipe:
-        return Recipe(
-            distance=Grey(),
-            weights=EqualWeights(),
-            donors=AllRows(),
-            fill=PlainFill(),
-            start=GlobalStart(),
-            schedule=self._until_stable(),
-        )
+        return Recipe(Grey(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), self._passes())
 
 
 class MIKNNImputer(NeighborFamily):
@@ -154,12 +136,7 @@ class MIKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Heom(),
-            weights=ClassInformation(),
-            donors=AllRows(),
-            fill=WeightedFill(),
-            start=GlobalStart(),
-            schedule=self._until_stable(),
+            Heom(), ClassInformation(), AllRows(), WeightedFill(), GlobalStart(), self._passes()
         )
 
 
@@ -174,12 +151,7 @@ class IKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Heom(),
-            weights=EqualWeights(),
-            donors=AllRows(),
-            fill=WeightedFill(),
-            start=GlobalStart(),
-            schedule=self._until_stable(),
+            Heom(), EqualWeights(), AllRows(), WeightedFill(), GlobalStart(), self._passes()
         )
 
 
@@ -197,12 +169,7 @@ class SKNNImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=Heom(),
-            weights=EqualWeights(),
-            donors=CompleteRows(),
-            fill=WeightedFill(),
-            start=GlobalStart(),
-            schedule=Sequential(),
+            Heom(), EqualWeights(), CompleteRows(), WeightedFill(), GlobalStart(), Sequential()
         )
 
 
@@ -218,14 +185,7 @@ class KNNIImputer(NeighborFamily):
     """
 
     def _recipe(self) -> Recipe:
-        return Recipe(
-            distance=Heom(),
-            weights=EqualWeights(),
-            donors=AllRows(),
-            fill=PlainFill(),
-            start=GlobalStart(),
-            schedule=Once(),
-        )
+        return Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
 
 
 class NeighborImputer(NeighborFamily):
@@ -310,13 +270,10 @@ class NeighborImputer(NeighborFamily):
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            distance=self._part("distance") or Grey(),
-            weights=self._part("weights") or ClassInformation(),
-            donors=self._part("donors") or SameClass(),
-            fill=self._part("fill") or WeightedFill(),
-            start=self._part("start") or ClassStart(),
-            schedule=self._part("schedule") or self._until_stable(),
+            distance=named_part("distance", self.distance) or Grey(),
+            weights=named_part("weights", self.weights) or ClassInformation(),
+            donors=named_part("donors", self.donors) or SameClass(),
+            fill=named_part("fill", self.fill) or WeightedFill(),
+            start=named_part("start", self.start) or ClassStart(),
+            schedule=named_part("schedule", self.schedule) or self._passes(),
         ).checked()
-
-    def _part(self, sort: str) -> Any:
-        return named_part(sort, getattr(self, sort))

@@ -6,6 +6,8 @@ from zlib import crc32
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.impute import KNNImputer
+from sklearn.preprocessing import FunctionTransformer
 
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.checks import seed_of
@@ -15,32 +17,7 @@ from greyfill.ranges import observed_range, range_sizes
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, indicators
 
 
-class SimplePeer(BaseImputer):
-    """What the simple peers share: the parameters of every imputer, and no need of labels."""
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.verbose = verbose
-
-    @property
-    def _needs_labels(self) -> bool:
-        return False
-
-
-class MeanImputer(SimplePeer):
+class MeanImputer(BaseImputer):
     """The mean of a numeric or ordinal column, the mode of a categorical one.
 
     >>> MeanImputer().fit_transform(np.array([[1.0], [3.0], [np.nan]])).ravel()
@@ -76,11 +53,11 @@ class ClassMeanImputer(MeanImputer):
         return np.where((labels >= 0)[:, None], by_class, plain)
 
 
-class HotDeckImputer(SimplePeer):
+class HotDeckImputer(BaseImputer):
     """A value drawn at random from the observed cells of the column.
 
-    Keeps the distribution of each column and knows nothing of the others. In ``transform`` the
-    draw depends on the seed and on the row itself, so that one row gives the same as a batch.
+    It keeps the distribution of each column and ignores the others. In ``transform`` the draw
+    depends on the seed and on the row itself, so that one row gives the same as a batch.
 
     Parameters
     ----------
@@ -106,14 +83,12 @@ class HotDeckImputer(SimplePeer):
         random_state: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.within_class = within_class
         self.random_state = random_state
 
@@ -157,7 +132,7 @@ def _dealt(values: Floats, missing: Bools, decks: list[Floats], rng: np.random.G
     return filled
 
 
-class EncodedImputer(SimplePeer):
+class EncodedImputer(BaseImputer):
     """Let an imputer of numbers work on indicators of the levels and numbers scaled to [0, 1].
 
     Of a category the level with the highest filled indicator wins; an ordinal column is one
@@ -190,14 +165,12 @@ class EncodedImputer(SimplePeer):
         keep_empty_features: bool = False,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.estimator = estimator
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -243,7 +216,35 @@ def _width(column: Column) -> int:
     return column.n_levels if column.kind is Kind.CATEGORICAL else 1
 
 
-class MiceForestImputer(SimplePeer):
+def sklearn_knn(n_neighbors: int = 5, **kwargs: Any) -> EncodedImputer:
+    """scikit-learn's neighbors, for tables of all kinds."""
+    return EncodedImputer(KNNImputer(n_neighbors=n_neighbors, keep_empty_features=True), **kwargs)
+
+
+def sklearn_iterative(
+    max_iter: int = 10, random_state: int | None = 0, **kwargs: Any
+) -> EncodedImputer:
+    """scikit-learn's chained regressions, for tables of all kinds."""
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+    from sklearn.impute import IterativeImputer
+
+    numbers = IterativeImputer(
+        max_iter=max_iter, random_state=random_state, keep_empty_features=True
+    )
+    return EncodedImputer(numbers, **kwargs)
+
+
+def mean_indicator(**kwargs: Any) -> MeanImputer:
+    """Mean and mode, and a column for each that tells where the holes were."""
+    return MeanImputer(**{"add_indicator": True, **kwargs})
+
+
+def native() -> FunctionTransformer:
+    """No imputation at all."""
+    return FunctionTransformer(feature_names_out="one-to-one")
+
+
+class MiceForestImputer(BaseImputer):
     """Chained LightGBM forests of the miceforest package, one draw.
 
     Categories go in as pandas categories, ordinal columns as numbers. The package learns only
@@ -269,14 +270,12 @@ class MiceForestImputer(SimplePeer):
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            verbose=verbose,
-        )
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.verbose = verbose
         self.n_iter = n_iter
         self.random_state = random_state
 

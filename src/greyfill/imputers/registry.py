@@ -1,68 +1,152 @@
-"""Every method that can be compared, by its short name."""
+"""The table of methods: the only place that lists them.
 
-from collections.abc import Callable
+The command, ``compare``, the tables of the documentation and the tests of the family read it, or
+are held equal to it. The rows are plain words, so names cost no import of an engine; a class is
+imported when its method is made.
+"""
+
+from collections import UserDict
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
-from sklearn.impute import KNNImputer
-from sklearn.preprocessing import FunctionTransformer
-
-from greyfill import imputers
 from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.chained import MICEImputer, MissForestImputer
-from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+
+Engine = Literal["recipe", "grey", "chained", "peer", "sklearn"]
 
 
-def _sklearn_knn(n_neighbors: int = 5, **kwargs: Any) -> EncodedImputer:
-    return EncodedImputer(KNNImputer(n_neighbors=n_neighbors, keep_empty_features=True), **kwargs)
+@dataclass(frozen=True)
+class Method:
+    """One row of the table.
+
+    ``maker`` is the class, or a function of `peers`. ``draws`` tells whether it gives several
+    imputations for ``greyfill.pool``, ``for_files`` whether it fills all holes and adds no column,
+    and ``package`` what must be installed beyond greyfill's own needs.
+    """
+
+    name: str
+    maker: str
+    engine: Engine
+    sentence: str
+    paper: str = ""
+    needs_labels: bool = False
+    draws: bool = False
+    for_files: bool = True
+    package: str | None = None
+
+    def resolve(self) -> Any:
+        """The class or function that makes the imputer, imported now."""
+        from greyfill import imputers
+        from greyfill.imputers import peers
+
+        return getattr(imputers if self.maker in imputers.__all__ else peers, self.maker)
 
 
-def _sklearn_iterative(
-    max_iter: int = 10, random_state: int | None = 0, **kwargs: Any
-) -> EncodedImputer:
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
-
-    numbers = IterativeImputer(
-        max_iter=max_iter, random_state=random_state, keep_empty_features=True
+REGISTRY: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "cgknn", "CGKNNImputer", "recipe",
+            "Grey neighbors of the same class, columns weighted by what they tell about it.",
+            "Choudhury and Kosorok 2020", needs_labels=True,
+        ),
+        Method(
+            "fwgknn", "FWGKNNImputer", "recipe",
+            "The same, columns weighted anew by what they tell about each column with holes.",
+            "Pan et al. 2015", needs_labels=True,
+        ),
+        Method(
+            "gknn", "GKNNImputer", "recipe",
+            "Grey neighbors of the same class, all columns alike, plain mean and mode.",
+            "Zhang 2012", needs_labels=True,
+        ),
+        Method(
+            "gbnn", "GBNNImputer", "recipe",
+            "Grey neighbors among all rows, plain mean and mode.", "Huang and Lee 2004",
+        ),
+        Method(
+            "miknn", "MIKNNImputer", "recipe",
+            "Neighbors among all rows, columns weighted by what they tell about the class.",
+            "García-Laencina et al. 2009", needs_labels=True,
+        ),
+        Method(
+            "iknn", "IKNNImputer", "recipe",
+            "Neighbors among all rows, searched again after each pass until stable.",
+            "Brás and Menezes 2007",
+        ),
+        Method(
+            "sknn", "SKNNImputer", "recipe",
+            "Complete rows give first, then each filled row to those after it.",
+            "Kim et al. 2004",
+        ),
+        Method(
+            "knni", "KNNIImputer", "recipe",
+            "Neighbors among all rows, plain mean and mode, one pass.",
+            "Troyanskaya et al. 2001; Batista and Monard 2003",
+        ),
+        Method(
+            "mice", "MICEImputer", "chained",
+            "Chained regressions, each hole drawn from the model of its column.",
+            "van Buuren 2018", draws=True,
+        ),
+        Method(
+            "missforest", "MissForestImputer", "chained",
+            "Chained random forests, one for each column with holes.",
+            "Stekhoven and Bühlmann 2012",
+        ),
+        Method(
+            "grey", "GreyImputer", "grey",
+            "Grey neighbors that tune themselves for each column; uses labels if there are any.",
+            draws=True,
+        ),
+        Method(
+            "sklearn_knn", "sklearn_knn", "sklearn",
+            "scikit-learn's KNNImputer on scaled numbers and indicators of levels.",
+            "Troyanskaya et al. 2001",
+        ),
+        Method(
+            "sklearn_iterative", "sklearn_iterative", "sklearn",
+            "scikit-learn's IterativeImputer on scaled numbers and indicators of levels.",
+        ),
+        Method("mean", "MeanImputer", "peer", "The mean or mode of the column."),
+        Method(
+            "mean_indicator", "mean_indicator", "peer",
+            "The same, with a column that tells where each hole was.", for_files=False,
+        ),
+        Method(
+            "class_mean", "ClassMeanImputer", "peer", "The mean or mode of the row's class.",
+            needs_labels=True,
+        ),
+        Method(
+            "hot_deck", "HotDeckImputer", "peer", "A random observed value of the column."
+        ),
+        Method(
+            "native", "native", "sklearn",
+            "Holes stay, for classifiers that take them as they are.", for_files=False,
+        ),
+        Method(
+            "miceforest", "MiceForestImputer", "peer",
+            "Chained LightGBM forests of the miceforest package, one draw.", package="miceforest",
+        ),
     )
-    return EncodedImputer(numbers, **kwargs)
+}  # fmt: skip
+"""Every method by its short name, also where its package is not installed."""
 
 
-def _mean_indicator(**kwargs: Any) -> MeanImputer:
-    return MeanImputer(**{"add_indicator": True, **kwargs})
+class _Makers(UserDict[str, Any]):
+    """Methods by name; one that is looked up is the class or function that makes its imputer."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name].resolve()
 
 
-def _native() -> FunctionTransformer:
-    return FunctionTransformer(feature_names_out="one-to-one")
-
-
-METHODS: dict[str, Callable[..., Any]] = {
-    "cgknn": imputers.CGKNNImputer,
-    "fwgknn": imputers.FWGKNNImputer,
-    "gknn": imputers.GKNNImputer,
-    "gbnn": imputers.GBNNImputer,
-    "miknn": imputers.MIKNNImputer,
-    "iknn": imputers.IKNNImputer,
-    "sknn": imputers.SKNNImputer,
-    "knni": imputers.KNNIImputer,
-    "mice": MICEImputer,
-    "missforest": MissForestImputer,
-    "grey": imputers.GreyImputer,
-    "sklearn_knn": _sklearn_knn,
-    "sklearn_iterative": _sklearn_iterative,
-    "mean": MeanImputer,
-    "mean_indicator": _mean_indicator,
-    "class_mean": ClassMeanImputer,
-    "hot_deck": HotDeckImputer,
-    "native": _native,
-}
+METHODS = _Makers(
+    {name: m for name, m in REGISTRY.items() if m.package is None or find_spec(m.package)}
+)
 """Short name → a callable that makes the imputer; "native" leaves the holes as they are."""
 
-if find_spec("miceforest"):
-    from greyfill.imputers.peers import MiceForestImputer
-
-    METHODS["miceforest"] = MiceForestImputer
+FILE_METHODS = tuple(m.name for m in REGISTRY.values() if m.for_files and m.package is None)
+"""What the command can always fill files by."""
 
 
 def make(name: str, **kwargs: Any) -> Any:

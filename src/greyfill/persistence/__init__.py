@@ -1,6 +1,18 @@
 """Save a fitted imputer to a file, and load it without running any code from the file.
 
-    imputer ── codec ──> JSON tree + arrays ── archive ──> one zip file with a manifest
+```
+imputer ── codec ──> JSON tree + arrays ── archive ──> one zip file with a manifest
+```
+
+``archive``          the zip file: version, checksums, sizes, arrays as npy
+``codec``            values ⇄ nodes of the tree
+``tags``             the only types that a file may name, and the types that fields are declared as
+``record_rules``     what must hold within a record, so that no kernel leaves its arrays
+``estimator_rules``  what must hold between parameters, columns and what was learned
+
+Loading checks in this order: the file is an archive of ours and its checksums hold; every type it
+names is tagged; every value is of its declared type and finite; every record and the estimator
+keep their rules. Saving runs the same rules: what is written can be read.
 
 A file can only name types from a fixed list of our own; everything else in it is numbers, texts
 and arrays. Pickle works too, for joblib's sake, but a pickle can run anything when it is loaded:

@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from greyfill.checks import check_installed
 from greyfill.exceptions import GreyfillError, PersistenceError
-from greyfill.persistence.declarations import conform, read_array, refuse_not_finite, write_array
+from greyfill.persistence.archive import read_array, write_array
 from greyfill.persistence.estimator_rules import check_estimator, state_types
 from greyfill.persistence.record_rules import check_record
 from greyfill.persistence.tags import (
@@ -26,7 +27,9 @@ from greyfill.persistence.tags import (
     PARTS,
     RECORDS,
     TAGS,
+    conform,
     declared_types,
+    refuse_not_finite,
     renamed,
 )
 
@@ -54,8 +57,6 @@ def _is_of_pandas(name: str) -> Callable[[Any], bool]:
 
 
 def _pandas(name: str) -> Any:
-    from greyfill.checks import check_installed
-
     check_installed("pandas", f"A saved {name}")
     return getattr(__import__("pandas"), name)
 
@@ -66,16 +67,9 @@ def _write_moment(moment: Any) -> str:
     return f"{moment.isoformat()} {zone}" if zone else str(moment.isoformat())
 
 
-def _read_datetime(text: str) -> datetime:
+def _read_moment(text: str, parse: Callable[[str], Any]) -> Any:
     iso, _, zone = text.partition(" ")
-    moment = datetime.fromisoformat(iso)
-    return moment.astimezone(ZoneInfo(zone)) if zone else moment
-
-
-def _read_timestamp(text: str) -> Any:
-    iso, _, zone = text.partition(" ")
-    moment = _pandas("Timestamp")(iso)
-    return moment.tz_convert(ZoneInfo(zone)) if zone else moment
+    return parse(iso).astimezone(ZoneInfo(zone)) if zone else parse(iso)
 
 
 def _read_timedelta(text: str) -> timedelta:
@@ -84,14 +78,24 @@ def _read_timedelta(text: str) -> timedelta:
 
 
 TEXT_KINDS = (
-    TextKind("timestamp", _is_of_pandas("Timestamp"), _write_moment, _read_timestamp),
+    TextKind(
+        "timestamp",
+        _is_of_pandas("Timestamp"),
+        _write_moment,
+        lambda text: _read_moment(text, _pandas("Timestamp")),
+    ),
     TextKind(
         "pandas timedelta",
         _is_of_pandas("Timedelta"),
         lambda item: str(item.value),
         lambda text: _pandas("Timedelta")(int(text), unit="ns"),
     ),
-    TextKind("datetime", lambda item: isinstance(item, datetime), _write_moment, _read_datetime),
+    TextKind(
+        "datetime",
+        lambda item: isinstance(item, datetime),
+        _write_moment,
+        lambda text: _read_moment(text, datetime.fromisoformat),
+    ),
     TextKind("date", lambda item: isinstance(item, date), date.isoformat, date.fromisoformat),
     TextKind("time", lambda item: isinstance(item, time), time.isoformat, time.fromisoformat),
     TextKind(
@@ -105,14 +109,6 @@ TEXT_KINDS = (
     TextKind("float", lambda item: isinstance(item, float), repr, float),
 )
 """In the order in which a value is tried: pandas' types are Python's too, and a datetime a date."""
-
-
-def write_text(item: Any) -> tuple[str, str] | None:
-    """Kind and text of a value, or None if it is of no such kind."""
-    for kind in TEXT_KINDS:
-        if kind.holds(item):
-            return kind.tag, kind.write(item)
-    return None
 
 
 def read_text(tag: Any, text: Any) -> Any:
@@ -159,64 +155,54 @@ class _Writer:
             return item
         if isinstance(item, list):
             return [self.node(part) for part in item]
-        return self._tagged(item)
+        if isinstance(item, dict):
+            return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
+        for tag, kind in SEQUENCES.items():
+            if isinstance(item, kind):
+                nodes = [self.node(part) for part in item]
+                # The order of a set depends on the process: equal imputers are to give equal files.
+                return {tag: nodes if tag == "$tuple" else sorted(nodes, key=json.dumps)}
+        return self._own(item) or self._leaf(item)
 
-    def _tagged(self, item: Any) -> dict[str, Any]:
+    def _own(self, item: Any) -> dict[str, Any] | None:
+        """A record, an enumeration or an imputer of ours."""
         kind = type(item)
         if kind in TAGS and isinstance(item, Enum):
             return {"$enum": TAGS[kind], "value": item.value}
         if kind in TAGS:
-            return {"$record": TAGS[kind], "fields": self._fields(item)}
-        if IMPUTERS.get(kind.__name__) is kind:
-            return {"$imputer": kind.__name__, **self._imputer(item)}
-        if isinstance(item, tuple | set | frozenset):
-            return self._sequence(item)
-        if isinstance(item, dict):
-            return {"$dict": [[self.node(key), self.node(value)] for key, value in item.items()]}
-        return self._leaf(item)
-
-    def _sequence(self, item: Any) -> dict[str, Any]:
-        tag = next(tag for tag, kind in SEQUENCES.items() if isinstance(item, kind))
-        nodes = [self.node(part) for part in item]
-        # The order of a set depends on the process: equal imputers are to give equal files.
-        return {tag: nodes if tag == "$tuple" else sorted(nodes, key=json.dumps)}
-
-    def _leaf(self, item: Any) -> dict[str, Any]:
-        if isinstance(item, np.ndarray) and item.dtype != object:
-            return {"$array": self._member(item)}
-        if isinstance(item, np.ndarray):
-            cells = [self.node(cell) for cell in item.ravel()]
-            return {"$objects": cells, "shape": list(item.shape)}
-        if isinstance(item, np.generic):
-            return {"$scalar": self._member(np.asarray(item))}
-        if text := write_text(item):
-            return {"$text": text[0], "value": text[1]}
-        raise PersistenceError(
-            f"it holds a {type(item).__module__}.{type(item).__qualname__}. "
-            "Parts of your own, random generators and unusual levels of a category are not among "
-            "the types that a file may name. Turn such a column into text before fit, and give "
-            "random_state a whole number"
-        )
-
-    def _fields(self, item: Any) -> dict[str, Any]:
-        check_record(item)
-        return {name: self.node(getattr(item, name)) for name in _public_fields(type(item))}
-
-    def _imputer(self, item: Any) -> dict[str, Any]:
+            check_record(item)
+            fields = {name: self.node(getattr(item, name)) for name in _public_fields(kind)}
+            return {"$record": TAGS[kind], "fields": fields}
+        if IMPUTERS.get(kind.__name__) is not kind:
+            return None
         check_estimator(item)
         parameters = item.get_params(deep=False)
         left_out = {*parameters, *item._unsaved}
         # A second fit sets attributes in another order than the first.
         state = {key: value for key, value in sorted(vars(item).items()) if key not in left_out}
         return {
+            "$imputer": kind.__name__,
             "parameters": {key: self.node(value) for key, value in parameters.items()},
             "state": {key: self.node(value) for key, value in state.items()},
         }
 
-    def _member(self, array: Any) -> str:
-        name = f"{len(self.members)}.npy"
-        self.members[name] = write_array(array)
-        return name
+    def _leaf(self, item: Any) -> dict[str, Any]:
+        if isinstance(item, np.ndarray) and item.dtype == object:
+            cells = [self.node(cell) for cell in item.ravel()]
+            return {"$objects": cells, "shape": list(item.shape)}
+        if isinstance(item, np.ndarray | np.generic):
+            name = f"{len(self.members)}.npy"
+            self.members[name] = write_array(np.asarray(item))
+            return {"$array" if isinstance(item, np.ndarray) else "$scalar": name}
+        for kind in TEXT_KINDS:
+            if kind.holds(item):
+                return {"$text": kind.tag, "value": kind.write(item)}
+        raise PersistenceError(
+            f"it holds a {type(item).__module__}.{type(item).__qualname__}. "
+            "Parts of your own, random generators and unusual levels of a category are not among "
+            "the types that a file may name. Turn such a column into text before fit, and give "
+            "random_state a whole number"
+        )
 
 
 def _public_fields(kind: type[Any]) -> list[str]:
@@ -265,31 +251,32 @@ class _Reader:
         tag = next(iter(node), "")
         if tag in SEQUENCES:
             return SEQUENCES[tag](self.node(part) for part in node[tag])
-        readers = {
-            "$enum": self._read_enum, "$record": self._read_record, "$dict": self._read_dict,
-            "$array": self._read_array, "$scalar": self._read_scalar,
-            "$objects": self._read_objects, "$text": self._read_text,
-        }  # fmt: skip
+        readers: dict[str, Callable[[Any], Any]] = {
+            "$dict": lambda pairs: {self.node(key): self.node(value) for key, value in pairs},
+            "$enum": lambda name: _known(ENUMS, OLD_NAMES.get(name, name))(node["value"]),
+            "$record": lambda name: self._read_record(name, node["fields"]),
+            "$array": self._read_array,
+            "$scalar": lambda name: self._read_array(name)[()],
+            "$objects": lambda cells: self._read_objects(cells, node["shape"]),
+            "$text": lambda kind: read_text(kind, node["value"]),
+        }
         if tag not in readers:
             raise PersistenceError(f"unknown node {tag!r}")
-        return readers[tag](node, node[tag])
+        return readers[tag](node[tag])
 
-    def _read_enum(self, node: Any, name: str) -> Any:
-        return _known(ENUMS, OLD_NAMES.get(name, name))(node["value"])
-
-    def _read_record(self, node: Any, name: str) -> Any:
+    def _read_record(self, name: str, fields: Any) -> Any:
         tag = OLD_NAMES.get(name, name)
-        kind, given = _known(RECORDS, tag), renamed(tag, node["fields"])
+        kind, given = _known(RECORDS, tag), renamed(tag, fields)
         names, types = _public_fields(kind), declared_types(kind)
         if strange := set(given) - set(names):
             raise PersistenceError(f"{kind.__name__} has no field {sorted(strange)[0]!r}")
-        fields = {}
+        values = {}
         for key, part in given.items():
             where = f"{key} of {kind.__name__}"
-            fields[key] = conform(self.node(part), types[key], where, PARTS)
+            values[key] = conform(self.node(part), types[key], where)
             if (kind, key) not in NOT_ALWAYS_FINITE:
-                refuse_not_finite(fields[key], where)
-        record = kind(**fields)
+                refuse_not_finite(values[key], where)
+        record = kind(**values)
         check_record(record)
         return record
 
@@ -301,7 +288,7 @@ class _Reader:
             if key not in types:
                 raise PersistenceError(f"{name} has no attribute {key!r} to restore")
             value = self.node(part)
-            setattr(imputer, key, conform(value, types[key], f"{key} of {name}", PARTS))
+            setattr(imputer, key, conform(value, types[key], f"{key} of {name}"))
         check_estimator(imputer)
         return imputer
 
@@ -309,27 +296,18 @@ class _Reader:
         """A part of a recipe, or a plain value."""
         value = self.node(node)
         is_part = any(type(value) in parts for parts in PARTS.values())
-        return value if is_part else conform(value, Any, key, PARTS)
+        return value if is_part else conform(value, Any, key)
 
-    def _read_dict(self, node: Any, pairs: Any) -> Any:
-        return {self.node(key): self.node(value) for key, value in pairs}
-
-    def _read_array(self, node: Any, name: str) -> Any:
+    def _read_array(self, name: str) -> Any:
         if name not in self.members:
             raise PersistenceError(f"the part {name!r} is missing, or used twice")
         return read_array(self.members.pop(name))
 
-    def _read_scalar(self, node: Any, name: str) -> Any:
-        return self._read_array(node, name)[()]
-
-    def _read_objects(self, node: Any, cells: Any) -> Any:
+    def _read_objects(self, cells: Any, shape: Any) -> Any:
         array = np.empty(len(cells), dtype=object)
         for place, cell in enumerate(cells):  # a whole list would be taken apart, cell by cell
             array[place] = self.node(cell)
-        return array.reshape(node["shape"])
-
-    def _read_text(self, node: Any, tag: str) -> Any:
-        return read_text(tag, node["value"])
+        return array.reshape(shape)
 
 
 def _checked(item: Any) -> Any:

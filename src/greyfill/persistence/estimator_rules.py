@@ -1,21 +1,19 @@
 """Whether the parameters, the columns and the learned parts of a loaded estimator go together."""
 
-from collections.abc import Callable
-from functools import cache
+from functools import cache, singledispatch
 from typing import Any, ClassVar, get_origin
 
 import numpy as np
 
 from greyfill import checks
-from greyfill._chained.chain import FittedChains
 from greyfill._grey.grey_engine import FittedGrey
+from greyfill.exceptions import PersistenceError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.persistence.declarations import check_jobs, check_spreads, require
-from greyfill.persistence.record_rules import check_moments
+from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
 
@@ -41,9 +39,8 @@ def check_estimator(estimator: Any) -> None:
         require(there, f"{kind.__name__} lacks {name}")
     _check_parameters(estimator)
     _check_columns(estimator)
-    for kind, rule in ENGINES.items():
-        if isinstance(estimator, kind):
-            rule(estimator, _kept_columns(estimator))
+    pairs = zip(estimator._schema.columns, estimator._kept, strict=True)
+    _check_engine(estimator, tuple(column for column, kept in pairs if kept))
 
 
 def _check_parameters(estimator: Any) -> None:
@@ -81,9 +78,10 @@ def _check_ranges(estimator: Any, low: Floats, high: Floats) -> None:
             check_moments(field, limits)
 
 
-def _kept_columns(estimator: Any) -> tuple[Column, ...]:
-    columns = estimator._schema.columns
-    return tuple(column for column, kept in zip(columns, estimator._kept, strict=True) if kept)
+@singledispatch
+def _check_engine(estimator: Any, columns: tuple[Column, ...]) -> None:
+    """Whether what was learned fits the parameters and the columns with an observed value."""
+    raise PersistenceError(f"there is no rule for a {type(estimator).__name__}")
 
 
 def _check_learned(estimator: Any, name: str, columns: tuple[Column, ...]) -> Any:
@@ -93,6 +91,7 @@ def _check_learned(estimator: Any, name: str, columns: tuple[Column, ...]) -> An
     return learned
 
 
+@_check_engine.register
 def _neighbors(imputer: NeighborFamily, columns: tuple[Column, ...]) -> None:
     imputer._settings()
     imputer._heeding_recipe().checked()
@@ -107,6 +106,7 @@ def _check_tuned(tuned: FittedGrey, columns: tuple[Column, ...]) -> None:
     require(len(tuned.scaler.low) == len(columns), "the scaler has other columns")
 
 
+@_check_engine.register
 def _grey(imputer: GreyImputer, columns: tuple[Column, ...]) -> None:
     imputer._tuning()
     tuned = _check_learned(imputer, "_tuned", columns)
@@ -130,6 +130,7 @@ def _model(model: Any, columns: tuple[Column, ...]) -> None:
     _check_tuned(model._tuned, columns)
 
 
+@_check_engine.register
 def _classifier(model: GreyClassifier, columns: tuple[Column, ...]) -> None:
     _model(model, columns)
     classes = model.classes_
@@ -137,6 +138,7 @@ def _classifier(model: GreyClassifier, columns: tuple[Column, ...]) -> None:
     require(len(set(classes.tolist())) == len(classes), "a class twice")
 
 
+@_check_engine.register
 def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
     _model(model, columns)
     require(-np.inf < model._low <= model._high < np.inf, "y has no range")
@@ -145,24 +147,22 @@ def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
     require(table.columns[-1].kind is Kind.NUMERIC, "the response is no number")
 
 
+@_check_engine.register
 def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
     settings = imputer._settings()
-    served = _check_learned(imputer, "_served", columns)
-    taught = _check_learned(imputer, "_taught", columns)
-    for fitted, extra in ((served, 0), (taught, int(imputer.labels == "predictor"))):
+    for name, extra in (("_chains", 0), ("_label_chains", int(imputer.labels == "predictor"))):
+        fitted = _check_learned(imputer, name, columns)
         if fitted is not None:
-            _check_chains(fitted, columns, extra, settings.n_imputations)
-            values = fitted.plan.table.values[:, : len(columns)]
+            table, p = fitted.plan.table, len(columns)
+            fits = table.columns[:p] == columns and table.n_columns == p + extra
+            require(fits, "chains have other columns")
+            n = settings.n_imputations
+            require(len(fitted.chains) == n, "the number of chains is not n_imputations")
+            values = table.values[:, :p]
             _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
 
 
-def _check_chains(fitted: FittedChains, columns: tuple[Column, ...], extra: int, n: int) -> None:
-    theirs = fitted.plan.table.columns
-    fits = theirs[: len(columns)] == columns and len(theirs) == len(columns) + extra
-    require(fits, "chains have other columns")
-    require(len(fitted.chains) == n, "the number of chains is not n_imputations")
-
-
+@_check_engine.register
 def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None:
     imputer._settings()
     fitted = _check_learned(imputer, "_fitted", columns)
@@ -170,13 +170,3 @@ def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None
         require(fitted.table.columns == columns, "forests have other columns")
         values = fitted.table.values
         _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
-
-
-ENGINES: dict[type, Callable[[Any, tuple[Column, ...]], None]] = {
-    NeighborFamily: _neighbors,
-    GreyImputer: _grey,
-    GreyClassifier: _classifier,
-    GreyRegressor: _regressor,
-    MICEImputer: _mice,
-    MissForestImputer: _missforest,
-}

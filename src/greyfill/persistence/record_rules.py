@@ -1,29 +1,19 @@
 """What must hold between the parts of a saved imputer, so that no kernel can leave its arrays.
 
-``declared`` has seen to types and finite numbers before. A rule is a function of one record, whose
-own parts have passed theirs: lengths agree, codes lie below their number of levels, indices in
-their range, offsets rise, and children stand after their parent. Work that a file may ask for is
-bounded, too. Saving runs the same rules: what is written can be read.
+``tags.conform`` has seen to types and finite numbers before. A rule is a function of one record,
+whose own parts have passed theirs: lengths agree, codes lie below their number of levels, indices
+in their range, offsets rise, and children stand after their parent. Work that a file may ask for
+is bounded, too. Saving runs the same rules: what is written can be read.
 """
 
-from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from greyfill._chained import missforest
-from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
+from greyfill._chained import draws, missforest
+from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
-from greyfill._chained.draws import (
-    BY_KIND,
-    Binary,
-    Constant,
-    MeanMatch,
-    Multinomial,
-    Normal,
-    Ordered,
-    Sample,
-)
 from greyfill._chained.forest import Forest
 from greyfill._chained.regressions import Line
 from greyfill._grey.candidates import EVERYONE, KERNELS, KS, Candidate
@@ -37,36 +27,97 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, UntilStable
 from greyfill._neighbors.weighting import ClassInformation, PairInformation
 from greyfill.checks import check_seed
+from greyfill.exceptions import PersistenceError
 from greyfill.frames.columns import null_cells
 from greyfill.frames.encoder import CATEGORICAL_FAMILIES
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
-from greyfill.persistence.declarations import (
-    LARGEST,
-    MOST_LEVELS,
-    MOST_PASSES,
-    MOST_PERMUTATIONS,
-    MOST_TREES,
-    ROUNDING,
-    SMALLEST,
-    check_codes,
-    check_jobs,
-    check_order,
-    check_rising,
-    check_rows,
-    check_scaled,
-    check_spreads,
-    check_values,
-    check_weights,
-    require,
-)
 from greyfill.ranges import FAR, RangeScaler, SymmetricScaler
-from greyfill.table import Column, Floats, Kind, Table
+from greyfill.table import Column, Floats, Ints, Kind, Table
+
+MOST_PASSES = 10_000
+MOST_PERMUTATIONS = 1_000
+MOST_TREES = 10_000
+MOST_THREADS = 1_024
+MOST_LEVELS = 10**7
+"""More of them than anybody uses: a file must not keep a machine busy for ever."""
+
+SMALLEST, LARGEST = 1e-100, 1e250
+"""Divisors below, and coefficients beyond, could overflow in a sum."""
+
+ROUNDING = 1e-6
+"""How far averages on the [0, 1] scale may lie outside of it, or shares from a sum of 1."""
 
 
+def require(holds: Any, what: str) -> None:
+    """Refuse a file in which something does not hold."""
+    if not holds:
+        raise PersistenceError(what)
+
+
+def check_rows(rows: Ints, n: int, what: str) -> None:
+    """Row or column numbers below n, one array of them."""
+    require(rows.ndim == 1, f"{what} are no list")
+    require(len(rows) == 0 or (rows.min() >= 0 and rows.max() < n), f"{what} lie outside")
+
+
+def check_rising(rows: Ints, n: int, what: str) -> None:
+    """Row or column numbers below n, each once and in order."""
+    check_rows(rows, n, what)
+    require((np.diff(rows) > 0).all(), f"{what} do not rise")
+
+
+def check_order(order: Ints, n: int) -> None:
+    """Every row number below n once."""
+    require(order.shape == (n,) and (np.sort(order) == np.arange(n)).all(), "rows are out of order")
+
+
+def check_codes(codes: Floats, n_levels: int, what: str) -> None:
+    """Codes of levels that exist."""
+    whole = (codes == np.rint(codes)) & (codes >= 0) & (codes < max(n_levels, 1))
+    require(whole.all(), f"{what} holds a code of no level")
+
+
+def check_scaled(values: Floats, columns: tuple[Column, ...]) -> None:
+    """Numbers on the [0, 1] scale, and codes of levels that exist."""
+    for j, column in enumerate(columns):
+        if column.kind is Kind.CATEGORICAL:
+            check_codes(values[..., j], column.n_levels, f"column {column.name!r}")
+        else:
+            cells = values[..., j]
+            inside = (cells >= -ROUNDING) & (cells <= 1.0 + ROUNDING)
+            require(inside.all(), f"column {column.name!r} is not scaled")
+
+
+def check_weights(weights: Floats, n: int) -> None:
+    """Rows of shares of n columns that sum to 1."""
+    require(weights.shape[-1:] == (n,) and (weights >= 0.0).all(), "weights do not fit the columns")
+    sums = weights.sum(axis=-1)
+    require(n == 0 or (np.abs(sums - 1.0) <= ROUNDING).all(), "weights do not sum to 1")
+
+
+def check_spreads(spreads: tuple[Ints, Ints, Floats]) -> None:
+    """Rows, columns and spreads of the same cells."""
+    rows, columns, found = spreads
+    require(rows.ndim == 1 and rows.shape == columns.shape == found.shape, "spreads do not fit")
+    require((rows >= 0).all() and (columns >= 0).all(), "spreads of cells outside of the table")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """A number of threads that a machine may have."""
+    fits = n_jobs is None or (n_jobs != 0 and abs(n_jobs) <= MOST_THREADS)
+    require(fits, f"n_jobs is {n_jobs}")
+
+
+@singledispatch
+def check_record(record: Any) -> None:
+    """Refuse a record that breaks the rule of its type; of some the declared types say all."""
+
+
+@check_record.register
 def _column(column: Column) -> None:
-    levels = column.n_levels
-    require(0 <= levels <= MOST_LEVELS, f"column {column.name!r} has {levels} levels")
-    require(column.kind is not Kind.NUMERIC or column.n_levels == 0, "a number with levels")
+    n = column.n_levels
+    require(0 <= n <= MOST_LEVELS, f"column {column.name!r} has {n} levels")
+    require(column.kind is not Kind.NUMERIC or n == 0, "a number with levels")
 
 
 NUMBERS: tuple[type, ...] = (int, float, np.number)
@@ -95,6 +146,7 @@ def check_moments(field: Field, values: Any, tick: int = 1) -> None:
     require(inside, f"column {field.name!r} holds a moment that does not exist")
 
 
+@check_record.register
 def _field(field: Field) -> None:
     name = f"column {field.name!r}"
     numeric = field.kind is Kind.NUMERIC
@@ -105,13 +157,7 @@ def _field(field: Field) -> None:
         require(field.meaning in COUNTABLE, f"{name} has a range")
         require(field.extent[0] <= field.extent[1], f"{name} has no range")
         check_moments(field, field.extent, tick=1000)
-    _check_levels(field)
-
-
-def _check_levels(field: Field) -> None:
-    """Levels of the type of their family, each once, and none that is a hole."""
-    levels, name = field.levels, f"column {field.name!r}"
-    types = TYPES.get(field.family, NUMBERS)
+    levels, types = field.levels, TYPES.get(field.family, NUMBERS)
     fits = not types or all(isinstance(level, types) for level in levels)
     require(fits, f"{name} has levels of another type")
     is_hole = null_cells(np.fromiter(levels, dtype=object, count=len(levels)))
@@ -121,45 +167,40 @@ def _check_levels(field: Field) -> None:
         check_moments(field, levels)
 
 
+@check_record.register
 def _schema(schema: Schema) -> None:
     require(schema.fields, "there is no column")
 
 
-TABLE_RULES: dict[type, Callable[[Any], None]] = {
-    Column: _column,
-    Field: _field,
-    Schema: _schema,
-}
-
-
-# The recipe engine
-
-
+@check_record.register
 def _passes(schedule: UntilStable | Direct) -> None:
     require(schedule.max_iter <= MOST_PASSES, f"max_iter is {schedule.max_iter}")
 
 
+@check_record.register
 def _information(weights: ClassInformation | PairInformation) -> None:
     require(0 <= weights.n_permutations <= MOST_PERMUTATIONS, "too many permutations")
     check_seed(weights.random_state)
 
 
-def _recipe(recipe: Recipe) -> None:
-    recipe.checked()
+check_record.register(Recipe)(Recipe.checked)
 
 
+@check_record.register
 def _range_scaler(scaler: RangeScaler) -> None:
     require(scaler.low.ndim == 1, "the scaler is no list")
     same = scaler.low.shape == scaler.high.shape == scaler.is_categorical.shape
     require(same and (scaler.low <= scaler.high).all(), "the scaler has no ranges")
 
 
+@check_record.register
 def _row_pool(pool: RowPool) -> None:
     require(pool.label >= -1, "a class is below −1")
     for rows in (pool.takers, pool.givers):
         check_rising(rows, np.iinfo(np.intp).max, "rows of a pool")
 
 
+@check_record.register
 def _fitted(fitted: FittedRecipe) -> None:
     n, p = fitted.donors.values.shape
     require(len(fitted.scaler.low) == p, "the scaler does not fit the donors")
@@ -196,9 +237,7 @@ def _check_pools(fitted: FittedRecipe, n: int) -> None:
         require(all(len(pool.givers) for pool in pools), "a class without donors")
 
 
-# The self-tuning engine
-
-
+@check_record.register
 def _candidate(candidate: Candidate) -> None:
     known = candidate.k in (EVERYONE, *KS) and candidate.kernel in KERNELS
     known = known and candidate.form in FORMS and candidate.scope in ("split", "soft")
@@ -206,6 +245,7 @@ def _candidate(candidate: Candidate) -> None:
     require(candidate.ridge > 0.0, f"a penalty of {candidate.ridge}")
 
 
+@check_record.register
 def _choice(choice: PanelChoice) -> None:
     n = len(choice.predictors)
     require("equal" in choice.weights, "weights of predictors are missing")
@@ -219,6 +259,7 @@ def _choice(choice: PanelChoice) -> None:
     require(choice.residuals.ndim == 1, "residuals are no list")
 
 
+@check_record.register
 def _column_features(features: ColumnFeatures) -> None:
     n = len(features.knots)
     require(SMALLEST <= features.spread <= 1.0, "features without a spread")
@@ -233,6 +274,7 @@ def _column_features(features: ColumnFeatures) -> None:
     require(features.levels.ndim == 1, "levels are no list")
 
 
+@check_record.register
 def _ground(ground: DonorTable) -> None:
     table = ground.table
     check_scaled(table.values, table.columns)
@@ -255,6 +297,7 @@ def _ground(ground: DonorTable) -> None:
         require(not table.missing[:, -1].any(), "labels are missing")
 
 
+@check_record.register
 def _tuned(tuned: FittedGrey) -> None:
     ground, p = tuned.ground, len(tuned.scaler.low)
     extra = ground.table.n_columns - p
@@ -283,23 +326,7 @@ def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
     require(fits, "a panel splits by classes that do not exist")
 
 
-NEIGHBOR_RULES: dict[type, Callable[[Any], None]] = {
-    UntilStable: _passes,
-    Direct: _passes,
-    ClassInformation: _information,
-    PairInformation: _information,
-    Recipe: _recipe,
-    RangeScaler: _range_scaler,
-    RowPool: _row_pool,
-    FittedRecipe: _fitted,
-    Candidate: _candidate,
-    PanelChoice: _choice,
-    ColumnFeatures: _column_features,
-    DonorTable: _ground,
-    FittedGrey: _tuned,
-}
-
-
+@check_record.register
 def _chained_scaler(scaler: SymmetricScaler) -> None:
     require(np.all(scaler.half_range > 0.0), "a scaler without a range")
     sizes = {np.shape(part) for part in (scaler.center, scaler.half_range)}
@@ -308,13 +335,15 @@ def _chained_scaler(scaler: SymmetricScaler) -> None:
     require((scaler.low is None) == (scaler.high is None), "the scaler lacks a limit")
 
 
+@check_record.register
 def _line(line: Line) -> None:
     require(line.slope.ndim == 1, "a slope is no list")
     largest = max(abs(line.offset), np.abs(line.slope).max(initial=0.0))
     require(largest <= LARGEST, "a coefficient is too large")
 
 
-def _match(match: MeanMatch) -> None:
+@check_record.register
+def _match(match: draws.MeanMatch) -> None:
     n = len(match.spots)
     require(n > 0 and match.spots.shape == (n,), "a match without predictions")
     require((np.diff(match.spots) > 0).all() and np.abs(match.spots).max() <= LARGEST, "spots")
@@ -323,56 +352,57 @@ def _match(match: MeanMatch) -> None:
     require((np.diff(match.starts) > 0).all(), "donors of a match do not rise")
 
 
-def _normal(normal: Normal) -> None:
+@check_record.register
+def _normal(normal: draws.Normal) -> None:
     require(0.0 <= normal.sigma <= LARGEST, "a deviation that is none")
     require(np.ndim(normal.scaler.center) == 0, "the scaler is not of one column")
 
 
-def _sample(sample: Sample) -> None:
+@check_record.register
+def _sample(sample: draws.Sample) -> None:
     require(sample.observed.ndim == 1 and len(sample.observed) > 0, "a sample of nothing")
 
 
-def _levels_model(model: Binary | Multinomial | Ordered) -> None:
+@check_record.register
+def _levels_model(model: draws.Binary | draws.Multinomial | draws.Ordered) -> None:
     n = len(model.levels)
     require(model.levels.shape == (n,) and n >= 2, "a choice among less than two levels")
-    if isinstance(model, Binary):
+    if isinstance(model, draws.Binary):
         require(n == 2, "two levels are needed")
-    elif isinstance(model, Multinomial):
+    elif isinstance(model, draws.Multinomial):
         require(len(model.lines) == n - 1, "lines do not fit the levels")
     else:
         require(model.thresholds.shape == (n - 1,), "thresholds do not fit the levels")
         require((np.diff(model.thresholds) >= 0).all(), "thresholds fall")
 
 
+@check_record.register
 def _column_model(model: ColumnModel) -> None:
     fitted, column = model.model, model.column
     slopes = [line.slope for line in getattr(fitted, "lines", ())]
     slopes += [fitted.line.slope] if hasattr(fitted, "line") else []
     fits = all(slope.shape == model.predictors.shape for slope in slopes)
     require(fits and model.predictors.ndim == 1, "a model does not fit its predictors")
-    given: dict[type, Callable[[Any], Any]] = {
-        Constant: lambda m: np.array([m.value]), Sample: lambda m: m.observed,
-        MeanMatch: lambda m: m.donors, Normal: lambda m: np.zeros(0),
-    }  # fmt: skip
-    values = given.get(type(fitted), lambda m: m.levels)(fitted)
     if column.kind is Kind.CATEGORICAL:  # ranks of ordered levels are rounded to one
-        require(not isinstance(fitted, Normal), "a normal category")
-        check_codes(values, column.n_levels, f"column {column.name!r}")
+        require(not isinstance(fitted, draws.Normal), "a normal category")
+        names = ("value", "observed", "donors", "levels")
+        given = next(getattr(fitted, name) for name in names if hasattr(fitted, name))
+        check_codes(np.atleast_1d(given), column.n_levels, f"column {column.name!r}")
 
 
+@check_record.register
 def _plan(plan: ChainPlan) -> None:
-    table = plan.table
+    table, design = plan.table, plan.design
     learned = Design.learn(table)
     _check_observed(table, table.values)
-    require(_same_scaler(plan.design.scaler, learned.scaler), "the design does not fit")
-    require(np.array_equal(plan.design.edges, learned.edges), "the design does not fit")
-    for mine, theirs in (
-        (plan.design.levels, learned.levels),
-        (plan.design.shares, learned.shares),
-    ):
+    require(_same_scaler(design.scaler, learned.scaler), "the design does not fit")
+    require(np.array_equal(design.edges, learned.edges), "the design does not fit")
+    for mine, theirs in ((design.levels, learned.levels), (design.shares, learned.shares)):
         require(_equal_parts(mine, theirs), "the design does not fit")
     require(len(plan.methods) == table.n_columns, "methods do not fit the columns")
-    fits = all(name in BY_KIND[c.kind] for name, c in zip(plan.methods, table.columns, strict=True))
+    fits = all(
+        name in draws.BY_KIND[c.kind] for name, c in zip(plan.methods, table.columns, strict=True)
+    )
     require(fits, "a method does not fit its column")
     for j, predictors in plan.predictors.items():
         require(0 <= j < table.n_columns, "predictors of a column that does not exist")
@@ -387,7 +417,12 @@ def _check_observed(table: Table, values: Floats) -> None:
     require(values.shape == table.values.shape, "values do not fit the table")
     require((~table.missing).any(axis=0).all(), "a column has no observed value")
     for j, column in enumerate(table.columns):
-        check_values(values[:, j], column)
+        if column.kind is not Kind.NUMERIC:
+            check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
+
+
+def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
 
 def _same_scaler(scaler: SymmetricScaler, learned: SymmetricScaler) -> bool:
@@ -396,32 +431,25 @@ def _same_scaler(scaler: SymmetricScaler, learned: SymmetricScaler) -> bool:
     return all(np.array_equal(mine, theirs) for mine, theirs in pairs if mine is not None)
 
 
-def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
-    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
-
-
+@check_record.register
 def _mice(fitted: FittedChains) -> None:
-    plan = fitted.plan
+    plan, table = fitted.plan, fitted.plan.table
     require(fitted.chains, "there is no chain")
     require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")
-    check_order(fitted.order, plan.table.n_rows)
+    check_order(fitted.order, table.n_rows)
     for chain in fitted.chains:
-        _check_chain(plan, chain)
+        require(chain.drawn.shape == (int(table.missing.sum()),), "draws do not fit the holes")
+        require(chain.traces.shape == (plan.n_iter, len(plan.targets), 2), "traces do not fit")
+        values = table.values.copy()
+        values[table.missing] = chain.drawn
+        _check_observed(table, values)
+        for j, model in chain.models.items():
+            fits = 0 <= j < table.n_columns and model.column == table.columns[j]
+            require(fits, "a strange model")
+            check_rising(model.predictors, plan.design.width, "predictors of a model")
 
 
-def _check_chain(plan: ChainPlan, chain: Chain) -> None:
-    """Whether a chain's draws, models and traces are those of the table of the plan."""
-    table = plan.table
-    require(chain.drawn.shape == (int(table.missing.sum()),), "draws do not fit the holes")
-    require(chain.traces.shape == (plan.n_iter, len(plan.targets), 2), "traces do not fit")
-    values = table.values.copy()
-    values[table.missing] = chain.drawn
-    _check_observed(table, values)
-    for j, model in chain.models.items():
-        require(0 <= j < table.n_columns and model.column == table.columns[j], "a strange model")
-        check_rising(model.predictors, plan.design.width, "predictors of a model")
-
-
+@check_record.register
 def _forest(forest: Forest) -> None:
     n = len(forest.feature)
     nodes = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
@@ -434,6 +462,7 @@ def _forest(forest: Forest) -> None:
     require(np.abs(forest.value).max(initial=0.0) <= FAR, "a value is too large")
 
 
+@check_record.register
 def _missforest(fitted: missforest.FittedForests) -> None:
     table, settings = fitted.table, fitted.settings
     _check_observed(table, fitted.state.values)
@@ -462,30 +491,3 @@ def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
         leaves = forest.value[forest.feature < 0]
         counted = forest.n_classes > leaves.max() or len(forest.roots) == 1
         require(counted, "votes that nobody counts")
-
-
-CHAINED_RULES: dict[type, Callable[[Any], None]] = {
-    SymmetricScaler: _chained_scaler,
-    Line: _line,
-    MeanMatch: _match,
-    Normal: _normal,
-    Sample: _sample,
-    Binary: _levels_model,
-    Multinomial: _levels_model,
-    Ordered: _levels_model,
-    ColumnModel: _column_model,
-    ChainPlan: _plan,
-    FittedChains: _mice,
-    Forest: _forest,
-    missforest.FittedForests: _missforest,
-}
-
-
-RULES = {**TABLE_RULES, **NEIGHBOR_RULES, **CHAINED_RULES}
-
-
-def check_record(record: Any) -> None:
-    """Refuse a record that breaks the rule of its type; of some the declared types say all."""
-    rule = RULES.get(type(record))
-    if rule is not None:
-        rule(record)

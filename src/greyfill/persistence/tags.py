@@ -1,23 +1,20 @@
-"""The only types that a saved file may name, and what may stand where a protocol is declared."""
+"""The only types that a saved file may name, and whether values are of the types declared."""
 
+import types
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from greyfill import imputers
-from greyfill._chained import missforest
+from greyfill._chained import draws, missforest
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
-from greyfill._chained.draws import (
-    Binary,
-    Constant,
-    MeanMatch,
-    Model,
-    Multinomial,
-    Normal,
-    Ordered,
-    Sample,
-)
 from greyfill._chained.forest import Forest, Grown
 from greyfill._chained.regressions import Line
 from greyfill._grey.candidates import Candidate
@@ -32,7 +29,9 @@ from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.schedule import Direct, Once, Sequential, Trace, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill.exceptions import PersistenceError
 from greyfill.frames.schema import Family, Field, Schema
+from greyfill.persistence.archive import KINDS
 from greyfill.ranges import RangeScaler, SymmetricScaler
 from greyfill.table import Column, Kind, Table
 
@@ -43,123 +42,79 @@ PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Fill: (PlainFill, WeightedFill),
     recipe.Start: (GlobalStart, ClassStart),
     recipe.Schedule: (Once, UntilStable, Direct, Sequential),
-    Model: (Constant, Sample, MeanMatch, Normal, Binary, Multinomial, Ordered),
-}
+    draws.Model: (
+        draws.Constant, draws.Sample, draws.MeanMatch, draws.Normal, draws.Binary,
+        draws.Multinomial, draws.Ordered,
+    ),
+}  # fmt: skip
 """The types of ours that follow a protocol."""
 
-TYPES: dict[str, type[Any]] = {
-    "kind": Kind,
-    "column": Column,
-    "table": Table,
-    "family": Family,
-    "field": Field,
-    "schema": Schema,
-    "recipe": recipe.Recipe,
-    "grey-distance": Grey,
-    "heom-distance": Heom,
-    "equal-weights": EqualWeights,
-    "class-information": ClassInformation,
-    "pair-information": PairInformation,
-    "all-rows": AllRows,
-    "complete-rows": CompleteRows,
-    "same-class": SameClass,
-    "row-pool": RowPool,
-    "plain-fill": PlainFill,
-    "weighted-fill": WeightedFill,
-    "global-start": GlobalStart,
-    "class-start": ClassStart,
-    "once": Once,
-    "until-stable": UntilStable,
-    "direct": Direct,
-    "sequential": Sequential,
-    "trace": Trace,
-    "range-scaler": RangeScaler,
-    "neighbors": FittedRecipe,
-    "candidate": Candidate,
-    "choice": PanelChoice,
-    "tuned-neighbors": FittedGrey,
-    "column-features": ColumnFeatures,
-    "feature-map": FeatureMap,
-    "donor-table": DonorTable,
-    "half-range-scaler": SymmetricScaler,
-    "design": Design,
-    "linear-predictor": Line,
-    "constant": Constant,
-    "sample": Sample,
-    "mean-matching": MeanMatch,
-    "normal": Normal,
-    "logistic": Binary,
-    "multinomial": Multinomial,
-    "proportional-odds": Ordered,
-    "column-model": ColumnModel,
-    "chain-plan": ChainPlan,
-    "chain": Chain,
-    "mice": FittedChains,
-    "forest": Forest,
-    "forest-with-error": Grown,
-    "missforest-settings": missforest.ForestSettings,
-    "missforest-pass": missforest.ForestPass,
-    "missforest": missforest.FittedForests,
-}
-"""Types by their tags in a file: a type may move and be renamed, its tag stays."""
+SAVED: tuple[tuple[str, type[Any], str], ...] = (
+    ("kind", Kind, "table.Kind"),
+    ("column", Column, "table.Column"),
+    ("table", Table, "table.Table"),
+    ("family", Family, "frames.schema.Family"),
+    ("field", Field, "frames.schema.Field"),
+    ("schema", Schema, "frames.schema.Schema"),
+    ("recipe", recipe.Recipe, "_neighbors.recipe.Recipe"),
+    ("grey-distance", Grey, "_neighbors.distance.Grey"),
+    ("heom-distance", Heom, "_neighbors.distance.Heom"),
+    ("equal-weights", EqualWeights, "_neighbors.weighting.EqualWeights"),
+    ("class-information", ClassInformation, "_neighbors.weighting.ClassInformation"),
+    ("pair-information", PairInformation, "_neighbors.weighting.PairInformation"),
+    ("all-rows", AllRows, "_neighbors.donors.AllRows"),
+    ("complete-rows", CompleteRows, "_neighbors.donors.CompleteRows"),
+    ("same-class", SameClass, "_neighbors.donors.SameClass"),
+    ("row-pool", RowPool, "_neighbors.donors.RowPool"),
+    ("plain-fill", PlainFill, "_neighbors.filling.PlainFill"),
+    ("weighted-fill", WeightedFill, "_neighbors.filling.WeightedFill"),
+    ("global-start", GlobalStart, "_neighbors.start.GlobalStart"),
+    ("class-start", ClassStart, "_neighbors.start.ClassStart"),
+    ("once", Once, "_neighbors.schedule.Once"),
+    ("until-stable", UntilStable, "_neighbors.schedule.UntilStable"),
+    ("direct", Direct, "_neighbors.schedule.Direct"),
+    ("sequential", Sequential, "_neighbors.schedule.Sequential"),
+    ("trace", Trace, "_neighbors.schedule.Trace"),
+    ("range-scaler", RangeScaler, "_neighbors.scaling.Scaler"),
+    ("neighbors", FittedRecipe, "_neighbors.serving.Fitted"),
+    ("candidate", Candidate, "_neighbors.tuned.candidates.Candidate"),
+    ("choice", PanelChoice, "_neighbors.tuned.choosing.Choice"),
+    ("tuned-neighbors", FittedGrey, "_neighbors.tuned.engine.Tuned"),
+    ("column-features", ColumnFeatures, "_neighbors.tuned.features.ColumnFeatures"),
+    ("feature-map", FeatureMap, "_neighbors.tuned.features.FeatureMap"),
+    ("donor-table", DonorTable, "_neighbors.tuned.ground.Ground"),
+    ("half-range-scaler", SymmetricScaler, "_chained.scaling.Scaler"),
+    ("design", Design, "_chained.design.Design"),
+    ("linear-predictor", Line, "_chained.linear.Line"),
+    ("constant", draws.Constant, "_chained.numbers.Constant"),
+    ("sample", draws.Sample, "_chained.numbers.Sample"),
+    ("mean-matching", draws.MeanMatch, "_chained.numbers.Match"),
+    ("normal", draws.Normal, "_chained.numbers.Normal"),
+    ("logistic", draws.Binary, "_chained.categories.Binary"),
+    ("multinomial", draws.Multinomial, "_chained.categories.Multinomial"),
+    ("proportional-odds", draws.Ordered, "_chained.categories.Ordered"),
+    ("column-model", ColumnModel, "_chained.chain.ColumnModel"),
+    ("chain-plan", ChainPlan, "_chained.chain.Plan"),
+    ("chain", Chain, "_chained.chain.Chain"),
+    ("mice", FittedChains, "_chained.mice.Fitted"),
+    ("forest", Forest, "_chained.forest.Forest"),
+    ("forest-with-error", Grown, "_chained.growing.Grown"),
+    ("missforest-settings", missforest.ForestSettings, "_chained.missforest.Settings"),
+    ("missforest-pass", missforest.ForestPass, "_chained.missforest.State"),
+    ("missforest", missforest.FittedForests, "_chained.missforest.Fitted"),
+)
+"""Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
+its tag stays. The old names are read for good and never written; a new type has none ("")."""
 
-OLD_NAMES: dict[str, str] = {
-    "table.Kind": "kind",
-    "table.Column": "column",
-    "table.Table": "table",
-    "frames.schema.Family": "family",
-    "frames.schema.Field": "field",
-    "frames.schema.Schema": "schema",
-    "_neighbors.recipe.Recipe": "recipe",
-    "_neighbors.distance.Grey": "grey-distance",
-    "_neighbors.distance.Heom": "heom-distance",
-    "_neighbors.weighting.EqualWeights": "equal-weights",
-    "_neighbors.weighting.ClassInformation": "class-information",
-    "_neighbors.weighting.PairInformation": "pair-information",
-    "_neighbors.donors.AllRows": "all-rows",
-    "_neighbors.donors.CompleteRows": "complete-rows",
-    "_neighbors.donors.SameClass": "same-class",
-    "_neighbors.donors.RowPool": "row-pool",
-    "_neighbors.filling.PlainFill": "plain-fill",
-    "_neighbors.filling.WeightedFill": "weighted-fill",
-    "_neighbors.start.GlobalStart": "global-start",
-    "_neighbors.start.ClassStart": "class-start",
-    "_neighbors.schedule.Once": "once",
-    "_neighbors.schedule.UntilStable": "until-stable",
-    "_neighbors.schedule.Direct": "direct",
-    "_neighbors.schedule.Sequential": "sequential",
-    "_neighbors.schedule.Trace": "trace",
-    "_neighbors.scaling.Scaler": "range-scaler",
-    "_neighbors.serving.Fitted": "neighbors",
-    "_neighbors.tuned.candidates.Candidate": "candidate",
-    "_neighbors.tuned.choosing.Choice": "choice",
-    "_neighbors.tuned.engine.Tuned": "tuned-neighbors",
-    "_neighbors.tuned.features.ColumnFeatures": "column-features",
-    "_neighbors.tuned.features.FeatureMap": "feature-map",
-    "_neighbors.tuned.ground.Ground": "donor-table",
-    "_chained.scaling.Scaler": "half-range-scaler",
-    "_chained.design.Design": "design",
-    "_chained.linear.Line": "linear-predictor",
-    "_chained.numbers.Constant": "constant",
-    "_chained.numbers.Sample": "sample",
-    "_chained.numbers.Match": "mean-matching",
-    "_chained.numbers.Normal": "normal",
-    "_chained.categories.Binary": "logistic",
-    "_chained.categories.Multinomial": "multinomial",
-    "_chained.categories.Ordered": "proportional-odds",
-    "_chained.chain.ColumnModel": "column-model",
-    "_chained.chain.Plan": "chain-plan",
-    "_chained.chain.Chain": "chain",
-    "_chained.mice.Fitted": "mice",
-    "_chained.forest.Forest": "forest",
-    "_chained.growing.Grown": "forest-with-error",
-    "_chained.missforest.Settings": "missforest-settings",
-    "_chained.missforest.State": "missforest-pass",
-    "_chained.missforest.Fitted": "missforest",
-}
-"""What files of format 1 name types by, and their tags: read for good, never written."""
+TYPES = {tag: item for tag, item, _ in SAVED}
+"""Types by tag."""
 
-OLD_FIELDS: dict[str, dict[str, str]] = {}
+OLD_NAMES = {old: tag for tag, _, old in SAVED if old}
+"""Tags by the names of format 1."""
+
+OLD_FIELDS: dict[str, dict[str, str]] = {
+    "MICEImputer": {"_served": "_chains", "_taught": "_label_chains"},
+}
 """Older names of fields in files, and those of now, by a tag or the name of an imputer."""
 
 ENUMS = {tag: item for tag, item in TYPES.items() if issubclass(item, Enum)}
@@ -198,3 +153,126 @@ def renamed(tag: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Fields of a file under the names that they have now."""
     names = OLD_FIELDS.get(tag, {})
     return {names.get(name, name): value for name, value in fields.items()}
+
+
+PLAIN = (bool, int, float, str, bytes, date, datetime, time, timedelta, Decimal, np.generic)
+"""Types of the values that people put into tables and parameters."""
+
+NUMBERS: dict[Any, tuple[type, ...]] = {
+    int: (int, np.integer),
+    float: (float, int, np.floating, np.integer),
+    bool: (bool, np.bool_),
+}
+"""What may stand for a number of Python."""
+
+
+def conform(value: Any, hint: Any, where: str) -> Any:
+    """The value, arrays in C order, if it is of the declared type; an error that says where else.
+
+    >>> conform([1, 2], list[int], "history_")
+    [1, 2]
+    >>> conform([1, "2"], list[int], "history_")
+    Traceback (most recent call last):
+    greyfill.exceptions.PersistenceError: history_ holds '2' where int belongs
+    """
+    if hint is Any:
+        return _plain(value, where)
+    if hint in PARTS:
+        return _of_type(value, PARTS[hint], hint, where)
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _any_of(value, hint, where)
+    if origin is np.ndarray:
+        return _array(value, get_args(get_args(hint)[1])[0], where)
+    if origin in (tuple, list, dict):
+        return _container(value, origin, get_args(hint), where)
+    return _scalar(value, hint, where)
+
+
+def _misplaced(value: Any, hint: Any, where: str) -> PersistenceError:
+    """That a value, which may be of any size, stands where another type belongs."""
+    is_short = isinstance(value, str | int | float | None) and len(repr(value)[:40]) < 40
+    words = repr(value) if is_short else f"a {type(value).__name__}"
+    name = getattr(hint, "__name__", str(hint))
+    return PersistenceError(f"{where} holds {words} where {name} belongs")
+
+
+def _of_type(value: Any, kinds: tuple[type, ...], hint: Any, where: str) -> Any:
+    if type(value) not in kinds:
+        raise _misplaced(value, hint, where)
+    return value
+
+
+def _any_of(value: Any, hint: Any, where: str) -> Any:
+    for choice in get_args(hint):
+        with suppress(PersistenceError):
+            return conform(value, choice, where)
+    raise _misplaced(value, hint, where)
+
+
+def _scalar(value: Any, hint: Any, where: str) -> Any:
+    """One number, text, record or enumeration; True is no number, and no whole one is huge."""
+    is_truth = isinstance(value, bool) and hint is not bool
+    is_huge = isinstance(value, int) and not abs(value) < 2**100
+    if is_truth or is_huge or not isinstance(value, NUMBERS.get(hint, hint)):
+        raise _misplaced(value, hint, where)
+    return value
+
+
+def _array(value: Any, dtype: Any, where: str) -> Any:
+    """An array of exactly this dtype; a declared array may also be a single number of it."""
+    if dtype is Any:
+        return _of_type(_plain(value, where), (np.ndarray,), np.ndarray, where)
+    wanted = np.dtype(dtype)
+    if isinstance(value, np.generic) and value.dtype == wanted:
+        return value
+    if not isinstance(value, np.ndarray) or value.dtype != wanted or not value.dtype.isnative:
+        raise PersistenceError(f"{where} is no array of {wanted}")
+    if wanted.hasobject:
+        _plain(value, where)
+    return np.ascontiguousarray(value) if value.ndim else value
+
+
+def _container(value: Any, kind: Any, hints: tuple[Any, ...], where: str) -> Any:
+    """A tuple, a list or a dict, whose parts are of their own declared types."""
+    if not isinstance(value, kind):
+        raise _misplaced(value, kind, where)
+    if kind is dict:
+        both = value.items()
+        return {conform(k, hints[0], where): conform(v, hints[1], where) for k, v in both}
+    if kind is tuple and hints[-1] is not Ellipsis:
+        if len(value) != len(hints):
+            raise PersistenceError(f"{where} has {len(value)} parts, not {len(hints)}")
+        return tuple(conform(v, hint, where) for v, hint in zip(value, hints, strict=True))
+    return kind(conform(part, hints[0], where) for part in value)
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Refuse records of ours and other objects among what a user may have given."""
+    if value is None or (isinstance(value, PLAIN) and not isinstance(value, Enum)):
+        return value
+    parts: Iterable[Any] = ()
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = value
+    elif isinstance(value, dict):
+        parts = (*value.keys(), *value.values())
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        parts = value.ravel()
+    elif not isinstance(value, np.ndarray) or value.dtype.kind not in KINDS:
+        raise PersistenceError(f"{where} holds a {type(value).__name__}, which is no plain value")
+    for part in parts:
+        _plain(part, where)
+    return value
+
+
+def refuse_not_finite(value: Any, where: str) -> None:
+    """Refuse NaN and infinity in a number, an array or a container of them."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list):
+        for part in value:
+            refuse_not_finite(part, where)
+    elif isinstance(value, float | np.floating | np.ndarray):
+        numbers = np.asarray(value)
+        if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+            raise PersistenceError(f"{where} holds a number that is not finite")

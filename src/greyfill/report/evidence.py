@@ -6,12 +6,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from greyfill import frames
 from greyfill.conventions import check_fitted
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.targets import Meaning, read_target
 from greyfill.text import clean, plural, tidy
 
 MOST_CLASSES = 8
@@ -82,7 +84,7 @@ def read(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
         filled=values * seconds,
         imputed=table.missing & ~holes,
         kept=kept,
-        classes=None if y is None else _read_classes(y, table.n_rows),
+        classes=None if y is None else _read_classes(imputer, y, table.n_rows),
     )
 
 
@@ -102,12 +104,13 @@ def _encode_filled(imputer: Any, schema: Schema, filled: Any) -> tuple[Table, Bo
     return table, kept
 
 
-def _read_classes(y: Any, n_rows: int) -> Classes | None:
-    """The classes of the rows; None where y has none, as continuous targets do."""
-    codes, labels = frames.encode_labels(y)
+def _read_classes(imputer: Any, y: Any, n_rows: int) -> Classes | None:
+    """The classes of the rows as the imputer reads y; None where it has none."""
+    target = read_target(y, needs_classes=get_tags(imputer).target_tags.required)
+    codes, labels = target.codes, target.classes
     if len(codes) != n_rows:
         raise InvalidDataError(f"X has {n_rows} rows, but y has {len(codes)} labels")
-    if not labels or frames.are_continuous(labels):
+    if target.meaning is not Meaning.CLASSES:
         return None
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
