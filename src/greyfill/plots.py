@@ -19,7 +19,13 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 'weight λ in the distance'
 """
 
-from greyfill.report.charts import convergence, k_curve, missing_map, relevance, sensitivity
-from greyfill.report.histograms import distributions
+from greyfill.report.charts import (
+    convergence,
+    distributions,
+    k_curve,
+    missing_map,
+    relevance,
+    sensitivity,
+)
 
 __all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]

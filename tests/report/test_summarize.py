@@ -13,7 +13,7 @@ from report.tables import nasty_report, tiny
 import greyfill
 from greyfill.exceptions import InvalidDataError
 from greyfill.report import evidence, summarize
-from greyfill.report.column_summary import NOT_TOLD, OTHER_ROWS
+from greyfill.report.column_summary import NO_SPREADS, OTHER_ROWS
 
 
 def test_numbers_of_the_whole_table():
@@ -209,7 +209,7 @@ class Told(greyfill.KNNIImputer):
 def test_uncertain_cells():
     imputer, X, filled, y = tiny()
     del imputer.cell_spreads_  # as if it were of a family that cannot tell
-    assert summarize(imputer, X, filled, y)["uncertain"] == {"note": NOT_TOLD, "cells": []}
+    assert summarize(imputer, X, filled, y)["uncertain"] == {"note": NO_SPREADS, "cells": []}
     told = Told(n_neighbors=1).fit(X, y)
     told.cell_spreads_ = np.array([2, 3]), np.array([0, 1]), np.array([0.5, 0.4])
     age, sex = summarize(told, X, filled, y)["uncertain"]["cells"]
