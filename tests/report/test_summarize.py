@@ -199,6 +199,14 @@ def test_holes_that_depend_on_values_are_noticed():
     assert any("Little's test" in c["text"] for c in summary["cautions"])
 
 
+def test_a_table_without_numbers_is_not_tested():
+    X = pd.DataFrame({"a": ["u", "v"] * 20, "b": ["x", None, "y", "x"] * 10})
+    imputer = greyfill.KNNIImputer(5)
+    assert summarize(imputer, X, imputer.fit_transform(X))["little_test"] is None
+    mixed = X.assign(c=np.arange(40.0))
+    assert summarize(imputer, mixed, imputer.fit_transform(mixed))["little_test"] is not None
+
+
 class Told(greyfill.KNNIImputer):
     """An imputer that tells the spread and the donors of its cells."""
 

@@ -56,8 +56,10 @@ def section(source: Any, name: str) -> Any:
     check_fitted(source)
     if name == "relevance":
         return evidence.relevance(source, evidence.column_names(source))
-    if name in ("k", "convergence"):
-        return evidence.k_curve(source) if name == "k" else evidence.convergence(source)
+    if name == "k":
+        return evidence.k_curve(source)
+    if name == "convergence":
+        return evidence.convergence(source)
     if hasattr(source, "report_"):
         return section(source.report_, name)
     raise InvalidDataError(
@@ -372,8 +374,7 @@ def distributions(
     columns = section(source, "columns")
     entry = _named(columns, column) if column else max(columns, key=lambda c: c["filled"])
     part = entry if group is None else _named(entry.get("classes", []), group)
-    is_number = bool(entry["edges"])
-    ax = axes_of(ax, 3.6, 1.7 if is_number else 0.7 + 0.3 * len(entry["bins"]))
+    ax = axes_of(ax, 3.6, 1.7 if entry["edges"] else 0.7 + 0.3 * len(entry["bins"]))
     _panel(ax, entry, part)
     title = entry["name"] if group is None else group
     ax.set_title(shorten(title, 24), loc="left", y=1.0, fontsize=FONT_SIZE, parse_math=False)
@@ -389,9 +390,8 @@ def column_figure(entry: Entry) -> Figure:
     figure, axes = _stacked(entry, len(parts))
     for ax, part in zip(axes, parts, strict=True):
         _panel(ax, entry, part)
-        places = ("figure fraction", "axes fraction")
-        words = shorten(part["name"], 24)
-        without_math([note(ax, words, (0.017, 1.0), (0, 4), FONT_SIZE, xycoords=places)])
+        name, places = shorten(part["name"], 24), ("figure fraction", "axes fraction")
+        without_math([note(ax, name, (0.017, 1.0), (0, 4), FONT_SIZE, xycoords=places)])
         ax.set_title(_counts(part), loc="right", y=1.0, pad=4, fontsize=FONT_SIZE - 2, color=QUIET)
     return figure
 

@@ -278,10 +278,8 @@ def describe_cells(side: Entry, column: Entry) -> str:
     if column["kind"] == "numeric":
         mean, sd = value_in(side["mean"], column["unit"]), side["sd"]
         return mean if sd is None else f"{mean} ± {spread_in(sd, column['unit'])}"
-    named = [
-        n if label != OTHER else -1
-        for n, label in zip(side["histogram"], column["bins"], strict=True)
-    ]
-    most = max(range(len(named)), key=named.__getitem__)
+    bins = zip(side["histogram"], column["bins"], strict=True)
+    named = [-1 if label == OTHER else n for n, label in bins]
+    most = int(np.argmax(named))
     label = isolated(shorten(column["bins"][most], 24))
     return f"{label} ({share(side['histogram'][most] / side['count'])})"

@@ -274,8 +274,8 @@ def left_out(summary: Summary) -> Iterator[str]:
             f"shown; they cover {share(1 - patterns['rows_left_out'] / table['rows'])} of the rows."
         )
     if summary["relevance"]["sample"] is not None:
-        sample = count(summary["relevance"]["sample"])
-        yield f"The information about the class is estimated from {sample} rows taken at even steps."
+        n = count(summary["relevance"]["sample"])
+        yield f"The information about the class is estimated from {n} rows taken at even steps."
     if any(c["name"] == SMALLER for c in table["classes"]):
         yield f"The smaller ones of {count(table['n_classes'])} classes are taken together."
     if not summary["rows"]:
