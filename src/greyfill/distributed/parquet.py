@@ -1,7 +1,7 @@
 """A Parquet dataset that is larger than memory: partition by partition, and to be resumed.
 
 ```
-dataset ── learn ──> fills of every partition   in OUT.partial/fills, one file each
+dataset ── fit ────> fills of every partition   in OUT.partial/fills, one file each
         ── write ──> every partition, filled    in OUT.partial/parts, each renamed when complete
         ── rename ─> OUT                        which is complete, or not there
 ```
@@ -24,7 +24,7 @@ import numpy as np
 
 from greyfill import files, persistence
 from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.dask_imputer import check_imputer, learn
+from greyfill.distributed.dask_imputer import check_imputer, fit_partitions
 from greyfill.distributed.partitions import put_fills, with_columns_of
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_dataset
@@ -156,10 +156,10 @@ def impute_dataset(
     _refuse_other_columns(partitions, ignored)
     staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
     staging.open(_fingerprint(partitions, imputer, target, features))
-    if not staging.is_learned(len(partitions)):
+    if not staging.is_fitted(len(partitions)):
         report(f"learning from {len(partitions)} partitions")
         with local_cluster(n_jobs, staging.folder / "spill") as cluster:
-            _learn(cluster, imputer, partitions, header.select(features), target, staging)
+            _fit(cluster, imputer, partitions, header.select(features), target, staging)
     fitted = persistence.load(staging.folder / MODEL)
     for number, partition in enumerate(partitions):
         if staging.needs(partition):
@@ -209,7 +209,7 @@ def _features(
     return features
 
 
-def _learn(
+def _fit(
     cluster: Cluster,
     imputer: Any,
     partitions: list[Partition],
@@ -224,10 +224,10 @@ def _learn(
         labels = [cluster.lazily(Partition.labels, partition, target) for partition in partitions]
     elif target is None:
         imputer._refuse_no_labels()
-    learned = learn(cluster, imputer, frames, labels, header)
-    for number, fills in enumerate(learned.all_fills(cluster)):
+    fit = fit_partitions(cluster, imputer, frames, labels, header)
+    for number, fills in enumerate(fit.all_fills(cluster)):
         staging.save_fills(number, cluster.fetch([fills], "filling")[0])
-    persistence.save(learned.imputer, staging.folder / MODEL)
+    persistence.save(fit.imputer, staging.folder / MODEL)
 
 
 def _filled(partition: Partition, features: list[str], imputer: Any, fills: Floats) -> Any:
@@ -277,7 +277,7 @@ class Staging:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             plan.write_text(fingerprint)
 
-    def is_learned(self, n_partitions: int) -> bool:
+    def is_fitted(self, n_partitions: int) -> bool:
         """Whether all fills are known; the model is written after the last of them."""
         known = all(self._fills(number).exists() for number in range(n_partitions))
         return known and (self.folder / MODEL).exists()
