@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +18,7 @@ Task = Any
 """A call that has not been made, a value that a worker has or will have, or a lazy partition."""
 
 THREADS = 4
-"""Blocks make their passes in so many groups when there are no workers."""
+"""Blocks make their passes in so many groups when there is no client."""
 
 FAN_IN = 8
 """So many values are combined by one task of a reduction."""
@@ -48,7 +50,7 @@ class Call:
 
 
 class Cluster:
-    """Runs pure functions on workers; results stay there until somebody asks for them.
+    """Runs pure functions on workers; results stay there until they are fetched.
 
     Lost results are computed anew from what they were made of, so a worker may die at any time.
     With a client, calls are submitted to it and results are its futures; without one, both are
@@ -90,7 +92,7 @@ class Cluster:
     def wait(self, tasks: Sequence[Task], doing: str) -> None:
         """Wait until values that are kept are there, or say what went wrong."""
         if self.client is None:
-            return  # threads of this process are waited for anyway
+            return  # threads of this process have finished by now
         from distributed import wait
 
         left = list(tasks)
@@ -139,7 +141,11 @@ class Cluster:
         if self.client is None:
             return list(persist(*(_delayed(task, made) for task in tasks), scheduler="threads"))
         read = list({id(task): task for task in _reading(tasks)}.values())
-        futures = self.client.compute([self._lazy(task) for task in read]) if read else []
+        lazy = [
+            task if isinstance(task, Delayed) else self.lazily(task.function, *task.arguments)
+            for task in read
+        ]
+        futures = self.client.compute(lazy) if read else []
         made = {id(task): future for task, future in zip(read, futures, strict=True)}
         graph: dict[str, Any] = {}
         wanted = [_graphed(task, made, graph) for task in tasks]
@@ -147,9 +153,6 @@ class Cluster:
         futures = self.client.get(graph, keys, sync=False) if graph else []
         found = dict(zip(keys, futures, strict=True))
         return [found[key] if isinstance(key, str) else key for key in wanted]
-
-    def _lazy(self, task: Call | Delayed) -> Delayed:
-        return task if isinstance(task, Delayed) else self.lazily(task.function, *task.arguments)
 
 
 def _reading(task: Task) -> Iterator[Call | Delayed]:
@@ -193,9 +196,9 @@ def _delayed(task: Task, made: dict[int, Task]) -> Any:
 
 def _with_future(argument: Any) -> Any:
     """A value of a worker as a part of a lazy graph; anything else as it is."""
-    return (
-        Delayed(argument.key, Held({argument.key: argument})) if _is_future(argument) else argument
-    )
+    if not _is_future(argument):
+        return argument
+    return Delayed(argument.key, Held({argument.key: argument}))
 
 
 class Held(dict[str, Any]):
@@ -231,10 +234,7 @@ def add_all(values: list[Any]) -> Any:
     >>> add_all([1, 2, 3])
     6
     """
-    total = values[0]
-    for value in values[1:]:
-        total = total + value
-    return total
+    return reduce(add, values)
 
 
 @contextmanager

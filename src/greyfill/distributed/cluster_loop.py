@@ -17,6 +17,7 @@ from greyfill._neighbors.k_selection import (
     hidden_ranks,
 )
 from greyfill._neighbors.links import informed
+from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.preparation import Prepared, even_sizes, overall_weights, sample_ranks
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, Sequential
@@ -30,7 +31,7 @@ from greyfill.distributed.blocks import (
     ranks_within,
 )
 from greyfill.distributed.cluster import FAN_IN, Cluster, Task
-from greyfill.distributed.passes import FitSummary, MovedHoles
+from greyfill.distributed.passes import MovedHoles
 from greyfill.distributed.pools import (
     BlockCounts,
     ByPool,
@@ -88,7 +89,6 @@ class ClusterWork:
 
     def __init__(self, parts: DonorParts, plan: SearchPlan) -> None:
         self._cluster, self._plan, self._parts = parts.cluster, plan, parts
-        self._fallbacks: list[Task] = []
         self._groups: list[list[int]] = []
         self._grouped: list[Task] = []
         self._started: deque[Bunch] = deque()
@@ -132,25 +132,21 @@ class ClusterWork:
 
     def fallbacks(self) -> Counter[str]:
         """Cells that could not be filled by the rule."""
-        total: Counter[str] = Counter()
-        for found in self._cluster.fetch(self._fallbacks, "counting fallbacks"):
-            total.update(found)
-        return total
+        tasks = [self._cluster.task(self._plan.fallbacks, block) for block in self._parts.blocks]
+        return sum(self._cluster.fetch(tasks, "counting fallbacks"), Counter[str]())
 
     def _link_holes(self) -> list[Task]:
         """Search the donors of all blocks, and weigh what they give."""
-        task, parts = self._cluster.task, self._parts
-        nearest = parts.search(parts.blocks, self._plan)
+        parts, plan = self._parts, self._plan
+        nearest = parts.search(parts.blocks, plan)
         parts.release()
+        each = zip(parts.blocks, nearest, parts.first_holes, strict=True)
         linked = self._cluster.keep(
             [
-                task(pass_work.link_holes, block, by_pool, self._plan.plan, int(first))
-                for block, by_pool, first in zip(
-                    parts.blocks, nearest, parts.first_holes, strict=True
-                )
+                self._cluster.task(pass_work.link_holes, block, by_pool, plan.plan, int(first))
+                for block, by_pool, first in each
             ]
         )
-        self._fallbacks = [task(self._plan.fallbacks, block) for block in parts.blocks]
         self._cluster.wait(linked, "weighing donors")
         return linked
 
@@ -160,11 +156,9 @@ class ClusterWork:
             self._groups = [list(range(len(linked)))]
         else:
             self._groups = self._cluster.together(linked)
+        groups = [[linked[block] for block in group] for group in self._groups]
         self._grouped = self._cluster.keep(
-            [
-                self._cluster.task(pass_work.as_group, [linked[block] for block in group])
-                for group in self._groups
-            ]
+            [self._cluster.task(pass_work.as_group, group) for group in groups]
         )
 
     def _finish_bunch(self) -> list[FinishedPass]:
@@ -203,11 +197,8 @@ class ClusterWork:
         ]
         kept = self._cluster.keep([*chain.from_iterable(passes), *moved, *outcomes])
         n = len(self._groups)
-        return Bunch(
-            [kept[first : first + n] for first in range(0, size * n, n)],
-            kept[size * n : -n],
-            kept[-n:],
-        )
+        made = [kept[first : first + n] for first in range(0, size * n, n)]
+        return Bunch(made, kept[size * n : -n], kept[-n:])
 
     def _start_alone(self, size: int, before: Bunch | None) -> Bunch:
         """The same where all blocks are on one worker."""
@@ -230,14 +221,15 @@ def choose_k(
     if rule is None:
         return int(wanted), {}
     if rule == "cv" and n_classes is not None:
-        errors = _classification_errors(parts, settings, n_classes)
+        task = _classification_task(parts, settings, n_classes)
     else:
-        errors = _hidden_errors(parts, settings, hidden_plan)
+        task = _hidden_task(parts, settings, hidden_plan)
+    errors = parts.cluster.fetch([task], "choosing k")[0]
     scores = {k: float(error) for k, error in enumerate(errors, start=1)}
     return best_k(scores), scores
 
 
-def _classification_errors(parts: DonorParts, settings: RecipeSettings, n_classes: int) -> Floats:
+def _classification_task(parts: DonorParts, settings: RecipeSettings, n_classes: int) -> Task:
     """`by_classification` on the stratified sample that one machine would draw."""
     cluster, plan = parts.cluster, parts.plan
     tasks = [cluster.task(_classifiable_counts, b, plan, n_classes) for b in parts.blocks]
@@ -253,9 +245,7 @@ def _classification_errors(parts: DonorParts, settings: RecipeSettings, n_classe
         cluster.task(_pick, block, plan, informed_only, Share.of(ranks, before[b], usable[b]))
         for b, block in enumerate(parts.blocks)
     ]
-    task = cluster.task(_sample_errors, sample, plan, settings.random_state, settings.n_jobs)
-    errors: Floats = cluster.fetch([task], "choosing k")[0]
-    return errors
+    return cluster.task(_sample_errors, sample, plan, settings.random_state, settings.n_jobs)
 
 
 def _classifiable(block: Block, plan: BlockPlan, informed_only: bool) -> Ints:
@@ -267,12 +257,8 @@ def _classifiable(block: Block, plan: BlockPlan, informed_only: bool) -> Ints:
 
 def _classifiable_counts(block: Block, plan: BlockPlan, n_classes: int) -> Ints:
     """Rows of each class with an observed cell that counts, and all rows of each class."""
-    return np.array(
-        [
-            np.bincount(block.labels[_classifiable(block, plan, some)], minlength=n_classes)
-            for some in (True, False)
-        ]
-    )
+    rows = (_classifiable(block, plan, informed_only) for informed_only in (True, False))
+    return np.array([np.bincount(block.labels[some], minlength=n_classes) for some in rows])
 
 
 def _pick(block: Block, plan: BlockPlan, informed_only: bool, share: Share) -> Block:
@@ -292,7 +278,7 @@ def _sample_errors(
     return by_classification(prepared, sample.labels, random_state)
 
 
-def _hidden_errors(parts: DonorParts, settings: RecipeSettings, plan: BlockPlan) -> Floats:
+def _hidden_task(parts: DonorParts, settings: RecipeSettings, plan: BlockPlan) -> Task:
     """Errors of known cells, each hidden in its row alone, for k = 1, 2, …."""
     cluster = parts.cluster
     tasks = [cluster.task(count_hideable, block, plan.targets) for block in parts.blocks]
@@ -306,9 +292,7 @@ def _hidden_errors(parts: DonorParts, settings: RecipeSettings, plan: BlockPlan)
     task = cluster.task(BlockCounts.of, blocks[0], parts.pools, plan)
     own = cluster.fetch([task], "hiding cells")[0].own
     nearest = parts.search(blocks, parts.search_plan(plan, MAX_K, own))
-    task = cluster.task(_errors_by_k, blocks[0], nearest[0], plan)
-    errors: Floats = cluster.fetch([task], "choosing k")[0]
-    return errors
+    return cluster.task(_errors_by_k, blocks[0], nearest[0], plan)
 
 
 def _errors_by_k(block: Block, by_pool: ByPool, plan: BlockPlan) -> Floats:
@@ -334,11 +318,12 @@ def _squared_errors(block: Block, nearest: NearestDonors, plan: BlockPlan, k: in
 class Trained:
     """What was learned here, and on the workers the fills of each block.
 
-    ``fitted`` is a call that has not been made: it brings all donors to one worker.
-    ``has_unused`` says that there are rows without a label, to be filled like new ones.
+    ``light`` has no donors, so that it can travel with every task. ``fitted`` is a call that has
+    not been made: it brings all donors to one worker. ``has_unused`` says that there are rows
+    without a label, to be filled like new ones.
     """
 
-    summary: FitSummary
+    light: FittedRecipe
     fills: list[Task]
     fitted: Task
     has_unused: bool
@@ -393,21 +378,24 @@ def train(
     work = ClusterWork(parts, parts.search_plan(plan, k, own))
     trace = recipe.schedule.run(work, settings.report)
     passes = work.block_passes()
-    fallbacks = work.fallbacks() + Counter(
-        class_without_value=without_value,
-        class_too_small=sum(c.small_class_holes for c in counts),
-    )
-    summary = FitSummary(
-        plan, table.scaler, table.tally.overall(table.in_use), k, scores, trace, dict(fallbacks),
-        settings.unlabeled, n_classes is not None, pass_work.row_pools(pools, table.class_counts),
+    too_small = sum(c.small_class_holes for c in counts)
+    before = Counter(class_without_value=without_value, class_too_small=too_small)
+    no_rows, no_cells = np.zeros(0, dtype=np.intp), np.zeros((0, len(columns)))
+    light = FittedRecipe(
+        recipe, table.scaler, Table(no_cells, no_cells.astype(bool), columns), no_rows,
+        labels=None if n_classes is None else no_rows,
+        pools=pass_work.row_pools(pools, table.class_counts),
+        weights=plan.weights, targets=plan.targets, centers=table.tally.overall(table.in_use),
+        n_neighbors=k, unlabeled=settings.unlabeled, trace=trace, k_scores=scores,
+        fallbacks=dict(work.fallbacks() + before), spreads=(no_rows, no_rows, np.zeros(0)),
     )  # fmt: skip
     ends = zip(blocks, passes, strict=True)
     fills = [cluster.task(pass_work.unscaled, block, last, table.scaler) for block, last in ends]
     kept = cluster.keep([*passes, *fills])
     ends = zip(blocks, kept, strict=False)
     donors = [cluster.task(pass_work.filled_donors, block, last) for block, last in ends]
-    fitted = cluster.task(pass_work.assemble, donors, summary)
-    return Trained(summary, kept[len(passes) :], fitted, table.has_unused)
+    fitted = cluster.task(pass_work.with_donors, donors, light)
+    return Trained(light, kept[len(passes) :], fitted, table.has_unused)
 
 
 def _plan(table: TalliedTable, targets: Ints) -> BlockPlan:

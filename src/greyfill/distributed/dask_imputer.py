@@ -24,7 +24,7 @@ from greyfill.distributed.partitions import (
     read_facts,
     read_rows,
     restore_partition,
-    with_donors,
+    whole_imputer,
 )
 from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
 from greyfill.imputers.family import NeighborFamily
@@ -111,7 +111,7 @@ def fit_partitions(
         tuple(np.array(schema.columns, dtype=object)[kept]),
         pool_rows,
     )
-    imputer._remember(trained.summary.without_donors)
+    imputer._remember(trained.light)
     return ClusterFit(imputer, header, overview, trained, frames, heeded)
 
 
@@ -123,17 +123,11 @@ def _seeded(settings: RecipeSettings) -> RecipeSettings:
 
 
 def _facts(
-    cluster: Cluster,
-    imputer: Any,
-    frames: list[Task],
-    labels: list[Task],
-    names: list[Any] | None,
+    cluster: Cluster, imputer: Any, frames: list[Task], labels: list[Task], names: list[Any] | None
 ) -> list[Facts]:
     """Read every partition; say which one cannot be read."""
-    options = {
-        name: getattr(imputer, name)
-        for name in ("categorical_features", "ordinal_features", "missing_values")
-    }
+    names_of_options = ("categorical_features", "ordinal_features", "missing_values")
+    options = {name: getattr(imputer, name) for name in names_of_options}
     tasks = [
         cluster.task(read_facts, frame, y, options, names, number)
         for number, (frame, y) in enumerate(zip(frames, labels, strict=True))
@@ -218,14 +212,11 @@ class DaskImputer(OwnParameters, BaseEstimator):
         fit, cluster = self._fit(X, y), Cluster(self.client)
         meta = output_meta(fit.header, self._light)
         pairs = zip(fit.frames, fit.all_fills(cluster), strict=True)
-        return _collection(
-            [
-                cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
-                for number, (frame, fills) in enumerate(pairs)
-            ],
-            meta,
-            X,
-        )
+        parts = [
+            cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
+            for number, (frame, fills) in enumerate(pairs)
+        ]
+        return _collection(parts, meta, X)
 
     def transform(self, X: Any) -> Any:
         """Return a Dask frame, lazily, without holes; each row is filled on its own."""
@@ -235,24 +226,19 @@ class DaskImputer(OwnParameters, BaseEstimator):
             validate_data(self._light, X._meta, reset=False, skip_check_array=True)
         meta, cluster = output_meta(X._meta, self._light), Cluster(self.client)
         dtypes = dict(X._meta.dtypes)
-        self._fitted = cluster.keep([self._fitted])[0]
-        return _collection(
-            [
-                cluster.lazily(
-                    fill_partition, frame, self._light, self._fitted, dtypes, meta, number
-                )
-                for number, frame in enumerate(_partitions(X))
-            ],
-            meta,
-            X,
-        )
+        fitted = self._fitted = cluster.keep([self._fitted])[0]
+        parts = [
+            cluster.lazily(fill_partition, frame, self._light, fitted, dtypes, meta, number)
+            for number, frame in enumerate(_partitions(X))
+        ]
+        return _collection(parts, meta, X)
 
     @property
     def imputer_(self) -> Any:
         """The fitted imputer, with all its donors, in this process."""
         check_fitted(self, "_light")
         fitted = Cluster(self.client).fetch([self._fitted], "bringing the donors here")[0]
-        return with_donors(self._light, fitted)
+        return whole_imputer(self._light, fitted)
 
     def __getattr__(self, name: str) -> Any:
         """What the imputer learned, without its donors."""
@@ -313,9 +299,9 @@ def _label_partitions(y: Any, X: Any) -> list[Task]:
 def _partitions(frame: Any) -> list[Task]:
     """The partitions as they are counted; Dask would join small ones where it reads few columns."""
     parts = frame.to_delayed()
-    return list(
-        parts if len(parts) == frame.npartitions else frame.to_delayed(optimize_graph=False)
-    )
+    if len(parts) != frame.npartitions:
+        parts = frame.to_delayed(optimize_graph=False)
+    return list(parts)
 
 
 def _collection(parts: list[Task], meta: Any, X: Any) -> Any:

@@ -308,7 +308,7 @@ def class_codes(y: Any, n_rows: int, classes: tuple[Any, ...]) -> Ints:
     return places[codes]
 
 
-def with_donors(imputer: Any, fitted: FittedRecipe) -> Any:
+def whole_imputer(imputer: Any, fitted: FittedRecipe) -> Any:
     """The imputer as it was fitted, donors and all."""
     whole = copy.copy(imputer)
     whole._fitted = fitted
@@ -330,7 +330,7 @@ def fill_partition(
         return meta
     frame = aligned(frame, dtypes, number)
     with naming_partition(number):
-        filled = with_donors(imputer, fitted).transform(frame)
+        filled = whole_imputer(imputer, fitted).transform(frame)
     return aligned(filled, dict(meta.dtypes), number)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from greyfill._neighbors.donors import CompleteRows, RowPool
 from greyfill._neighbors.new_rows import FittedRecipe
-from greyfill._neighbors.recipe import Fill
-from greyfill._neighbors.schedule import Trace, digest
+from greyfill._neighbors.recipe import Fill, Recipe
+from greyfill._neighbors.schedule import digest
 from greyfill.distributed.blocks import Block, BlockPlan
 from greyfill.distributed.partitions import Arrays, Sized
 from greyfill.distributed.pools import ByPool, NearestDonors, Pool
@@ -292,29 +292,6 @@ def unscaled(block: Block, after: Pass, scaler: RangeScaler) -> Floats:
     return np.asarray(of_holes.unscale(after.fills[np.newaxis])[0])
 
 
-@dataclass(frozen=True, eq=False)
-class FitSummary:
-    """What a fitted method keeps besides its donors."""
-
-    plan: BlockPlan
-    scaler: RangeScaler
-    centers: Floats
-    k: int
-    scores: dict[int, float]
-    trace: Trace
-    fallbacks: dict[str, int]
-    unlabeled: str
-    has_labels: bool
-    pools: tuple[RowPool, ...]
-
-    @property
-    def without_donors(self) -> FittedRecipe:
-        """A fitted method without any donor: little enough to travel with every task."""
-        cells, rows = np.zeros((0, len(self.plan.columns))), np.zeros(0, dtype=np.intp)
-        holes = cells.astype(bool)
-        return assemble([Block(cells, holes, holes, rows, rows, rows.astype(bool))], self)
-
-
 def row_pools(pools: list[Pool], class_counts: Ints) -> tuple[RowPool, ...]:
     """One pool for each class, or a single one, as the engine has them; without rows yet."""
     no_rows = np.zeros(0, dtype=np.intp)
@@ -335,31 +312,23 @@ def filled_donors(block: Block, after: Pass) -> Block:
     return filled if block.is_donor.all() else filled.take(np.flatnonzero(block.is_donor))
 
 
-def assemble(blocks: list[Block], summary: FitSummary) -> FittedRecipe:
-    """All that serves new rows."""
-    donors, plan, no_rows = Block.join(blocks), summary.plan, np.zeros(0, dtype=np.intp)
-    return FittedRecipe(
-        recipe=plan.recipe,
-        scaler=summary.scaler,
-        donors=Table(donors.values, donors.missing, plan.columns),
+def with_donors(blocks: list[Block], light: FittedRecipe) -> FittedRecipe:
+    """A fitted method that has no donors yet, with all of them."""
+    donors = Block.join(blocks)
+    return replace(
+        light,
+        donors=Table(donors.values, donors.missing, light.donors.columns),
         rows=donors.rows,
-        labels=donors.labels if summary.has_labels else None,
-        pools=tuple(_with_donors(pool, donors, plan) for pool in summary.pools),
-        weights=plan.weights,
-        targets=plan.targets,
-        centers=summary.centers,
-        n_neighbors=summary.k,
-        unlabeled=summary.unlabeled,
-        trace=summary.trace,
-        k_scores=summary.scores,
-        fallbacks=summary.fallbacks,
-        spreads=(no_rows, no_rows, np.zeros(0)),
+        labels=None if light.labels is None else donors.labels,
+        pools=tuple(_pool_with_donors(pool, donors, light.recipe) for pool in light.pools),
+        _layouts={},  # not those of ``light``, which are empty
+        _late_weights={},
     )
 
 
-def _with_donors(pool: RowPool, donors: Block, plan: BlockPlan) -> RowPool:
+def _pool_with_donors(pool: RowPool, donors: Block, recipe: Recipe) -> RowPool:
     if pool.label >= 0 and not pool.fallback:
         return replace(pool, givers=np.flatnonzero(donors.labels == pool.label))
-    if isinstance(plan.recipe.donors, CompleteRows):
+    if isinstance(recipe.donors, CompleteRows):
         return replace(pool, givers=np.flatnonzero(~donors.missing.any(axis=1)))
     return replace(pool, givers=np.arange(len(donors.labels)))

@@ -280,7 +280,9 @@ class SearchPlan:
         low, high = np.minimum(here[:, 0], before[:, 0]), np.maximum(here[:, 1], before[:, 1])
         return np.column_stack([low, high])
 
-    def search(self, before: ByPool, block: Block, pools: list[int], parts: list[Part]) -> ByPool:
+    def search_parts(
+        self, before: ByPool, block: Block, pools: list[int], parts: list[Part]
+    ) -> ByPool:
         """Search some parts of pools and keep the k nearest donors of all parts so far."""
         after = dict(before)
         for pool, part in zip(pools, parts, strict=True):
@@ -364,7 +366,7 @@ class DonorParts:
                 self._built = laid_out  # the search of k and that of the fills share them
             places = [part.pool for part in parts]
             nearest = self._finish(
-                self.cluster.task(plan.search, before, block, places, laid_out)
+                self.cluster.task(plan.search_parts, before, block, places, laid_out)
                 for before, block in zip(nearest, blocks, strict=True)
             )
         return nearest

@@ -1,6 +1,8 @@
 """Ranges, centers and column weights of a table in partitions: by sums of their parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import add
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,9 +31,25 @@ from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 SAMPLE_ROWS = 100_000
 """Weights that cannot be added up from parts come from a sample of at most so many rows."""
 
+EXTREMES = {"low": np.minimum, "high": np.maximum}
+
+
+class Summable:
+    """A dataclass of which parts add up, field by field; ``low`` and ``high`` are extremes."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
+            one, two = getattr(self, field.name), getattr(other, field.name)
+            if isinstance(one, dict):
+                pairs[field.name] = {key: value + two[key] for key, value in one.items()}
+            else:
+                pairs[field.name] = EXTREMES.get(field.name, add)(one, two)
+        return type(self)(**pairs)
+
 
 @dataclass(frozen=True, eq=False)
-class ColumnMoments:
+class ColumnMoments(Summable):
     """Number, range, sum and sum of squares of the known cells of each column, all of [0, 1]."""
 
     n: Floats
@@ -54,15 +72,6 @@ class ColumnMoments:
         low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
         high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
         return cls(n, low, high, Steps.of_columns(observed), Steps.of_columns(observed**2))
-
-    def __add__(self, other: "ColumnMoments") -> "ColumnMoments":
-        return ColumnMoments(
-            self.n + other.n,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.sums + other.sums,
-            self.squares + other.squares,
-        )
 
     @property
     def sd(self) -> Floats:
@@ -106,7 +115,7 @@ def make_grid(moments: ColumnMoments, column: int, n_classes: int) -> WindowGrid
 
 
 @dataclass(frozen=True, eq=False)
-class Ranges:
+class Ranges(Summable):
     """Observed range of each column, and the number of rows of each class.
 
     Index 0 is for rows without a label, index c + 1 for class c.
@@ -128,13 +137,6 @@ class Ranges:
             high[group] = np.where(part.missing, -np.inf, part.values).max(axis=0)
         return cls(np.bincount(groups, minlength=n_classes + 1), low, high)
 
-    def __add__(self, other: "Ranges") -> "Ranges":
-        return Ranges(
-            self.counts + other.counts,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
     def scaler(self, in_use: Bools, is_categorical: Bools) -> RangeScaler:
         """The ranges over the groups in use; over all where those have no observed value."""
         low, high = self.low[in_use].min(axis=0), self.high[in_use].max(axis=0)
@@ -146,7 +148,7 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class CellTally:
+class CellTally(Summable):
     """Observed cells of each class and column: how many, their sum, their levels, their moments.
 
     Groups are those of `Ranges`; ``moments`` are over the groups in use.
@@ -165,24 +167,13 @@ class CellTally:
         known, used = ~table.missing, in_use[groups]
         observed = [np.bincount(groups, column, n) for column in known.T]
         values = np.where(known, table.values, 0.0)
+        categorical = np.flatnonzero(table.is_categorical).tolist()
         return cls(
             np.bincount(groups, minlength=n),
             np.array(observed, dtype=np.float64).reshape(table.n_columns, n).T,
             Steps.stack([Steps.of_columns(values[groups == group]) for group in range(n)]),
-            {
-                int(j): _levels(table, groups, n, int(j))
-                for j in np.flatnonzero(table.is_categorical)
-            },
+            {j: _levels(table, groups, n, j) for j in categorical},
             ColumnMoments.of(table.values[used], known[used]),
-        )
-
-    def __add__(self, other: "CellTally") -> "CellTally":
-        return CellTally(
-            self.counts + other.counts,
-            self.observed + other.observed,
-            self.sums + other.sums,
-            {j: counts + other.levels[j] for j, counts in self.levels.items()},
-            self.moments + other.moments,
         )
 
     def centers(self, groups: Bools) -> Floats:
@@ -221,7 +212,7 @@ def _levels(table: Table, groups: Ints, n: int, column: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCounts:
+class ClassCounts(Summable):
     """Points of each class in the cells of the grid of each column of numbers."""
 
     by_column: dict[int, Floats]
@@ -233,16 +224,11 @@ class ClassCounts:
         """Count one partition; rows without a label do not count."""
         labeled = rows.labels >= 0
         table, labels = scaler.scale(rows.table.rows(labeled)), rows.labels[labeled]
-        known = ~table.missing
-        return cls(
-            {
-                j: grid.counts(table.values[known[:, j], j], labels[known[:, j]], n_classes)
-                for j, grid in grids.items()
-            }
-        )
-
-    def __add__(self, other: "ClassCounts") -> "ClassCounts":
-        return ClassCounts({j: counts + other.by_column[j] for j, counts in self.by_column.items()})
+        by_column = {}
+        for j, grid in grids.items():
+            known = ~table.missing[:, j]
+            by_column[j] = grid.counts(table.values[known, j], labels[known], n_classes)
+        return cls(by_column)
 
 
 def make_grids(tally: CellTally, n_classes: int) -> dict[int, WindowGrid]:
@@ -312,14 +298,11 @@ class TalliedTable:
     def start(self, firsts: Ints) -> tuple[list[Task], int]:
         """Started blocks, and how many holes had no observed value in their class."""
         starts, fallbacks = self.tally.starts(self.in_use, self.recipe.start.uses_labels)
-        donors, most, counts = (
-            [Share()] * len(self.rows),
-            self.settings.max_donors,
-            self.used_counts,
-        )
-        if most is not None:
-            sizes = np.minimum(counts, most)
-            donors = self.shares(sample_ranks(counts, sizes, self.settings.random_state))
+        donors, most = [Share()] * len(self.rows), self.settings.max_donors
+        if most is not None:  # a seeded sample of each class
+            sizes = np.minimum(self.used_counts, most)
+            ranks = sample_ranks(self.used_counts, sizes, self.settings.random_state)
+            donors = self.shares(ranks)
         tasks = [
             self.cluster.task(start_block, part, self.scaler, self.in_use, starts, *each)
             for part, *each in zip(self.rows, donors, firsts.tolist(), strict=True)

@@ -28,7 +28,7 @@ class BatchFiller:
         self.imputer = imputer
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Fill one batch after the other; columns that the imputer does not know pass by."""
+        """Fill one batch after the other; other columns than those of ``fit`` stay as they are."""
         imputer = getattr(self.imputer, "value", self.imputer)
         names = list(imputer.feature_names_in_)
         for batch in batches:
@@ -40,8 +40,7 @@ def _filled(batch: Any, names: list[str], imputer: Any) -> Any:
     import pyarrow as pa
 
     table = pa.Table.from_batches([batch])
-    filled = imputer.transform(table.select(names))
-    return with_columns_of(table, filled)
+    return with_columns_of(table, imputer.transform(table.select(names)))
 
 
 def fill_spark(frame: Any, imputer: Any) -> Any:
