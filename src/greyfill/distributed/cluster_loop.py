@@ -52,7 +52,7 @@ FEW_HOLES = 800_000
 """A pass over so many holes takes one worker less time than several need to exchange what moved."""
 
 POOL_SHARE = 0.25
-"""The share of a worker's memory that donors may take when nobody says how many there may be."""
+"""The share of a worker's memory that donors may take where ``pool_rows`` is None."""
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,7 @@ class ClusterWork:
             states = [task(pass_work.next_passes, blocks, last, moved) for blocks, last in pairs]
             pairs = zip(self._grouped, states, strict=True)
             moved = [task(pass_work.moved_holes, *pair) for pair in pairs]
-            while len(moved) > FAN_IN:  # a tree of tasks, lest every worker talk to every other
-                starts = range(0, len(moved), FAN_IN)
-                moved = [task(MovedHoles.join, moved[i : i + FAN_IN]) for i in starts]
+            moved = self._cluster.tree(MovedHoles.join, moved, most=FAN_IN)
             passes.append(states)
         outcomes = [
             task(pass_work.outcomes_of, list(own), group)

@@ -156,7 +156,7 @@ class DaskImputer(OwnParameters, BaseEstimator):
     client : distributed.Client, optional
         Where to work. None means the client that exists, else threads of this process.
     max_donors : int, optional
-        Let only a seeded sample of so many rows of each class give; the same sample on every
+        Only a seeded sample of so many rows of each class are donors; the same sample on every
         number of partitions. None leaves it to the imputer.
     pool_rows : int, optional
         The most donors that a worker holds at once. Larger pools are searched part by part, which

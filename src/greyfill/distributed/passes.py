@@ -117,29 +117,26 @@ def winners(given: Floats, weights: Floats, n_levels: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class LinkedHoles(Sized):
-    """All that the passes of a block need.
-
-    Its holes at the start and after the first pass, those of them that move later, which are
-    categories, and which of them donors share. Shared holes are numbered throughout the table,
-    those of this block from ``first_hole`` on.
-    """
-
-    start: Floats
-    first_fills: Floats
-    moving: tuple[Means | Votes, ...]
-    votes: Bools
-    shared: Ints
-    first_hole: int
-
-
-@dataclass(frozen=True, eq=False)
 class Pass(Sized):
     """The holes of a block after a pass, which of them moved, and how far at most."""
 
     fills: Floats
     moved: Bools
     change: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedHoles(Sized):
+    """All that the passes of a block need: the first pass, and the holes that may move later.
+
+    ``shared`` are the holes of donors. They are numbered throughout the table, those of this block
+    from ``first_hole`` on.
+    """
+
+    first: Pass
+    moving: tuple[Means | Votes, ...]
+    shared: Ints
+    first_hole: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +162,7 @@ class Passes(Sized):
 
 
 def link_holes(block: Block, by_pool: ByPool, plan: BlockPlan, first_hole: int) -> LinkedHoles:
-    """Turn the distances of the nearest donors into weights, and make the first pass."""
+    """Turn the distances of the nearest donors into weights, and fill by their start values."""
     rows, columns = np.nonzero(block.holes)
     numbers = np.full(block.holes.shape, -1, dtype=np.intp)
     numbers[rows, columns] = np.arange(len(rows))
@@ -177,8 +174,10 @@ def link_holes(block: Block, by_pool: ByPool, plan: BlockPlan, first_hole: int) 
         fills[votes.places] = winners(votes.given, votes.weights, plan.n_levels)
         moving += [Means.of(means.moving)] if len(means.places) else []
         moving += [Votes(votes.moving, plan.n_levels)] if len(votes.places) else []
-    is_vote, shared = plan.is_categorical[columns], np.flatnonzero(block.is_donor[rows])
-    return LinkedHoles(start, fills, tuple(moving), is_vote, shared, first_hole)
+    gaps = np.abs(fills - start)
+    change = np.where(plan.is_categorical[columns], gaps > 0.0, gaps).max(initial=0.0)
+    first = Pass(fills, np.ones(len(fills), dtype=bool), float(change))
+    return LinkedHoles(first, tuple(moving), np.flatnonzero(block.is_donor[rows]), first_hole)
 
 
 def _by_kind(
@@ -197,14 +196,6 @@ def _by_kind(
     return some(~votes, by_number), some(votes, by_vote)
 
 
-def first_pass(linked: LinkedHoles) -> Pass:
-    """What donors with their start fills give to a block."""
-    fills = linked.first_fills
-    gaps = np.abs(fills - linked.start)
-    gaps[linked.votes] = gaps[linked.votes] > 0.0
-    return Pass(fills, np.ones(len(fills), dtype=bool), float(gaps.max(initial=0.0)))
-
-
 def next_pass(linked: LinkedHoles, before: Pass, current: Floats, moved: Bools) -> Pass:
     """Fill those holes of a block again that take from a hole that moved in the pass before."""
     fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
@@ -217,10 +208,10 @@ def next_passes(
 ) -> Passes:
     """One pass of several blocks, after ``parts`` of the holes of donors have moved.
 
-    The first pass starts from the start fill; in it every hole counts as moved.
+    In the first one, after None, every hole counts as moved.
     """
     if before is None:
-        return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
+        return Passes([linked.first for linked in blocks], np.zeros(0))
     n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
     current = before.current.copy() if len(before.current) else np.empty(n_shared)
     moved = np.zeros(n_shared, dtype=bool)

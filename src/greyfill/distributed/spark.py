@@ -29,18 +29,15 @@ class BatchFiller:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Fill one batch after the other; other columns than those of ``fit`` stay as they are."""
+        import pyarrow as pa
+
         imputer = getattr(self.imputer, "value", self.imputer)
         names = list(imputer.feature_names_in_)
         for batch in batches:
             if batch.num_rows:
-                yield from _filled(batch, names, imputer).to_batches()
-
-
-def _filled(batch: Any, names: list[str], imputer: Any) -> Any:
-    import pyarrow as pa
-
-    table = pa.Table.from_batches([batch])
-    return with_columns_of(table, imputer.transform(table.select(names)))
+                table = pa.Table.from_batches([batch])
+                filled = imputer.transform(table.select(names))
+                yield from with_columns_of(table, filled).to_batches()
 
 
 def fill_spark(frame: Any, imputer: Any) -> Any:

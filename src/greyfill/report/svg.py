@@ -44,10 +44,9 @@ TITLES = {
 
 def figures(summary: Summary, filled: list[dict[str, Any]]) -> dict[str, Any]:
     """All plots of a page, None where there is nothing to see; ``filled`` is drawn by column."""
-    columns = summary["relevance"]["columns"]
+    columns, equal = summary["relevance"]["columns"], summary["relevance"]["equal"]
     has_bits = any(c["bits"] is not None for c in columns)
-    has_weights = any(c["weight"] is not None for c in columns)
-    has_weights = has_weights and not summary["relevance"]["equal"]
+    has_weights = any(c["weight"] is not None for c in columns) and not equal
     by_column = [c for c in filled if not c["identifier"]][:MOST_CHARTS]
     with page_style():
         plots: dict[str, Any] = {
