@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from greyfill._neighbors.links import informed
-from greyfill._neighbors.preparation import only_column, rows_by_rank
+from greyfill._neighbors.preparation import only_column, rows_by_rank, sample_ranks
 from greyfill._neighbors.recipe import Recipe
 from greyfill.distributed.partitions import Arrays, Rows
 from greyfill.ranges import RangeScaler
@@ -21,17 +21,25 @@ class Share:
 
     ranks: tuple[Ints, ...] | None = None
 
-    @classmethod
-    def of(cls, ranks: list[Ints], before: Ints, counts: Ints) -> "Share":
-        """The share of a partition that has ``counts`` rows of each group, after ``before``."""
-        groups = zip(ranks, before, counts, strict=True)
-        return cls(tuple(ranks_within(r, first, first + count) for r, first, count in groups))
-
     def rows(self, groups: Ints) -> Ints:
         """The rows of the sample in a partition."""
         if self.ranks is None:
             return np.arange(len(groups))
         return rows_by_rank(groups, np.arange(len(self.ranks)), list(self.ranks))
+
+
+def sample_shares(counts: Ints, sizes: Ints, random_state: int | None) -> list[Share]:
+    """The share of each partition in a seeded sample of so many rows of each group.
+
+    ``counts`` has a row of group sizes for each partition. The sample is that of the whole table,
+    however it is cut.
+    """
+    ranks = sample_ranks(counts.sum(axis=0), sizes, random_state)
+    ends = np.cumsum(counts, axis=0)
+    return [
+        Share(tuple(map(ranks_within, ranks, first, end)))
+        for first, end in zip(ends - counts, ends, strict=True)
+    ]
 
 
 def ranks_within(ranks: Ints, first: int, end: int) -> Ints:

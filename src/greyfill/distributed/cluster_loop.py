@@ -18,7 +18,7 @@ from greyfill._neighbors.k_selection import (
 )
 from greyfill._neighbors.links import informed
 from greyfill._neighbors.new_rows import FittedRecipe
-from greyfill._neighbors.preparation import Prepared, even_sizes, overall_weights, sample_ranks
+from greyfill._neighbors.preparation import Prepared, even_sizes, overall_weights
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Direct, Sequential
 from greyfill.distributed import passes as pass_work
@@ -29,6 +29,7 @@ from greyfill.distributed.blocks import (
     count_hideable,
     hide_cells,
     ranks_within,
+    sample_shares,
 )
 from greyfill.distributed.cluster import FAN_IN, Cluster, Task
 from greyfill.distributed.passes import MovedHoles
@@ -237,11 +238,10 @@ def _classification_task(parts: DonorParts, settings: RecipeSettings, n_classes:
     total = usable.sum(axis=0)
     if total.sum() > SAMPLE_ROWS:
         settings.report(f"k is chosen on a stratified sample of {SAMPLE_ROWS} rows")
-    ranks = sample_ranks(total, even_sizes(total, SAMPLE_ROWS), settings.random_state)
-    before = np.cumsum(usable, axis=0) - usable
+    shares = sample_shares(usable, even_sizes(total, SAMPLE_ROWS), settings.random_state)
     sample = [
-        cluster.task(_pick, block, plan, informed_only, Share.of(ranks, before[b], usable[b]))
-        for b, block in enumerate(parts.blocks)
+        cluster.task(_pick, block, plan, informed_only, share)
+        for block, share in zip(parts.blocks, shares, strict=True)
     ]
     return cluster.task(_sample_errors, sample, plan, settings.random_state, settings.n_jobs)
 

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from greyfill._neighbors.engine import RecipeSettings
-from greyfill._neighbors.preparation import even_sizes, sample_ranks
+from greyfill._neighbors.preparation import even_sizes
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights
-from greyfill.distributed.blocks import Share, start_block
+from greyfill.distributed.blocks import Share, sample_shares, start_block
 from greyfill.distributed.cluster import Cluster, Task, add_all
 from greyfill.distributed.partitions import Rows
 from greyfill.exceptions import InvalidDataError
@@ -289,20 +289,16 @@ class TalliedTable:
         """Whether there are rows without a label, which are filled like new ones."""
         return bool(self.tally.counts[~self.in_use].sum())
 
-    def shares(self, ranks: list[Ints]) -> list[Share]:
-        """The part of each partition in a sample that is given by ranks in every group."""
-        before = np.cumsum(self.group_counts, axis=0) - self.group_counts
-        pairs = zip(before, self.group_counts, strict=True)
-        return [Share.of(ranks, first, count) for first, count in pairs]
+    def shares(self, sizes: Ints) -> list[Share]:
+        """The share of each partition in a sample of so many rows of each group in use."""
+        return sample_shares(self.group_counts * self.in_use, sizes, self.settings.random_state)
 
     def start(self, firsts: Ints) -> tuple[list[Task], int]:
         """Started blocks, and how many holes had no observed value in their class."""
         starts, fallbacks = self.tally.starts(self.in_use, self.recipe.start.uses_labels)
         donors, most = [Share()] * len(self.rows), self.settings.max_donors
-        if most is not None:  # a seeded sample of each class
-            sizes = np.minimum(self.used_counts, most)
-            ranks = sample_ranks(self.used_counts, sizes, self.settings.random_state)
-            donors = self.shares(ranks)
+        if most is not None:
+            donors = self.shares(np.minimum(self.used_counts, most))
         tasks = [
             self.cluster.task(start_block, part, self.scaler, self.in_use, starts, *each)
             for part, *each in zip(self.rows, donors, firsts.tolist(), strict=True)
@@ -372,9 +368,8 @@ def _weights_by_reduction(table: TalliedTable) -> Floats:
 
 def _sample(table: TalliedTable) -> tuple[Table, Ints]:
     """Scaled rows that keep the class shares, in the order of the table."""
-    counts = table.used_counts
-    ranks = sample_ranks(counts, even_sizes(counts, SAMPLE_ROWS), table.settings.random_state)
-    pairs = zip(table.rows, table.shares(ranks), strict=True)
+    shares = table.shares(even_sizes(table.used_counts, SAMPLE_ROWS))
+    pairs = zip(table.rows, shares, strict=True)
     found = table.cluster.fetch(
         [table.cluster.task(_pick, part, table.scaler, share) for part, share in pairs],
         "sampling rows for the column weights",
