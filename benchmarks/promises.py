@@ -784,21 +784,21 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "The report escapes what it shows and loads nothing": [
         Fault(
             "names are not escaped",
-            "report/pages.py",
-            "autoescape=True",
+            "report/document.py",
+            'autoescape=select_autoescape(("html.jinja", "css.jinja"))',
             "autoescape=False",
             RENDER,
         ),
         Fault(
             "the embedded numbers end their element",
-            "report/pages.py",
+            "report/document.py",
             'for character in "<>&":',
             'for character in "&":',
             RENDER,
         ),
         Fault(
             "a plot does not escape its title",
-            "report/pages.py",
+            "report/svg.py",
             'return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)',
             'return __import__("html").unescape(ElementTree.tostring(root, encoding="unicode"))',
             RENDER,
@@ -833,9 +833,9 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a name breaks a table of Markdown",
-            "report/pages.py",
-            "escape(cell) for cell in row",
-            "str(cell) for cell in row",
+            "report/templates/page.md.jinja",
+            'varargs | map("md") | join',
+            "varargs | join",
             f"{RENDER}::test_markdown_tables_keep_their_shape",
         ),
     ],

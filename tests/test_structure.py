@@ -57,4 +57,3 @@ def test_a_package_opens_with_an_overview_of_its_modules(package: Path) -> None:
     if package != ROOT:
         names = [path.stem for path in package.glob("*.py") if path.name != "__init__.py"]
         assert [name for name in names if name not in overview] == []
-

@@ -1,11 +1,11 @@
 """Plots of what an imputer did, on matplotlib axes.
 
-Each function takes a report (or its summary) or, where the imputer alone knows enough, a fitted
+Each function takes a report (or its summary) or, where it has all that is drawn, a fitted
 imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyplot is not touched.
 
 ==================  ===========================================================
 ``missing_map``     where the holes are
-``relevance``       how much each column tells about the class, or its weight
+``relevance``       information of each column about the class, or its weight
 ``k_curve``         the error of every k that was tried
 ``convergence``     the change in every pass
 ``distributions``   observed against imputed values of a column
@@ -19,7 +19,13 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 'weight λ in the distance'
 """
 
-from greyfill.report.charts import convergence, k_curve, missing_map, relevance, sensitivity
-from greyfill.report.histograms import distributions
+from greyfill.report.charts import (
+    convergence,
+    distributions,
+    k_curve,
+    missing_map,
+    relevance,
+    sensitivity,
+)
 
 __all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]

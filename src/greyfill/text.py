@@ -1,11 +1,14 @@
 """Words and numbers as a person reads them, and names made safe to print."""
 
 import math
+import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
 MOST_CHARACTERS = 200
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$^:-])")
 
 
 def clean(value: object, most: int = MOST_CHARACTERS) -> str:
@@ -149,3 +152,19 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     ('1 cell', '2 cells', '0 classes')
     """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def escape_markdown(value: object, *, keep_emphasis: bool = False) -> str:
+    r"""Text that stays in its cell of a Markdown table and does not become HTML.
+
+    It is shown as it is; with ``keep_emphasis`` its own emphasis, code and links still work.
+
+    >>> print(escape_markdown("a|b <b> *c*"))
+    a\|b &lt;b&gt; \*c\*
+    >>> print(escape_markdown("a|b <b> *c*", keep_emphasis=True))
+    a\|b &lt;b> *c*
+    """
+    line = " ".join(str(value).split())
+    if keep_emphasis:
+        return line.replace("|", "\\|").replace("<", "&lt;")
+    return MARKDOWN.sub(r"\\\1", line.translate(HTML))

@@ -113,7 +113,7 @@ def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> Non
     with pytest.raises(OSError, match="power"):
         impute_dataset(*arguments, **SETTINGS)
     assert not out.exists()  # nothing that looks finished
-    monkeypatch.setattr(parquet, "learn", lambda *_: pytest.fail("was learned already"))
+    monkeypatch.setattr(parquet, "fit_partitions", lambda *_: pytest.fail("was learned already"))
     impute_dataset(*arguments, **SETTINGS)
     assert written == ["a.parquet", "b.parquet", "b.parquet", "later/c.parquet"]
     assert len(list(out.rglob("*.parquet"))) == 3

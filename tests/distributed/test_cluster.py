@@ -83,9 +83,9 @@ def pids(client) -> list[int]:
 
 
 def wait_for_searches(client, run: "Future[object]", count: int) -> None:
-    """Wait until some blocks have met their donors and others have not."""
+    """Wait until the donors of some blocks are found and those of others are not."""
     until = time.monotonic() + 120
-    while sum(str(key).startswith("meet-") for key in client.who_has()) < count:
+    while sum(str(key).startswith("search_parts-") for key in client.who_has()) < count:
         assert not run.done(), run.exception()
         assert time.monotonic() < until
         time.sleep(0.05)

@@ -13,9 +13,9 @@ from greyfill.distributed.reductions import (
     ClassCounts,
     ColumnMoments,
     Ranges,
-    class_information,
     make_grid,
     make_grids,
+    summed_information,
 )
 from greyfill.information import class_information as information_of_whole
 from greyfill.ranges import RangeScaler
@@ -78,7 +78,7 @@ def test_statistics_of_parts_are_those_of_the_whole(seed: int, places: list[int]
     grids = make_grids(tally, 3)
     counts = sum_of([ClassCounts.of(part, scaler, grids, 3) for part in parts])
     whole_information = information_of_whole(scaled, labels)
-    assert class_information(tally, grids, counts).tolist() == whole_information.tolist()
+    assert summed_information(tally, grids, counts).tolist() == whole_information.tolist()
 
 
 def sum_of(values):

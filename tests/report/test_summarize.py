@@ -13,7 +13,7 @@ from report.tables import nasty_report, tiny
 import greyfill
 from greyfill.exceptions import InvalidDataError
 from greyfill.report import evidence, summarize
-from greyfill.report.column_summary import NOT_TOLD, OTHER_ROWS
+from greyfill.report.column_summary import NO_SPREADS, OTHER_ROWS
 
 
 def test_numbers_of_the_whole_table():
@@ -199,6 +199,14 @@ def test_holes_that_depend_on_values_are_noticed():
     assert any("Little's test" in c["text"] for c in summary["cautions"])
 
 
+def test_a_table_without_numbers_is_not_tested():
+    X = pd.DataFrame({"a": ["u", "v"] * 20, "b": ["x", None, "y", "x"] * 10})
+    imputer = greyfill.KNNIImputer(5)
+    assert summarize(imputer, X, imputer.fit_transform(X))["little_test"] is None
+    mixed = X.assign(c=np.arange(40.0))
+    assert summarize(imputer, mixed, imputer.fit_transform(mixed))["little_test"] is not None
+
+
 class Told(greyfill.KNNIImputer):
     """An imputer that tells the spread and the donors of its cells."""
 
@@ -209,7 +217,7 @@ class Told(greyfill.KNNIImputer):
 def test_uncertain_cells():
     imputer, X, filled, y = tiny()
     del imputer.cell_spreads_  # as if it were of a family that cannot tell
-    assert summarize(imputer, X, filled, y)["uncertain"] == {"note": NOT_TOLD, "cells": []}
+    assert summarize(imputer, X, filled, y)["uncertain"] == {"note": NO_SPREADS, "cells": []}
     told = Told(n_neighbors=1).fit(X, y)
     told.cell_spreads_ = np.array([2, 3]), np.array([0, 1]), np.array([0.5, 0.4])
     age, sex = summarize(told, X, filled, y)["uncertain"]["cells"]

@@ -96,7 +96,7 @@ def test_reports_of_the_family_have_every_place_that_may_be_none():
 @pytest.fixture
 def unsaved(monkeypatch):
     """Figures are drawn, but not written as svg, which takes most of the time of a page."""
-    monkeypatch.setattr("greyfill.report.pages.to_svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("greyfill.report.svg.to_svg", lambda *_: "<svg></svg>")
 
 
 @pytest.mark.usefixtures("unsaved")

@@ -1,20 +1,23 @@
 """The same imputation on a cluster that you already run, for tables larger than one machine.
 
 ```
-dask frame ── reading ──> facts of every partition ──> one schema ──> encoded rows   on the workers
-  ── statistics, groundwork, weighing ──> ranges, means, modes, weights  by reductions
-  ── blocks ──> scaled rows with a start fill                         on the workers
-  ── pools ──> donors, cut into parts that fit a worker
-  ── choosing, hunting, meeting ──> k; the nearest donors of every hole
-  ── looping, passing ──> passes until stable: only what changes of donors' holes moves
-  ── assembling ──> what serves new rows, when somebody asks for it
-  ── restoring ──> the frame that came in, lazily, with values in its holes
+dask frame
+ → partitions      one dtype and one schema for all partitions; encoded rows, on the workers
+ → reductions      ranges, means, modes and column weights, by sums over partitions
+ → blocks          scaled rows with a start fill, on the workers
+ → pools           donors, cut into parts that fit a worker; the nearest donors of every hole
+ → passes          fills, pass by pass: only what changes of donors' holes moves
+ → partitions      the frame that came in, lazily, with values in its holes
 ```
 
-`training` joins these steps, as the engine of one machine does, with the same parts and kernels.
-`cluster` is the only module that knows how tasks are run. `chunked` goes the same way with a
-Parquet dataset on one machine, `spark` fills Spark frames by an imputer that was fitted elsewhere.
-Needs ``pip install greyfill[dask]``, or ``greyfill[spark]``.
+`cluster_loop` joins these steps (tally, start, search, choose k, passes until stable), as the
+engine of one machine does, with its parts and kernels. Every cell is the same to the bit: sums are
+exact in any order, ties go by row number, and samples are drawn by rank in the whole table.
+`dask_imputer` is the estimator. `parquet` goes the same way with a Parquet dataset on one machine,
+and resumes after a crash. `spark` fills Spark frames by an imputer that was fitted elsewhere.
+`cluster` is the only module in which tasks are run: by the workers of a client, or by threads.
+What serves new rows, the donors with their final fills, is brought to one place only when it is
+first used. Needs ``pip install greyfill[dask]``, or ``greyfill[spark]``.
 """
 
 from importlib import import_module

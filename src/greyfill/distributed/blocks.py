@@ -1,15 +1,15 @@
-"""A block: the rows of one partition that teach, scaled and started."""
+"""A block: the rows of one partition that are learned from, scaled and with a start fill."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from greyfill._neighbors.k_selection import rows_by_rank
+from greyfill._neighbors.k_selection import rows_by_rank, sample_ranks
 from greyfill._neighbors.links import only_column, searchable
 from greyfill._neighbors.recipe import Recipe
-from greyfill.distributed.partitions import Rows, Sized
+from greyfill.distributed.partitions import Arrays, Rows
 from greyfill.ranges import RangeScaler
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Column, Floats, Ints, Kind
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,6 @@ class Share:
 
     ranks: tuple[Ints, ...] | None = None
 
-    @classmethod
-    def of(cls, ranks: list[Ints], before: Ints, counts: Ints) -> "Share":
-        """The share of a partition that has ``counts`` rows of each group, after ``before``."""
-        return cls(
-            tuple(
-                r[np.searchsorted(r, first) : np.searchsorted(r, first + count)] - first
-                for r, first, count in zip(ranks, before, counts, strict=True)
-            )
-        )
-
     def rows(self, groups: Ints) -> Ints:
         """The rows of the sample in a partition."""
         if self.ranks is None:
@@ -38,8 +28,31 @@ class Share:
         return rows_by_rank(groups, np.arange(len(self.ranks)), list(self.ranks))
 
 
+def sample_shares(counts: Ints, sizes: Ints, random_state: int | None) -> list[Share]:
+    """The share of each partition in a seeded sample of so many rows of each group.
+
+    ``counts`` has a row of group sizes for each partition. The sample is that of the whole table,
+    however it is cut.
+    """
+    ranks = sample_ranks(counts.sum(axis=0), sizes, random_state)
+    ends = np.cumsum(counts, axis=0)
+    return [
+        Share(tuple(map(ranks_within, ranks, first, end)))
+        for first, end in zip(ends - counts, ends, strict=True)
+    ]
+
+
+def ranks_within(ranks: Ints, first: int, end: int) -> Ints:
+    """The ranks of first … end − 1 among sorted ones, counted from the first.
+
+    >>> ranks_within(np.array([1, 4, 5, 9]), 4, 9).tolist()
+    [0, 1]
+    """
+    return ranks[np.searchsorted(ranks, first) : np.searchsorted(ranks, end)] - first
+
+
 @dataclass(frozen=True, eq=False)
-class Block(Sized):
+class Block(Arrays):
     """Rows of the training table.
 
     ``rows`` are their numbers in the whole table. ``missing`` is what a distance cannot see,
@@ -51,18 +64,7 @@ class Block(Sized):
     holes: Bools
     labels: Ints
     rows: Ints
-    may_give: Bools
-
-    def only(self, index: Ints) -> "Block":
-        """Some of the rows."""
-        return Block(
-            self.values[index],
-            self.missing[index],
-            self.holes[index],
-            self.labels[index],
-            self.rows[index],
-            self.may_give[index],
-        )
+    is_donor: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,62 +102,45 @@ class BlockPlan:
 
 
 def start_block(
-    rows: Rows, scaler: RangeScaler, teaches: Bools, starts: Floats, givers: Share, first: int
+    rows: Rows, scaler: RangeScaler, in_use: Bools, starts: Floats, donors: Share, first: int
 ) -> Block:
-    """Scale a partition, drop the rows that do not teach, and fill its holes for a start."""
+    """Scale a partition, drop the groups that are not in use, and fill its holes for a start."""
     groups = rows.labels + 1
-    may_give = np.zeros(len(groups), dtype=bool)
-    may_give[givers.rows(groups)] = True
-    taught = np.flatnonzero(teaches[groups])
-    table = scaler.scale(rows.table.rows(taught))
-    values = np.where(table.missing, starts[groups[taught]], table.values)
+    is_donor = np.zeros(len(groups), dtype=bool)
+    is_donor[donors.rows(groups)] = True
+    kept = np.flatnonzero(in_use[groups])
+    table = scaler.scale(rows.table.rows(kept))
+    values = np.where(table.missing, starts[groups[kept]], table.values)
     return Block(
         np.ascontiguousarray(values),
         table.missing,
         table.missing,
-        rows.labels[taught],
-        first + taught,
-        may_give[taught],
+        rows.labels[kept],
+        first + kept,
+        is_donor[kept],
     )
 
 
-def scaled_rows(rows: Rows, scaler: RangeScaler, chosen: Ints) -> tuple[Table, Ints]:
-    """Some rows as a weighting sees them, and their labels."""
-    return scaler.scale(rows.table.rows(chosen)), rows.labels[chosen]
-
-
 def matched(block: Block, cells: Bools, weights: Floats) -> Bools:
-    """Rows with a hole of this group that know something a donor can be found by."""
+    """Rows with a hole of this group and an observed value that a donor can be found by."""
     return np.asarray(cells.any(axis=1) & searchable(block.missing, weights))
 
 
-def hide_cells(block: Block, targets: Ints, ranks: Ints) -> Block:
-    """The rows of the known cells of these ranks in target columns, each with one cell hidden."""
-    rows, columns = np.divmod(_hideable(block, targets)[ranks], block.missing.shape[1])
-    part = block.only(rows)
-    hidden = np.zeros_like(part.missing)
-    hidden[np.arange(len(rows)), columns] = True
-    return Block(part.values, part.missing | hidden, hidden, part.labels, part.rows, part.may_give)
+def hideable_cells(block: Block, targets: Ints) -> Ints:
+    """The observed cells in target columns, by their place in the flat block."""
+    is_target = np.isin(np.arange(block.missing.shape[1]), targets)
+    return np.flatnonzero(~block.missing & is_target)
 
 
 def count_hideable(block: Block, targets: Ints) -> int:
     """How many observed cells stand in target columns."""
-    return len(_hideable(block, targets))
+    return len(hideable_cells(block, targets))
 
 
-def _hideable(block: Block, targets: Ints) -> Ints:
-    wanted = np.zeros(block.missing.shape[1], dtype=bool)
-    wanted[targets] = True
-    return np.flatnonzero(~block.missing & wanted)
-
-
-def join_blocks(blocks: list[Block]) -> Block:
-    """One block of several."""
-    return Block(
-        np.concatenate([b.values for b in blocks]),
-        np.concatenate([b.missing for b in blocks]),
-        np.concatenate([b.holes for b in blocks]),
-        np.concatenate([b.labels for b in blocks]),
-        np.concatenate([b.rows for b in blocks]),
-        np.concatenate([b.may_give for b in blocks]),
-    )
+def hide_cells(block: Block, targets: Ints, ranks: Ints) -> Block:
+    """The rows of the hideable cells of these ranks, each with that one cell hidden."""
+    rows, columns = np.divmod(hideable_cells(block, targets)[ranks], block.missing.shape[1])
+    part = block.take(rows)
+    hidden = np.zeros_like(part.missing)
+    hidden[np.arange(len(rows)), columns] = True
+    return replace(part, missing=part.missing | hidden, holes=hidden)

@@ -1,8 +1,10 @@
 """Where tasks run: the workers of a Dask client, or the threads of this process."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +18,7 @@ Task = Any
 """A call that has not been made, a value that a worker has or will have, or a lazy partition."""
 
 THREADS = 4
-"""Blocks make their passes in so many groups when there are no workers."""
+"""Blocks make their passes in so many groups when there is no client."""
 
 FAN_IN = 8
 """So many values are combined by one task of a reduction."""
@@ -48,7 +50,7 @@ class Call:
 
 
 class Cluster:
-    """Runs pure functions on workers; results stay there until somebody asks for them.
+    """Runs pure functions on workers; results stay there until they are fetched.
 
     Lost results are computed anew from what they were made of, so a worker may die at any time.
     With a client, calls are submitted to it and results are its futures; without one, both are
@@ -65,7 +67,7 @@ class Cluster:
 
     @property
     def least_memory(self) -> int | None:
-        """Bytes that the smallest worker may use, where somebody set a limit."""
+        """Bytes that the smallest worker may use, where a limit is set."""
         if self.client is None:
             return None
         with naming_faults("asking for the workers"):
@@ -78,7 +80,7 @@ class Cluster:
         return Call(function, arguments)
 
     def lazily(self, function: Callable[..., Any], *arguments: Any) -> Task:
-        """A call that Dask makes when somebody computes what depends on it."""
+        """A call that Dask makes when what depends on it is computed."""
         known = arguments if self.client is None else map(_with_future, arguments)
         return delayed(function, pure=False)(*known)
 
@@ -90,7 +92,7 @@ class Cluster:
     def wait(self, tasks: Sequence[Task], doing: str) -> None:
         """Wait until values that are kept are there, or say what went wrong."""
         if self.client is None:
-            return  # threads of this process are waited for anyway
+            return  # threads of this process have finished by now
         from distributed import wait
 
         left = list(tasks)
@@ -124,32 +126,43 @@ class Cluster:
             return list(self.client.gather(kept))
 
     def reduce(self, tasks: Sequence[Task], doing: str) -> Any:
-        """The sum of values that can be added, by a tree of tasks."""
+        """The sum of values that can be added."""
+        return self.fetch(self.tree(add_all, tasks), doing)[0]
+
+    def tree(
+        self, function: Callable[[list[Any]], Any], tasks: Sequence[Task], most: int = 1
+    ) -> list[Task]:
+        """Values combined by a tree of tasks, until there are at most so many."""
         level = list(tasks)
-        while len(level) > 1:
-            level = [
-                self.task(add_all, level[start : start + FAN_IN])
-                for start in range(0, len(level), FAN_IN)
-            ]
-        return self.fetch(level, doing)[0]
+        while len(level) > most:
+            starts = range(0, len(level), FAN_IN)
+            level = [self.task(function, level[first : first + FAN_IN]) for first in starts]
+        return level
 
     def _start(self, tasks: Sequence[Task]) -> list[Task]:
         """Have all calls made, those of a client by one graph: each one costs a round trip."""
-        made: dict[int, Task] = {}
         if self.client is None:
-            return list(persist(*(_delayed(task, made) for task in tasks), scheduler="threads"))
+            lazy = _resolved(list(tasks), {}, lambda call, arguments: self.lazily(call, *arguments))
+            return list(persist(*lazy, scheduler="threads"))
         read = list({id(task): task for task in _reading(tasks)}.values())
-        futures = self.client.compute([self._lazy(task) for task in read]) if read else []
+        lazy = [
+            task if isinstance(task, Delayed) else self.lazily(task.function, *task.arguments)
+            for task in read
+        ]
+        futures = self.client.compute(lazy) if read else []
         made = {id(task): future for task, future in zip(read, futures, strict=True)}
         graph: dict[str, Any] = {}
-        wanted = [_graphed(task, made, graph) for task in tasks]
+
+        def submit(function: Callable[..., Any], arguments: list[Any]) -> str:
+            key = f"{funcname(function)}-{uuid4()}"
+            graph[key] = (function, *arguments)
+            return key
+
+        wanted = _resolved(list(tasks), made, submit)
         keys = [key for key in wanted if isinstance(key, str)]
         futures = self.client.get(graph, keys, sync=False) if graph else []
         found = dict(zip(keys, futures, strict=True))
         return [found[key] if isinstance(key, str) else key for key in wanted]
-
-    def _lazy(self, task: Call | Delayed) -> Delayed:
-        return task if isinstance(task, Delayed) else self.lazily(task.function, *task.arguments)
 
 
 def _reading(task: Task) -> Iterator[Call | Delayed]:
@@ -166,40 +179,26 @@ def _reading(task: Task) -> Iterator[Call | Delayed]:
             yield from _reading(each)
 
 
-def _graphed(task: Task, made: dict[int, Task], graph: dict[str, Any]) -> Any:
-    """The key of a task in a graph, with all that it needs; other arguments as they are."""
+def _resolved(task: Task, made: dict[int, Task], make: Callable[..., Task]) -> Any:
+    """What ``make`` makes of a call, once, after all that it needs; other values as they are."""
     if isinstance(task, list):
-        return [_graphed(each, made, graph) for each in task]
-    if not isinstance(task, Call | Delayed):
-        return _held(task)
+        return [_resolved(each, made, make) for each in task]
     if id(task) not in made:
-        assert isinstance(task, Call)
-        made[id(task)] = key = f"{funcname(task.function)}-{uuid4()}"
-        graph[key] = (task.function, *(_graphed(a, made, graph) for a in task.arguments))
-    return made[id(task)]
-
-
-def _delayed(task: Task, made: dict[int, Task]) -> Any:
-    """A task as Dask's threads know it."""
-    if isinstance(task, list):
-        return [_delayed(each, made) for each in task]
-    if not isinstance(task, Call):
-        return _held(task)
-    if id(task) not in made:
-        arguments = [_delayed(argument, made) for argument in task.arguments]
-        made[id(task)] = delayed(task.function, pure=False)(*arguments)
+        if not isinstance(task, Call):
+            return _held(task)
+        made[id(task)] = make(task.function, _resolved(list(task.arguments), made, make))
     return made[id(task)]
 
 
 def _with_future(argument: Any) -> Any:
     """A value of a worker as a part of a lazy graph; anything else as it is."""
-    return (
-        Delayed(argument.key, Held({argument.key: argument})) if _is_future(argument) else argument
-    )
+    if not _is_future(argument):
+        return argument
+    return Delayed(argument.key, Held({argument.key: argument}))
 
 
 class Held(dict[str, Any]):
-    """A graph of values that workers hold, which says so to Dask when they do not any more."""
+    """A graph of values that workers hold; an error when they do not any more."""
 
     def __iter__(self) -> Iterator[str]:
         for value in self.values():
@@ -211,7 +210,7 @@ class Held(dict[str, Any]):
 
 
 def _held(argument: Any) -> Any:
-    """The argument, unless it is a value of a worker that nobody can reach any more."""
+    """The argument, unless it is a value of a worker that cannot be reached any more."""
     if _is_future(argument) and argument.status == "cancelled":
         raise ClusterError(CLOSED)
     return argument
@@ -231,10 +230,7 @@ def add_all(values: list[Any]) -> Any:
     >>> add_all([1, 2, 3])
     6
     """
-    total = values[0]
-    for value in values[1:]:
-        total = total + value
-    return total
+    return reduce(add, values)
 
 
 @contextmanager
@@ -261,11 +257,8 @@ def _in_words(error: BaseException) -> str:
 
 def _default_client() -> Any:
     """The client that the user made, if there is one."""
-    try:
+    with suppress(ImportError, ValueError):  # not installed, or no client was made
         from distributed import default_client
-    except ImportError:
-        return None
-    try:
+
         return default_client()
-    except ValueError:
-        return None
+    return None

@@ -1,4 +1,4 @@
-"""The face of a cluster: an imputer for `dask.dataframe` collections."""
+"""`DaskImputer`: an imputer for `dask.dataframe` collections."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -17,14 +17,14 @@ from greyfill.distributed.partitions import (
     Overview,
     aligned,
     common_dtypes,
-    described,
     fill_partition,
     fills_of_partition,
-    outlined,
+    input_meta,
+    output_meta,
     read_facts,
     read_rows,
     restore_partition,
-    with_donors,
+    whole_imputer,
 )
 from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
 from greyfill.imputers.family import NeighborFamily
@@ -46,7 +46,7 @@ class ClusterFit:
 
     def all_fills(self, cluster: Cluster) -> list[Task]:
         """The fills of each partition, also of its rows without a label."""
-        if not self.trained.leaves_rows:
+        if not self.trained.has_unused:
             return self.trained.fills
         parts = zip(self.frames, self.labels, self.trained.fills, strict=True)
         fitted = cluster.keep([self.trained.fitted])[0]
@@ -58,7 +58,7 @@ class ClusterFit:
 
 
 def check_imputer(imputer: Any) -> None:
-    """Refuse what cannot be distributed, without a look at the data."""
+    """Refuse what cannot be distributed, before any data is read."""
     if not isinstance(imputer, NeighborFamily):
         raise InvalidParameterError(
             "only methods of the neighbor family, such as CGKNNImputer(), work on partitions, not "
@@ -68,7 +68,7 @@ def check_imputer(imputer: Any) -> None:
     check_recipe(imputer._heeding_recipe())
 
 
-def learn(
+def fit_partitions(
     cluster: Cluster,
     imputer: Any,
     frames: list[Task],
@@ -85,7 +85,7 @@ def learn(
     facts = _facts(cluster, imputer, frames, labels, names)
     if names is not None:
         dtypes = common_dtypes(header, {n: fact.dtypes for n, fact in enumerate(facts)})
-        header = described(header, dtypes)
+        header = input_meta(header, dtypes)
         frames = [cluster.lazily(aligned, part, dtypes, n) for n, part in enumerate(frames)]
     overview = Overview.of(facts)
     validate_data(imputer, header, reset=True, skip_check_array=True)
@@ -105,36 +105,30 @@ def learn(
     trained = train(
         cluster,
         imputer._heeding_recipe(),
-        _with_seed(imputer._settings()),
+        _seeded(imputer._settings()),
         rows,
         overview.firsts,
         len(overview.classes) if is_labeled else None,
         tuple(np.array(schema.columns, dtype=object)[kept]),
         pool_rows,
     )
-    imputer._remember(trained.summary.alone)
+    imputer._remember(trained.light)
     return ClusterFit(imputer, header, overview, trained, frames, heeded)
 
 
-def _with_seed(settings: RecipeSettings) -> RecipeSettings:
-    """Draw a seed once where the user wants another one each time."""
+def _seeded(settings: RecipeSettings) -> RecipeSettings:
+    """Draw a seed once where the user wants another one each time: all tasks must share it."""
     if settings.random_state is not None:
         return settings
     return replace(settings, random_state=int(np.random.default_rng().integers(2**31)))
 
 
 def _facts(
-    cluster: Cluster,
-    imputer: Any,
-    frames: list[Task],
-    labels: list[Task],
-    names: list[Any] | None,
+    cluster: Cluster, imputer: Any, frames: list[Task], labels: list[Task], names: list[Any] | None
 ) -> list[Facts]:
-    """Look at every partition; say which one cannot be read."""
-    options = {
-        name: getattr(imputer, name)
-        for name in ("categorical_features", "ordinal_features", "missing_values")
-    }
+    """Read every partition; say which one cannot be read."""
+    names_of_options = ("categorical_features", "ordinal_features", "missing_values")
+    options = {name: getattr(imputer, name) for name in names_of_options}
     tasks = [
         cluster.task(read_facts, frame, y, options, names, number)
         for number, (frame, y) in enumerate(zip(frames, labels, strict=True))
@@ -142,14 +136,9 @@ def _facts(
     try:
         return cluster.fetch(tasks, "reading the partitions")
     except ClusterError:
-        _name_unreadable(cluster, tasks)
+        for number, task in enumerate(tasks):  # one of them fails on its own, and is named
+            cluster.fetch([task], f"reading partition {number} of {len(tasks)}")
         raise
-
-
-def _name_unreadable(cluster: Cluster, tasks: list[Task]) -> None:
-    """Find the partition that fails on its own, if there is one."""
-    for number, task in enumerate(tasks):
-        cluster.fetch([task], f"reading partition {number} of {len(tasks)}")
 
 
 class DaskImputer(OwnParameters, BaseEstimator):
@@ -168,18 +157,18 @@ class DaskImputer(OwnParameters, BaseEstimator):
     client : distributed.Client, optional
         Where to work. None means the client that exists, else threads of this process.
     max_donors : int, optional
-        Let only a seeded sample of so many rows of each class give; the same sample on every
+        Only a seeded sample of so many rows of each class are donors; the same sample on every
         number of partitions. None leaves it to the imputer.
     pool_rows : int, optional
-        The most donors that a worker holds at once. Larger pools are met part by part, which
+        The most donors that a worker holds at once. Larger pools are searched part by part, which
         costs time but changes no cell. None means what fits into a quarter of the smallest
         worker's memory.
 
     Attributes
     ----------
     imputer_ : neighbor imputer
-        The fitted imputer, brought to this process when it is first asked for. It fills frames
-        of one machine, and can be saved.
+        The fitted imputer, brought to this process when it is first used. It fills frames of one
+        machine, and can be saved.
     n_neighbors_, k_scores_, history_, converged_, feature_weights_, fallback_counts_, …
         As those of the imputer.
 
@@ -213,7 +202,7 @@ class DaskImputer(OwnParameters, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a Dask frame and, where the method uses them, a Dask series of labels."""
-        self._learn(X, y)
+        self._fit(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -221,17 +210,14 @@ class DaskImputer(OwnParameters, BaseEstimator):
 
         Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
         """
-        learned, cluster = self._learn(X, y), Cluster(self.client)
-        meta = outlined(learned.header, self._light)
-        pairs = zip(learned.frames, learned.all_fills(cluster), strict=True)
-        return _collection(
-            [
-                cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
-                for number, (frame, fills) in enumerate(pairs)
-            ],
-            meta,
-            X,
-        )
+        fit, cluster = self._fit(X, y), Cluster(self.client)
+        meta = output_meta(fit.header, self._light)
+        pairs = zip(fit.frames, fit.all_fills(cluster), strict=True)
+        parts = [
+            cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
+            for number, (frame, fills) in enumerate(pairs)
+        ]
+        return _collection(parts, meta, X)
 
     def transform(self, X: Any) -> Any:
         """Return a Dask frame, lazily, without holes; each row is filled on its own."""
@@ -239,47 +225,42 @@ class DaskImputer(OwnParameters, BaseEstimator):
         _check_frame(X)
         with own_errors():
             validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, cluster = outlined(X._meta, self._light), Cluster(self.client)
+        meta, cluster = output_meta(X._meta, self._light), Cluster(self.client)
         dtypes = dict(X._meta.dtypes)
-        self._fitted = cluster.keep([self._fitted])[0]
-        return _collection(
-            [
-                cluster.lazily(
-                    fill_partition, frame, self._light, self._fitted, dtypes, meta, number
-                )
-                for number, frame in enumerate(_partitions(X))
-            ],
-            meta,
-            X,
-        )
+        fitted = self._fitted = cluster.keep([self._fitted])[0]
+        parts = [
+            cluster.lazily(fill_partition, frame, self._light, fitted, dtypes, meta, number)
+            for number, frame in enumerate(_partitions(X))
+        ]
+        return _collection(parts, meta, X)
 
     @property
     def imputer_(self) -> Any:
         """The fitted imputer, with all its donors, in this process."""
         check_fitted(self, "_light")
         fitted = Cluster(self.client).fetch([self._fitted], "bringing the donors here")[0]
-        return with_donors(self._light, fitted)
+        return whole_imputer(self._light, fitted)
 
     def __getattr__(self, name: str) -> Any:
         """What the imputer learned, without its donors."""
         if name.endswith("_") and not name.startswith("_") and "_light" in self.__dict__:
             return getattr(self._light, name)
-        if name == "imputer_":  # Python asks here once more when the property has failed
+        if name == "imputer_":  # Python comes here once more when the property has failed
             check_fitted(self, "_light")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _learn(self, X: Any, y: Any) -> ClusterFit:
+    def _fit(self, X: Any, y: Any) -> ClusterFit:
         imputer = self._checked_imputer(y)
         _check_frame(X)
         labels = _label_partitions(None if imputer.labels == "none" else y, X)
-        learned = learn(
+        fit = fit_partitions(
             Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
         )
-        self._light, self._fitted = learned.imputer, learned.trained.fitted
-        return learned
+        self._light, self._fitted = fit.imputer, fit.trained.fitted
+        return fit
 
     def _checked_imputer(self, y: Any) -> Any:
-        """A clone of the imputer, after all that can be wrong without a look at the data."""
+        """A clone of the imputer, after all checks that need no data."""
         if self.pool_rows is not None:
             check_whole("pool_rows", self.pool_rows, otherwise=", or None")
         imputer = clone(self.imputer, safe=False)  # what is no imputer is refused below
@@ -319,9 +300,9 @@ def _label_partitions(y: Any, X: Any) -> list[Task]:
 def _partitions(frame: Any) -> list[Task]:
     """The partitions as they are counted; Dask would join small ones where it reads few columns."""
     parts = frame.to_delayed()
-    return list(
-        parts if len(parts) == frame.npartitions else frame.to_delayed(optimize_graph=False)
-    )
+    if len(parts) != frame.npartitions:
+        parts = frame.to_delayed(optimize_graph=False)
+    return list(parts)
 
 
 def _collection(parts: list[Task], meta: Any, X: Any) -> Any:

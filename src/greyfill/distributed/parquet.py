@@ -1,7 +1,7 @@
 """A Parquet dataset that is larger than memory: partition by partition, and to be resumed.
 
 ```
-dataset ── learn ──> fills of every partition   in OUT.partial/fills, one file each
+dataset ── fit ────> fills of every partition   in OUT.partial/fills, one file each
         ── write ──> every partition, filled    in OUT.partial/parts, each renamed when complete
         ── rename ─> OUT                        which is complete, or not there
 ```
@@ -24,7 +24,7 @@ import numpy as np
 
 from greyfill import files, persistence
 from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.dask_imputer import check_imputer, learn
+from greyfill.distributed.dask_imputer import check_imputer, fit_partitions
 from greyfill.distributed.partitions import put_fills, with_columns_of
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_dataset
@@ -51,32 +51,32 @@ class Partition:
     def read(self, columns: Sequence[str] | None = None) -> Any:
         """Its rows as an Arrow table."""
         wanted = None if columns is None else list(columns)
-        with self._opened() as file:
+        with opened(self.path) as file:
             if self.row_group is None:
                 return file.read(columns=wanted)
             return file.read_row_group(self.row_group, columns=wanted)
 
     def schema(self) -> Any:
         """Its columns and their Arrow types."""
-        with self._opened() as file:
+        with opened(self.path) as file:
             return file.schema_arrow
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with naming(self.path, "read"):
-            try:
-                yield pq.ParquetFile(self.path)
-            except pa.ArrowException as error:
-                raise FileProblemError(
-                    f"Cannot read {self.path}: it is no Parquet file, or damaged ({error})."
-                ) from error
 
     def labels(self, target: str) -> Any:
         """The column of the classes."""
         return self.read([target])[target]
+
+
+@contextmanager
+def opened(path: str, problem: str = "it is no Parquet file, or damaged") -> Iterator[Any]:
+    """A Parquet file; what goes wrong with it is an error that names it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with naming(path, "read"):
+        try:
+            yield pq.ParquetFile(path)
+        except pa.ArrowException as error:
+            raise FileProblemError(f"Cannot read {path}: {problem} ({error}).") from error
 
 
 def list_partitions(source: str) -> list[Partition]:
@@ -90,17 +90,8 @@ def list_partitions(source: str) -> list[Partition]:
         if not shown:
             raise FileProblemError(f"Cannot read {source}: no .parquet file is in this folder.")
         return [Partition(os.fspath(p), os.fspath(p.relative_to(root))) for p in shown]
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with naming(source, "read"):
-        try:
-            n_groups = pq.ParquetFile(source).num_row_groups
-        except pa.ArrowException as error:
-            raise FileProblemError(
-                f"Cannot read {source}: chunks need a folder of Parquet files, or one such file "
-                f"({error})."
-            ) from error
+    with opened(source, "chunks need a folder of Parquet files, or one such file") as file:
+        n_groups = file.num_row_groups
     return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
 
 
@@ -115,7 +106,7 @@ def impute_dataset(
     force: bool = False,
     report: Report = lambda message: None,
 ) -> dict[str, Any]:
-    """Fill a Parquet dataset into another one, and tell what was done in numbers.
+    """Fill a Parquet dataset into another one, and return what was done in numbers.
 
     Parameters
     ----------
@@ -131,7 +122,7 @@ def impute_dataset(
     force
         Replace an existing output.
     report
-        Is told how the work goes.
+        Called with a message for each step of the work.
 
     >>> import tempfile
     >>> import polars as pl
@@ -156,10 +147,10 @@ def impute_dataset(
     _refuse_other_columns(partitions, ignored)
     staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
     staging.open(_fingerprint(partitions, imputer, target, features))
-    if not staging.is_learned(len(partitions)):
+    if not staging.is_fitted(len(partitions)):
         report(f"learning from {len(partitions)} partitions")
         with local_cluster(n_jobs, staging.folder / "spill") as cluster:
-            _learn(cluster, imputer, partitions, header.select(features), target, staging)
+            _fit(cluster, imputer, partitions, header.select(features), target, staging)
     fitted = persistence.load(staging.folder / MODEL)
     for number, partition in enumerate(partitions):
         if staging.needs(partition):
@@ -181,7 +172,7 @@ def _refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -
                 "Give all files the same columns: rename, add or drop them."
             )
         for name, dtype in wanted.items():
-            if _has_zone(found[name]) is not _has_zone(dtype):
+            if (getattr(found[name], "tz", None) is None) != (getattr(dtype, "tz", None) is None):
                 raise InvalidDataError(
                     f"Column {name!r} has type {found[name]} in {other.path} and {dtype} in "
                     f"{first.path}. Give all files moments with a time zone, or all without."
@@ -191,10 +182,6 @@ def _refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -
 def _types(partition: Partition, ignored: Sequence[str]) -> dict[str, Any]:
     """The Arrow types of the columns that matter."""
     return {field.name: field.type for field in partition.schema() if field.name not in ignored}
-
-
-def _has_zone(dtype: Any) -> bool:
-    return getattr(dtype, "tz", None) is not None
 
 
 def _features(
@@ -209,7 +196,7 @@ def _features(
     return features
 
 
-def _learn(
+def _fit(
     cluster: Cluster,
     imputer: Any,
     partitions: list[Partition],
@@ -224,10 +211,10 @@ def _learn(
         labels = [cluster.lazily(Partition.labels, partition, target) for partition in partitions]
     elif target is None:
         imputer._refuse_no_labels()
-    learned = learn(cluster, imputer, frames, labels, header)
-    for number, fills in enumerate(learned.all_fills(cluster)):
+    fit = fit_partitions(cluster, imputer, frames, labels, header)
+    for number, fills in enumerate(fit.all_fills(cluster)):
         staging.save_fills(number, cluster.fetch([fills], "filling")[0])
-    persistence.save(learned.imputer, staging.folder / MODEL)
+    persistence.save(fit.imputer, staging.folder / MODEL)
 
 
 def _filled(partition: Partition, features: list[str], imputer: Any, fills: Floats) -> Any:
@@ -235,14 +222,13 @@ def _filled(partition: Partition, features: list[str], imputer: Any, fills: Floa
     table = partition.read()
     if table.num_rows == 0:
         return table
-    filled = put_fills(table.select(features), fills, imputer)
-    return with_columns_of(table, filled)
+    return with_columns_of(table, put_fills(table.select(features), fills, imputer))
 
 
 def _fingerprint(
     partitions: list[Partition], imputer: Any, target: str | None, features: list[str]
 ) -> str:
-    """Tells whether an unfinished run was the same one."""
+    """Equal to that of an unfinished run if it was the same one."""
     seen = [(p.path, p.row_group, os.stat(p.path).st_size, os.stat(p.path).st_mtime_ns)
             for p in partitions]  # fmt: skip
     text = json.dumps([seen, repr(imputer), target, features])
@@ -277,7 +263,7 @@ class Staging:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             plan.write_text(fingerprint)
 
-    def is_learned(self, n_partitions: int) -> bool:
+    def is_fitted(self, n_partitions: int) -> bool:
         """Whether all fills are known; the model is written after the last of them."""
         known = all(self._fills(number).exists() for number in range(n_partitions))
         return known and (self.folder / MODEL).exists()
@@ -324,14 +310,10 @@ def local_cluster(n_jobs: int | None, spill: Path) -> Iterator[Cluster]:
 
     threads = os.cpu_count() or 1 if n_jobs is None or n_jobs < 0 else n_jobs
     with Client(
-        processes=False,
-        n_workers=1,
-        threads_per_worker=threads,
-        set_as_default=False,
-        dashboard_address=LOOPBACK,
-        worker_dashboard_address=LOOPBACK,
+        processes=False, n_workers=1, threads_per_worker=threads, set_as_default=False,
+        dashboard_address=LOOPBACK, worker_dashboard_address=LOOPBACK,
         local_directory=os.fspath(spill),
-    ) as client:
+    ) as client:  # fmt: skip
         yield Cluster(client)
 
 

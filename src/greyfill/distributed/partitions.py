@@ -1,11 +1,11 @@
-"""Fills → partitions of the frame that came in; and new partitions by a fitted imputer."""
+"""Partitions of a frame: one dtype and one schema for all, encoded rows, and fills put back."""
 
 import copy
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,12 +20,25 @@ from greyfill.targets import Meaning, meaning_of
 class Sized:
     """A dataclass whose size is that of all that it holds.
 
-    Dask asks ``sys.getsizeof``, which would see an object and not its arrays: it would take a
+    Dask reads ``sys.getsizeof``, which would see an object and not its arrays: it would take a
     pool of donors for a few bytes, and move it like that.
     """
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + bytes_of(_values(self))
+
+
+class Arrays(Sized):
+    """A dataclass of arrays with one entry, or one row, for each item."""
+
+    def take(self, index: Ints) -> Self:
+        """Some of the items."""
+        return type(self)(*(array[index] for array in _values(self)))
+
+    @classmethod
+    def join(cls, parts: "Sequence[Self]") -> Self:
+        """The items of all parts, in their order."""
+        return cls(*map(np.concatenate, zip(*map(_values, parts), strict=True)))
 
 
 def bytes_of(value: Any) -> int:
@@ -42,9 +55,7 @@ def bytes_of(value: Any) -> int:
         return sys.getsizeof(value)
     if isinstance(value, Iterable):
         return sum(map(bytes_of, value))
-    if is_dataclass(value):
-        return bytes_of(_values(value))
-    return 0
+    return bytes_of(_values(value)) if is_dataclass(value) else 0
 
 
 def _values(value: Any) -> list[Any]:
@@ -81,9 +92,9 @@ def common_dtypes(meta: Any, parts: dict[int, Dtypes]) -> Dtypes:
     }
 
 
-def _common_dtype(name: Any, promised: Any, found: dict[int, Any]) -> Any:
-    """The dtype that all partitions can have, and if possible the frame that promised one."""
-    both = _joined([promised, *found.values()])
+def _common_dtype(name: Any, declared: Any, found: dict[int, Any]) -> Any:
+    """The dtype that all partitions can have, and if possible the frame that declares one."""
+    both = _joined([declared, *found.values()])
     wanted = _joined(list(found.values())) if both is None else both
     if wanted is not None:
         return wanted
@@ -115,30 +126,27 @@ def aligned(frame: Any, dtypes: Dtypes, number: int) -> Any:
     frame = with_columns(frame, list(dtypes), number)
     changed = {}
     for name, dtype in dtypes.items():
-        column = frame[name]
-        if not _is_alike(column.dtype, dtype):
-            changed[name] = _cast(column, dtype, number)
-    return retyped(frame, changed)
+        old = frame[name].dtype
+        # The categories of a partition are its own, so two dtypes of categories need not be equal.
+        if old != dtype and not str(old) == str(dtype) == "category":
+            changed[name] = _cast(frame[name], dtype, number)
+    return with_columns_replaced(frame, changed)
 
 
-def retyped(frame: Any, columns: dict[Any, Any]) -> Any:
-    """The same frame with some columns exchanged, by name."""
+def with_columns_replaced(frame: Any, columns: dict[Any, Any]) -> Any:
+    """The same frame with other columns of these names."""
     result = frame.copy(deep=False)
     for name, column in columns.items():
         result[name] = column
     return result
 
 
-def described(meta: Any, dtypes: Dtypes) -> Any:
+def input_meta(meta: Any, dtypes: Dtypes) -> Any:
     """An empty frame with the columns of another and these dtypes."""
     import pandas as pd
 
-    return retyped(meta, {name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()})
-
-
-def _is_alike(dtype: Any, wanted: Any) -> bool:
-    """Whether nothing is to be done; the categories of a partition are its own."""
-    return bool(dtype == wanted) or str(dtype) == str(wanted) == "category"
+    columns = {name: pd.Series([], dtype=dtype) for name, dtype in dtypes.items()}
+    return with_columns_replaced(meta, columns)
 
 
 def _cast(column: Any, dtype: Any, number: int) -> Any:
@@ -188,9 +196,9 @@ def _remedy(name: Any, dtype: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What must be known about a partition before any is encoded: columns, holes, classes.
+    """What is read of a partition before any is encoded: columns, holes, classes.
 
-    ``dtypes`` are those of the columns of a pandas frame whose cells tell of what kind they are.
+    ``dtypes`` are those of the columns of a pandas frame whose cells show of what kind they are.
     """
 
     n_rows: int
@@ -222,10 +230,7 @@ def naming_partition(number: int) -> Iterator[None]:
 def read_facts(
     frame: Any, y: Any, options: dict[str, Any], names: Sequence[Any] | None, number: int
 ) -> Facts:
-    """Look at one partition, of the columns ``names`` if it is a pandas frame.
-
-    An empty one tells nothing.
-    """
+    """The facts of one partition, of the columns ``names`` if it is a pandas frame."""
     if y is not None and len(y) != len(frame):
         raise InvalidDataError(
             f"X and y describe different rows: partition {number} of X has {len(frame)}, that of "
@@ -319,14 +324,14 @@ def class_codes(y: Any, n_rows: int, classes: tuple[Any, ...]) -> Ints:
     return places[codes]
 
 
-def with_donors(imputer: Any, fitted: FittedRecipe) -> Any:
+def whole_imputer(imputer: Any, fitted: FittedRecipe) -> Any:
     """The imputer as it was fitted, donors and all."""
     whole = copy.copy(imputer)
     whole._fitted = fitted
     return whole
 
 
-def outlined(meta: Any, imputer: Any) -> Any:
+def output_meta(meta: Any, imputer: Any) -> Any:
     """An empty frame with the columns and dtypes that come out of one with those of ``meta``."""
     kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._kept)]
     flags = imputer._flag_names(list(imputer._schema.names))
@@ -341,7 +346,7 @@ def fill_partition(
         return meta
     frame = aligned(frame, dtypes, number)
     with naming_partition(number):
-        filled = with_donors(imputer, fitted).transform(frame)
+        filled = whole_imputer(imputer, fitted).transform(frame)
     return aligned(filled, dict(meta.dtypes), number)
 
 
@@ -353,11 +358,11 @@ def fills_of_partition(
         return fills
     table, _ = frames.encode(frame, schema=imputer._schema)
     part = table.select(imputer._kept)
-    taught = class_codes(y, len(frame), classes) >= 0
+    has_label = class_codes(y, len(frame), classes) >= 0
     values = part.values.copy()
-    values[part.missing & taught[:, np.newaxis]] = fills
-    if not taught.all():
-        values[~taught] = fill_new_rows(fitted, part.rows(~taught), 1)
+    values[part.missing & has_label[:, np.newaxis]] = fills
+    if not has_label.all():
+        values[~has_label] = fill_new_rows(fitted, part.rows(~has_label), 1)
     return np.asarray(values[part.missing])
 
 
@@ -371,11 +376,8 @@ def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any, number
 def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
     """A frame of any library with its holes filled, in the order of rows and then columns."""
     table, origin = frames.encode(frame, schema=imputer._schema)
-    part = table.select(imputer._kept)
-    values = part.values.copy()
-    values[part.missing] = fills
     filled = table.values.copy()
-    filled[:, imputer._kept] = values
+    filled[table.missing & imputer._kept] = fills
     return imputer._restore(origin, table.missing, filled)
 
 

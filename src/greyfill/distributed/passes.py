@@ -1,24 +1,23 @@
-"""Blocks after the last pass → all that a fitted method remembers."""
+"""Nearest donors → passes over the holes of a block → all that a fitted method keeps."""
 
 import hashlib
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from greyfill._neighbors.donors import CompleteRows, RowPool
 from greyfill._neighbors.new_rows import FittedRecipe
-from greyfill._neighbors.recipe import Fill
-from greyfill._neighbors.schedule import Trace, digest
-from greyfill.distributed.blocks import Block, BlockPlan, matched
-from greyfill.distributed.partitions import Sized
-from greyfill.distributed.pools import Hunt, Meetings, Met, Pool
+from greyfill._neighbors.recipe import Fill, Recipe
+from greyfill._neighbors.schedule import digest
+from greyfill.distributed.blocks import Block, BlockPlan
+from greyfill.distributed.partitions import Arrays, Sized
+from greyfill.distributed.pools import ByPool, NearestDonors, Pool
 from greyfill.ranges import RangeScaler
 from greyfill.table import Bools, Floats, Ints, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Piece(Sized):
+class DonorValues(Arrays):
     """Holes, by their place in the block: what their donors give, and with which weights.
 
     ``given`` is right for the first pass. Where ``holes`` is not −1, it changes with that hole.
@@ -30,10 +29,9 @@ class Piece(Sized):
     weights: Floats
 
     @property
-    def moving(self) -> "Piece":
+    def moving(self) -> "DonorValues":
         """Those with a hole among what their donors give."""
-        some = np.flatnonzero((self.holes >= 0).any(axis=1))
-        return Piece(self.places[some], self.given[some], self.holes[some], self.weights[some])
+        return self.take(np.flatnonzero((self.holes >= 0).any(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +50,16 @@ class Means(Sized):
     factors: Floats
 
     @classmethod
-    def of(cls, piece: Piece) -> "Means":
+    def of(cls, donors: DonorValues) -> "Means":
         """Add up what will never change, as far as the order of the donors allows."""
-        takes = piece.holes >= 0
-        later = np.logical_or.accumulate(takes, axis=1)
+        is_hole = donors.holes >= 0
+        later = np.logical_or.accumulate(is_hole, axis=1)
         return cls(
-            piece.places,
-            averages(np.where(later, 0.0, piece.given), piece.weights),
+            donors.places,
+            averages(np.where(later, 0.0, donors.given), donors.weights),
             np.cumsum(later.sum(axis=1), dtype=np.intp),
-            piece.holes[later],
-            np.where(takes, piece.weights, piece.weights * piece.given)[later],
+            donors.holes[later],
+            np.where(is_hole, donors.weights, donors.weights * donors.given)[later],
         )
 
     def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
@@ -80,16 +78,16 @@ class Means(Sized):
 class Votes(Sized):
     """Holes of categories with a hole among what their donors give."""
 
-    piece: Piece
+    donors: DonorValues
     n_levels: int
 
     def refill(self, fills: Floats, changed: Bools, current: Floats, moved: Bools) -> float:
         """Write a new value for each hole that takes from one that moved; 1 if any changed."""
-        holes, takes = self.piece.holes, self.piece.holes >= 0
-        cells = np.flatnonzero((moved[holes] & takes).any(axis=1))
-        given = np.where(takes, current[holes], self.piece.given)[cells]
-        places = self.piece.places[cells]
-        fresh = winners(given, self.piece.weights[cells], self.n_levels)
+        holes, is_hole = self.donors.holes, self.donors.holes >= 0
+        cells = np.flatnonzero((moved[holes] & is_hole).any(axis=1))
+        given = np.where(is_hole, current[holes], self.donors.given)[cells]
+        places = self.donors.places[cells]
+        fresh = winners(given, self.donors.weights[cells], self.n_levels)
         changed[places] = fresh != fills[places]
         fills[places] = fresh
         return float(changed[places].any())
@@ -119,24 +117,6 @@ def winners(given: Floats, weights: Floats, n_levels: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Linked(Sized):
-    """All that the passes of a block need.
-
-    Its holes at the start and after the first pass, those of them that move later, which are
-    categories, and which of them donors share. Shared holes are numbered throughout the table,
-    those of this block from ``first_hole`` on.
-    """
-
-    start: Floats
-    first_fills: Floats
-    moving: tuple[Means | Votes, ...]
-    votes: Bools
-    shared: Ints
-    first_hole: int
-    fallbacks: Counter[str]
-
-
-@dataclass(frozen=True, eq=False)
 class Pass(Sized):
     """The holes of a block after a pass, which of them moved, and how far at most."""
 
@@ -146,7 +126,21 @@ class Pass(Sized):
 
 
 @dataclass(frozen=True, eq=False)
-class Moved(Sized):
+class LinkedHoles(Sized):
+    """All that the passes of a block need: the first pass, and the holes that may move later.
+
+    ``shared`` are the holes of donors. They are numbered throughout the table, those of this block
+    from ``first_hole`` on.
+    """
+
+    first: Pass
+    moving: tuple[Means | Votes, ...]
+    shared: Ints
+    first_hole: int
+
+
+@dataclass(frozen=True, eq=False)
+class MovedHoles(Arrays):
     """The holes of donors that moved in a pass: their numbers and their values."""
 
     numbers: Ints
@@ -163,80 +157,61 @@ class Passes(Sized):
     blocks: list[Pass]
     current: Floats
 
+    def __getitem__(self, place: int) -> Pass:
+        return self.blocks[place]
 
-def settle(block: Block, meetings: Meetings, hunt: Hunt, first_hole: int) -> Linked:
-    """Turn the donors that were met into weights, make the first pass, count what found none."""
+
+def link_holes(block: Block, by_pool: ByPool, plan: BlockPlan, first_hole: int) -> LinkedHoles:
+    """Turn the distances of the nearest donors into weights, and fill by their start values."""
     rows, columns = np.nonzero(block.holes)
     numbers = np.full(block.holes.shape, -1, dtype=np.intp)
     numbers[rows, columns] = np.arange(len(rows))
-    plan, start = hunt.plan, block.values[rows, columns]
+    start = block.values[rows, columns]
     fills, moving = start.copy(), list[Means | Votes]()
-    for met in meetings.values():
-        means, votes = _pieces(met, numbers, plan.is_categorical, plan.recipe.fill)
+    for nearest in by_pool.values():
+        means, votes = _by_kind(nearest, numbers, plan.is_categorical, plan.recipe.fill)
         fills[means.places] = averages(means.given, means.weights)
         fills[votes.places] = winners(votes.given, votes.weights, plan.n_levels)
         moving += [Means.of(means.moving)] if len(means.places) else []
         moving += [Votes(votes.moving, plan.n_levels)] if len(votes.places) else []
-    return Linked(
-        start,
-        fills,
-        tuple(moving),
-        plan.is_categorical[columns],
-        np.flatnonzero(block.may_give[rows]),
-        first_hole,
-        _fallbacks(block, hunt),
-    )
+    gaps = np.abs(fills - start)
+    change = np.where(plan.is_categorical[columns], gaps > 0.0, gaps).max(initial=0.0)
+    first = Pass(fills, np.ones(len(fills), dtype=bool), float(change))
+    return LinkedHoles(first, tuple(moving), np.flatnonzero(block.is_donor[rows]), first_hole)
 
 
-def _pieces(met: Met, numbers: Ints, is_categorical: Bools, fill: Fill) -> tuple[Piece, Piece]:
+def _by_kind(
+    nearest: NearestDonors, numbers: Ints, is_categorical: Bools, fill: Fill
+) -> tuple[DonorValues, DonorValues]:
     """The holes of numbers, and those of categories."""
-    by_number, by_vote = fill.weigh(met.distances)
-    places = numbers[met.rows[met.slots], met.columns]
-    votes = is_categorical[met.columns]
+    by_number, by_vote = fill.weigh(nearest.distances)
+    places = numbers[nearest.rows[nearest.slots], nearest.columns]
+    votes = is_categorical[nearest.columns]
 
-    def piece(wanted: Bools, weights: Floats) -> Piece:
+    def some(wanted: Bools, weights: Floats) -> DonorValues:
         cells = slice(None) if wanted.all() else np.flatnonzero(wanted)  # lest all be copied
-        return Piece(places[cells], met.given[cells], met.holes[cells], weights[met.slots[cells]])
+        given, holes = nearest.given[cells], nearest.holes[cells]
+        return DonorValues(places[cells], given, holes, weights[nearest.slots[cells]])
 
-    return piece(~votes, by_number), piece(votes, by_vote)
-
-
-def _fallbacks(block: Block, hunt: Hunt) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for place, pool in enumerate(hunt.pools):
-        takes = pool.takes(block)
-        for group, (weights, cells) in enumerate(hunt.plan.groups(block.holes)):
-            some = cells.any(axis=1) & takes
-            has_match = matched(block, cells, weights)
-            found["row_without_match"] += int(cells[some & ~has_match].sum())
-            if hunt.k[place, group] < 1:
-                found["no_donor"] += int(cells[some & has_match].sum())
-    return found
+    return some(~votes, by_number), some(votes, by_vote)
 
 
-def first_pass(linked: Linked) -> Pass:
-    """What donors with their start fills give to a block."""
-    fills = linked.first_fills
-    gaps = np.abs(fills - linked.start)
-    gaps[linked.votes] = gaps[linked.votes] > 0.0
-    everyone = np.ones(len(fills), dtype=bool)
-    return Pass(fills, everyone, float(gaps.max(initial=0.0)))
-
-
-def next_pass(linked: Linked, before: Pass, current: Floats, moved: Bools) -> Pass:
+def next_pass(linked: LinkedHoles, before: Pass, current: Floats, moved: Bools) -> Pass:
     """Fill those holes of a block again that take from a hole that moved in the pass before."""
     fills, changed = before.fills.copy(), np.zeros(len(before.fills), dtype=bool)
     changes = [cells.refill(fills, changed, current, moved) for cells in linked.moving]
     return Pass(fills, changed, max(changes, default=0.0))
 
 
-def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved]) -> Passes:
+def next_passes(
+    blocks: list[LinkedHoles], before: Passes | None, parts: list[MovedHoles]
+) -> Passes:
     """One pass of several blocks, after ``parts`` of the holes of donors have moved.
 
-    The first pass starts from the start fill; in it every hole counts as moved.
+    In the first one, after None, every hole counts as moved.
     """
     if before is None:
-        return Passes([first_pass(linked) for linked in blocks], np.zeros(0))
+        return Passes([linked.first for linked in blocks], np.zeros(0))
     n_shared = len(before.current) or sum(len(part.numbers) for part in parts)
     current = before.current.copy() if len(before.current) else np.empty(n_shared)
     moved = np.zeros(n_shared, dtype=bool)
@@ -247,7 +222,7 @@ def next_passes(blocks: list[Linked], before: Passes | None, parts: list[Moved])
     return Passes([next_pass(linked, last, current, moved) for linked, last in pairs], current)
 
 
-def passes_alone(blocks: list[Linked], before: list[Passes], size: int) -> list[Passes]:
+def passes_alone(blocks: list[LinkedHoles], before: list[Passes], size: int) -> list[Passes]:
     """Several passes of blocks that are all there are, after those before, if any."""
     found = before[-1:] or [next_passes(blocks, None, [])]
     n_shared = sum(len(linked.shared) for linked in blocks)
@@ -263,23 +238,14 @@ def passes_alone(blocks: list[Linked], before: list[Passes], size: int) -> list[
     return found[-size:]
 
 
-def moved_cells(blocks: list[Linked], passes: Passes) -> Moved:
+def moved_holes(blocks: list[LinkedHoles], passes: Passes) -> MovedHoles:
     """What other blocks need of a pass."""
-    return join_moved(
-        [
-            Moved(linked.first_hole + numbers, after.fills[linked.shared[numbers]])
-            for linked, after in zip(blocks, passes.blocks, strict=True)
-            for numbers in [np.flatnonzero(after.moved[linked.shared])]
-        ]
-    )
-
-
-def join_moved(parts: list[Moved]) -> Moved:
-    """All that moved."""
-    return Moved(
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
+    parts = []
+    for linked, after in zip(blocks, passes.blocks, strict=True):
+        numbers = np.flatnonzero(after.moved[linked.shared])
+        fills = after.fills[linked.shared[numbers]]
+        parts.append(MovedHoles(linked.first_hole + numbers, fills))
+    return MovedHoles.join(parts)
 
 
 Outcome = tuple[int, float, bytes]
@@ -287,7 +253,7 @@ Outcome = tuple[int, float, bytes]
 
 
 def outcomes_of(passes: list[Passes], numbers: list[int]) -> list[list[Outcome]]:
-    """What the loop asks for of each pass; no pass has to wait for the digests."""
+    """What the loop reads of each pass; a task of its own, so that no pass waits for digests."""
     return [
         [
             (n, block.change, digest(block.fills))
@@ -303,24 +269,9 @@ def join_outcomes(outcomes: list[Outcome]) -> tuple[float, bytes]:
     return max(o[1] for o in outcomes), hashlib.blake2b(digests, digest_size=16).digest()
 
 
-def pass_of(passes: Passes, place: int) -> Pass:
-    """The pass of one block."""
-    return passes.blocks[place]
-
-
-def nth(passes: list[Passes], number: int) -> Passes:
-    """One of several passes."""
-    return passes[number]
-
-
-def as_group(blocks: list[Linked]) -> list[Linked]:
+def as_group(blocks: list[LinkedHoles]) -> list[LinkedHoles]:
     """Blocks that make their passes together, on one worker."""
     return blocks
-
-
-def fallbacks_of(linked: Linked) -> Counter[str]:
-    """Cells of a block that could not be filled by the rule."""
-    return linked.fallbacks
 
 
 def unscaled(block: Block, after: Pass, scaler: RangeScaler) -> Floats:
@@ -332,79 +283,43 @@ def unscaled(block: Block, after: Pass, scaler: RangeScaler) -> Floats:
     return np.asarray(of_holes.unscale(after.fills[np.newaxis])[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """What a fitted method remembers besides its donors."""
-
-    plan: BlockPlan
-    scaler: RangeScaler
-    centers: Floats
-    k: int
-    scores: dict[int, float]
-    trace: Trace
-    fallbacks: dict[str, int]
-    unlabeled: str
-    has_labels: bool
-    pools: tuple[RowPool, ...]
-
-    @property
-    def alone(self) -> FittedRecipe:
-        """A fitted method without any donor: little enough to travel with every task."""
-        nothing, nobody = np.zeros((0, len(self.plan.columns))), np.zeros(0, dtype=np.intp)
-        holes = nothing.astype(bool)
-        return assemble([Block(nothing, holes, holes, nobody, nobody, holes[:, 0])], self)
-
-
 def row_pools(pools: list[Pool], class_counts: Ints) -> tuple[RowPool, ...]:
     """One pool for each class, or a single one, as the engine has them; without rows yet."""
-    nobody = np.zeros(0, dtype=np.intp)
-    if all(pool.takers is None for pool in pools):
-        return (RowPool(nobody, nobody),)
-    small = {label for pool in pools if pool.fallback for label in pool.takers or ()}
+    no_rows = np.zeros(0, dtype=np.intp)
+    if all(pool.query_labels is None for pool in pools):
+        return (RowPool(no_rows, no_rows),)
+    small = {label for pool in pools if pool.fallback for label in pool.query_labels or ()}
     return tuple(
-        RowPool(nobody, nobody, int(label), fallback=int(label) in small)
+        RowPool(no_rows, no_rows, int(label), fallback=int(label) in small)
         for label in np.flatnonzero(class_counts)
     )
 
 
-def donor_rows(block: Block, after: Pass) -> Block:
-    """The rows of a block that give, with their final fills."""
+def filled_donors(block: Block, after: Pass) -> Block:
+    """The donors of a block, with their final fills."""
     values = block.values.copy()
     values[block.holes] = after.fills
-    filled = replace(block, values=values)
-    return filled if block.may_give.all() else filled.only(np.flatnonzero(block.may_give))
+    filled = replace(block, values=values, holes=block.holes[:, :0])  # none is left to travel
+    return filled if block.is_donor.all() else filled.take(np.flatnonzero(block.is_donor))
 
 
-def assemble(blocks: list[Block], summary: Summary) -> FittedRecipe:
-    """All that serves new rows."""
-    values, missing, labels, rows = (
-        np.concatenate([getattr(block, name) for block in blocks])
-        for name in ("values", "missing", "labels", "rows")
-    )
-    plan, nowhere = summary.plan, np.zeros(0, dtype=np.intp)
-    complete_only = isinstance(plan.recipe.donors, CompleteRows)
-    return FittedRecipe(
-        recipe=plan.recipe,
-        scaler=summary.scaler,
-        donors=Table(values, missing, plan.columns),
-        rows=rows,
-        labels=labels if summary.has_labels else None,
-        pools=tuple(_with_givers(p, labels, missing, complete_only) for p in summary.pools),
-        weights=plan.weights,
-        targets=plan.targets,
-        centers=summary.centers,
-        n_neighbors=summary.k,
-        unlabeled=summary.unlabeled,
-        trace=summary.trace,
-        k_scores=summary.scores,
-        fallbacks=summary.fallbacks,
-        spreads=(nowhere, nowhere, np.zeros(0)),
+def with_donors(blocks: list[Block], light: FittedRecipe) -> FittedRecipe:
+    """A fitted method that has no donors yet, with all of them."""
+    donors = Block.join(blocks)
+    return replace(
+        light,
+        donors=Table(donors.values, donors.missing, light.donors.columns),
+        rows=donors.rows,
+        labels=None if light.labels is None else donors.labels,
+        pools=tuple(_pool_with_donors(pool, donors, light.recipe) for pool in light.pools),
+        _layouts={},  # not those of ``light``, which are empty
+        _late_weights={},
     )
 
 
-def _with_givers(pool: RowPool, labels: Ints, missing: Bools, complete_only: bool) -> RowPool:
+def _pool_with_donors(pool: RowPool, donors: Block, recipe: Recipe) -> RowPool:
     if pool.label >= 0 and not pool.fallback:
-        return replace(pool, givers=np.flatnonzero(labels == pool.label))
-    if complete_only:
-        return replace(pool, givers=np.flatnonzero(~missing.any(axis=1)))
-    return replace(pool, givers=np.arange(len(labels)))
+        return replace(pool, givers=np.flatnonzero(donors.labels == pool.label))
+    if isinstance(recipe.donors, CompleteRows):
+        return replace(pool, givers=np.flatnonzero(~donors.missing.any(axis=1)))
+    return replace(pool, givers=np.arange(len(donors.labels)))

@@ -1,5 +1,6 @@
-"""Donor pools in parts: who gives to whom, which rows make a part, and one part laid out."""
+"""Donor pools in parts that fit a worker, and the nearest donors of every hole in them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,35 +12,32 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._search.pool import DonorPool, Hints, build_pool
 from greyfill.distributed.blocks import Block, BlockPlan, matched
 from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.partitions import Sized
+from greyfill.distributed.partitions import Arrays, Sized
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Who gives: a class, or everybody (None); and the classes that take, or everybody (None)."""
+    """The class of the donors (None: all), and the classes of the rows they fill (None: all)."""
 
     label: int | None = None
-    takers: tuple[int, ...] | None = None
+    query_labels: tuple[int, ...] | None = None
     complete_only: bool = False
     fallback: bool = False
 
-    def givers(self, block: Block) -> Bools:
-        """The rows of a block that give."""
-        givers = block.may_give if self.label is None else self._members(block)
-        if self.complete_only:
-            return np.asarray(givers & ~block.missing.any(axis=1))
-        return givers
+    def donors(self, block: Block) -> Bools:
+        """The rows of a block that are donors of this pool."""
+        donors = block.is_donor
+        if self.label is not None:
+            donors = donors & (block.labels == self.label)
+        return donors & ~block.missing.any(axis=1) if self.complete_only else donors
 
-    def takes(self, block: Block) -> Bools:
-        """The rows of a block that may take."""
-        if self.takers is None:
+    def queries(self, block: Block) -> Bools:
+        """The rows of a block that are filled from this pool."""
+        if self.query_labels is None:
             return np.ones(len(block.labels), dtype=bool)
-        return np.isin(block.labels, self.takers)
-
-    def _members(self, block: Block) -> Bools:
-        return np.asarray(block.may_give & (block.labels == self.label))
+        return np.isin(block.labels, self.query_labels)
 
 
 def plan_pools(recipe: Recipe, class_counts: Ints) -> list[Pool]:
@@ -57,64 +55,63 @@ def plan_pools(recipe: Recipe, class_counts: Ints) -> list[Pool]:
     large = class_counts[present] - 1 >= donors.min_donors
     pools = [Pool(int(label), (int(label),)) for label in present[large]]
     small = tuple(int(label) for label in present[~large])
-    return [*pools, Pool(takers=small, fallback=True)] if small else pools
+    return [*pools, Pool(query_labels=small, fallback=True)] if small else pools
 
 
 @dataclass(frozen=True, eq=False)
-class Census:
-    """What the client must know of a block: givers of each pool, holes, and those of givers.
+class BlockCounts:
+    """Counts of a block: donors of each pool, holes, holes of donors, holes of small classes.
 
-    ``own`` tells for each pool and group of weights whether any row takes from a pool that it
-    is itself in.
+    ``own`` marks the pools and groups of weights in which a row is among its own donors.
     """
 
-    givers: Ints
+    donors: Ints
     holes: int
     shared_holes: int
     own: Bools
     small_class_holes: int
 
     @classmethod
-    def of(cls, block: Block, pools: list[Pool], plan: BlockPlan) -> "Census":
+    def of(cls, block: Block, pools: list[Pool], plan: BlockPlan) -> "BlockCounts":
         """Count one block."""
         own = np.zeros((len(pools), plan.n_groups), dtype=bool)
         for place, pool in enumerate(pools):
-            inside = pool.givers(block) & pool.takes(block)
+            inside = pool.donors(block) & pool.queries(block)
             for group, (weights, cells) in enumerate(plan.groups(block.holes)):
                 own[place, group] = (inside & matched(block, cells, weights)).any()
         return cls(
-            np.array([int(pool.givers(block).sum()) for pool in pools], dtype=np.intp),
+            np.array([int(pool.donors(block).sum()) for pool in pools], dtype=np.intp),
             int(block.holes.sum()),
-            int(block.missing[block.may_give].sum()),
+            int(block.missing[block.is_donor].sum()),
             own,
-            sum(int(block.holes[p.takes(block)].sum()) for p in pools if p.fallback),
+            sum(int(block.holes[p.queries(block)].sum()) for p in pools if p.fallback),
         )
 
 
 @dataclass(frozen=True)
 class PartPlan:
-    """A part of a pool: for each block that has a share in it, the ranks of its givers."""
+    """A part of a pool: for each block that has a share in it, the ranks of its donors."""
 
     pool: int
     size: int
     shares: tuple[tuple[int, int, int], ...]
 
 
-def plan_parts(pool: int, givers: Ints, most: int) -> list[PartPlan]:
+def plan_parts(pool: int, donors: Ints, most: int) -> list[PartPlan]:
     """Cut a pool into parts of at most ``most`` donors, in the order of their rows.
 
-    ``givers`` is the number of donors in each block.
+    ``donors`` is the number of donors in each block.
 
     >>> [part.shares for part in plan_parts(0, np.array([3, 2]), 4)]
     [((0, 0, 3), (1, 0, 1)), ((1, 1, 2),)]
     """
-    ends = np.cumsum(givers)
-    starts = ends - givers
+    ends = np.cumsum(donors)
+    starts = ends - donors
     parts = []
-    for low in range(0, int(ends[-1]) if len(ends) else 0, most):
+    for low in range(0, int(donors.sum()), most):
         high = min(low + most, int(ends[-1]))
         shares = tuple(
-            (int(b), int(max(low - starts[b], 0)), int(min(high - starts[b], givers[b])))
+            (int(b), int(max(low - starts[b], 0)), int(min(high - starts[b], donors[b])))
             for b in np.flatnonzero((starts < high) & (ends > low))
         )
         parts.append(PartPlan(pool, high - low, shares))
@@ -134,7 +131,7 @@ def plan_rounds(parts: list[PartPlan], most: int) -> Iterator[list[PartPlan]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Givers(Sized):
+class DonorRows(Arrays):
     """Donors out of one block: their rows, and the number of the first hole of each."""
 
     values: Floats
@@ -143,16 +140,13 @@ class Givers(Sized):
     first_holes: Ints
 
 
-def collect(block: Block, pool: Pool, first: int, last: int, first_hole: int) -> Givers:
+def collect_donors(block: Block, pool: Pool, first: int, last: int, first_hole: int) -> DonorRows:
     """The donors of a block with ranks first … last; holes of donors are numbered throughout."""
-    chosen = np.flatnonzero(pool.givers(block))[first:last]
-    before = np.cumsum(np.where(block.may_give, block.missing.sum(axis=1), 0))
-    counts = block.missing[chosen].sum(axis=1)
-    return Givers(
-        block.values[chosen],
-        block.missing[chosen],
-        block.rows[chosen],
-        first_hole + before[chosen] - counts,
+    chosen = np.flatnonzero(pool.donors(block))[first:last]
+    counts = np.where(block.is_donor, block.missing.sum(axis=1), 0)
+    before = first_hole + np.cumsum(counts) - counts
+    return DonorRows(
+        block.values[chosen], block.missing[chosen], block.rows[chosen], before[chosen]
     )
 
 
@@ -183,22 +177,17 @@ class Part(Sized):
         return self.layout.values[donors, column], holes
 
 
-def build_part(givers: list[Givers], plan: BlockPlan) -> Part:
+def build_part(donors: list[DonorRows], plan: BlockPlan) -> Part:
     """Lay out the donors of several blocks."""
-    return Part(
-        build_pool(
-            np.concatenate([g.values for g in givers]),
-            np.concatenate([g.missing for g in givers]),
-            plan.is_categorical,
-            overall_weights(plan.weights),
-        ),
-        np.concatenate([g.rows for g in givers]),
-        np.concatenate([g.first_holes for g in givers]),
+    all_rows = DonorRows.join(donors)
+    layout = build_pool(
+        all_rows.values, all_rows.missing, plan.is_categorical, overall_weights(plan.weights)
     )
+    return Part(layout, all_rows.rows, all_rows.first_holes)
 
 
 @dataclass(frozen=True, eq=False)
-class Met(Sized):
+class NearestDonors(Sized):
     """The nearest donors so far of the rows of one block in one pool, for one group of weights.
 
     ``rows`` are places in the block; hole c lies in row ``rows[slots[c]]`` and column
@@ -216,110 +205,122 @@ class Met(Sized):
     holes: Ints
     extremes: Floats | None = None
 
+    def merge(self, other: "NearestDonors", k: int) -> "NearestDonors":
+        """The k nearest donors of two parts, ties by row number."""
+        donors = np.concatenate([self.donors, other.donors], axis=1)
+        distances = np.concatenate([self.distances, other.distances], axis=1)
+        order = np.lexsort((donors, distances), axis=1)[:, :k]
+        by_cell = order[self.slots]
+        given = np.concatenate([self.given, other.given], axis=1)
+        holes = np.concatenate([self.holes, other.holes], axis=1)
+        return replace(
+            self,
+            donors=np.take_along_axis(donors, order, axis=1),
+            distances=np.take_along_axis(distances, order, axis=1),
+            given=np.take_along_axis(given, by_cell, axis=1),
+            holes=np.take_along_axis(holes, by_cell, axis=1),
+        )
 
-Meetings = dict[tuple[int, int], Met]
+
+ByPool = dict[tuple[int, int], NearestDonors]
 """By pool and group of weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class Hunt:
-    """What is looked for: pools, and how many donors in each for each group of weights."""
+class SearchPlan:
+    """What is searched: pools, and how many donors in each for each group of weights."""
 
     plan: BlockPlan
     pools: list[Pool]
     k: Ints
 
-    def taking(self, block: Block, met: Met, part: Part) -> QueryRows:
-        """The rows of a block that look for donors."""
-        rows = met.rows
+    def start(self, block: Block) -> ByPool:
+        """No donors yet; rows without an observed value that counts are left out."""
+        nearest: ByPool = {}
+        for place, pool in enumerate(self.pools):
+            for group, (weights, cells) in enumerate(self.plan.groups(block.holes)):
+                rows = np.flatnonzero(matched(block, cells, weights) & pool.queries(block))
+                if self.k[place, group] < 1 or len(rows) == 0:
+                    continue
+                slots, columns = np.nonzero(cells[rows])
+                nearest[place, group] = NearestDonors(
+                    rows,
+                    slots,
+                    columns,
+                    donors=np.zeros((len(rows), 0), dtype=np.intp),
+                    distances=np.zeros((len(rows), 0)),
+                    given=np.zeros((len(slots), 0)),
+                    holes=np.zeros((len(slots), 0), dtype=np.intp),
+                )
+        return nearest
+
+    def taking(self, block: Block, nearest: NearestDonors, part: Part) -> QueryRows:
+        """The rows of a block for which donors are searched."""
+        rows = nearest.rows
         own = part.own_rows(block.rows[rows])
         return QueryRows(rows, block.values[rows], block.missing[rows], own)
 
+    def find_extremes(self, before: ByPool, block: Block, pool: int, part: Part) -> ByPool:
+        """Δmin and Δmax over one more part of a pool, which the search of every part needs."""
+        after = dict(before)
+        for (place, group), nearest in before.items():
+            if place == pool:
+                extremes = self._extremes(self.taking(block, nearest, part), part, nearest.extremes)
+                after[place, group] = replace(nearest, extremes=extremes)
+        return after
 
-def open_meetings(block: Block, hunt: Hunt) -> Meetings:
-    """Nobody has met anybody yet; rows without a chance to find a donor do not take part."""
-    meetings: Meetings = {}
-    for place, pool in enumerate(hunt.pools):
-        for group, (weights, cells) in enumerate(hunt.plan.groups(block.holes)):
-            rows = np.flatnonzero(matched(block, cells, weights) & pool.takes(block))
-            if hunt.k[place, group] < 1 or len(rows) == 0:
-                continue
-            slots, columns = np.nonzero(cells[rows])
-            meetings[place, group] = Met(
-                rows,
-                slots,
-                columns,
-                donors=np.zeros((len(rows), 0), dtype=np.intp),
-                distances=np.zeros((len(rows), 0)),
-                given=np.zeros((len(slots), 0)),
-                holes=np.zeros((len(slots), 0), dtype=np.intp),
-            )
-    return meetings
+    def _extremes(self, taking: QueryRows, part: Part, before: Floats | None) -> Floats | None:
+        distance = self.plan.recipe.distance
+        here = distance.survey(  # type: ignore[attr-defined]  # checked before the work began
+            part.layout, taking.values, taking.missing, taking.own_rows
+        )
+        if here is None or before is None:
+            return None if here is None else np.asarray(here)
+        low, high = np.minimum(here[:, 0], before[:, 0]), np.maximum(here[:, 1], before[:, 1])
+        return np.column_stack([low, high])
 
+    def search_parts(
+        self, before: ByPool, block: Block, pools: list[int], parts: list[Part]
+    ) -> ByPool:
+        """Search some parts of pools and keep the k nearest donors of all parts so far."""
+        after = dict(before)
+        for pool, part in zip(pools, parts, strict=True):
+            for group in range(self.plan.n_groups):
+                if (pool, group) in after:
+                    weights, k = self.plan.weights[group], int(self.k[pool, group])
+                    nearest = after[pool, group]
+                    after[pool, group] = self._search_part(nearest, block, part, weights, k)
+        return after
 
-def survey(meetings: Meetings, block: Block, hunt: Hunt, pool: int, part: Part) -> Meetings:
-    """Learn from one part of a pool what the search of every part must know."""
-    found = dict(meetings)
-    for (place, group), met in meetings.items():
-        if place == pool:
-            extremes = _extremes(hunt, hunt.taking(block, met, part), part, met.extremes)
-            found[place, group] = replace(met, extremes=extremes)
-    return found
+    def _search_part(
+        self, before: NearestDonors, block: Block, part: Part, weights: Floats, wanted: int
+    ) -> NearestDonors:
+        k, known = min(wanted, len(part.rows)), before.distances.shape[1]
+        # Once k donors are known, the search may skip all that are farther than the last of them.
+        hints = Hints(before.extremes, before.distances[:, -1] if known == wanted else None)
+        taking = self.taking(block, before, part)
+        search = Search(part.layout, taking, weights, k, hints)
+        found, distances = search.run(self.plan.recipe.distance, 1)
+        given, holes = part.given(found[before.slots], before.columns)
+        rows = np.where(found < 0, -1, part.rows[found])
+        here = replace(before, donors=rows, distances=distances, given=given, holes=holes)
+        return before.merge(here, wanted) if known else here
 
-
-def _extremes(hunt: Hunt, taking: QueryRows, part: Part, known: Floats | None) -> Floats | None:
-    distance = hunt.plan.recipe.distance
-    here = distance.survey(  # type: ignore[attr-defined]  # checked before the work began
-        part.layout, taking.values, taking.missing, taking.own_rows
-    )
-    if here is None or known is None:
-        return None if here is None else np.asarray(here)
-    low, high = np.minimum(here[:, 0], known[:, 0]), np.maximum(here[:, 1], known[:, 1])
-    return np.column_stack([low, high])
-
-
-def meet(
-    meetings: Meetings, block: Block, hunt: Hunt, pools: list[int], parts: list[Part]
-) -> Meetings:
-    """Search some parts of pools and keep the k nearest donors of all that were met."""
-    found = dict(meetings)
-    for pool, part in zip(pools, parts, strict=True):
-        for group in range(hunt.plan.n_groups):
-            if (pool, group) in found:
-                weights, k = hunt.plan.weights[group], int(hunt.k[pool, group])
-                found[pool, group] = _meet_part(found[pool, group], block, hunt, part, weights, k)
-    return found
-
-
-def _meet_part(met: Met, block: Block, hunt: Hunt, part: Part, weights: Floats, wanted: int) -> Met:
-    k, known = min(wanted, len(part.rows)), met.distances.shape[1]
-    hints = Hints(met.extremes, met.distances[:, -1] if known == wanted else None)
-    search = Search(part.layout, hunt.taking(block, met, part), weights, k, hints)
-    found, distances = search.run(hunt.plan.recipe.distance, 1)
-    given, holes = part.given(found[met.slots], met.columns)
-    new = replace(met, donors=np.where(found < 0, -1, part.rows[found]), distances=distances,
-                  given=given, holes=holes)  # fmt: skip
-    return _nearest_of_both(met, new, wanted) if known else new
+    def fallbacks(self, block: Block) -> Counter[str]:
+        """Cells of a block without any donor, by the reason."""
+        counts: Counter[str] = Counter()
+        for place, pool in enumerate(self.pools):
+            queries = pool.queries(block)
+            for group, (weights, cells) in enumerate(self.plan.groups(block.holes)):
+                some = cells.any(axis=1) & queries
+                has_match = matched(block, cells, weights)
+                counts["row_without_match"] += int(cells[some & ~has_match].sum())
+                if self.k[place, group] < 1:
+                    counts["no_donor"] += int(cells[some & has_match].sum())
+        return counts
 
 
-def _nearest_of_both(one: Met, other: Met, k: int) -> Met:
-    """The k nearest donors of two parts, ties by row number."""
-    donors = np.concatenate([one.donors, other.donors], axis=1)
-    distances = np.concatenate([one.distances, other.distances], axis=1)
-    order = np.lexsort((donors, distances), axis=1)[:, :k]
-    by_cell = order[one.slots]
-    given = np.concatenate([one.given, other.given], axis=1)
-    holes = np.concatenate([one.holes, other.holes], axis=1)
-    return replace(
-        one,
-        donors=np.take_along_axis(donors, order, axis=1),
-        distances=np.take_along_axis(distances, order, axis=1),
-        given=np.take_along_axis(given, by_cell, axis=1),
-        holes=np.take_along_axis(holes, by_cell, axis=1),
-    )
-
-
-class Grounds:
+class DonorParts:
     """The pools of a table in partitions, cut into parts that fit a worker."""
 
     def __init__(
@@ -328,75 +329,64 @@ class Grounds:
         blocks: list[Task],
         pools: list[Pool],
         plan: BlockPlan,
-        census: list[Census],
+        counts: list[BlockCounts],
         most: int,
     ) -> None:
         self.cluster, self.blocks, self.pools, self.plan = cluster, blocks, pools, plan
-        self.givers = np.array([c.givers for c in census]).reshape(len(blocks), len(pools))
-        self.n_holes = sum(c.holes for c in census)
-        shared = np.array([c.shared_holes for c in census], dtype=np.intp)
+        self.donors = np.array([c.donors for c in counts]).reshape(len(blocks), len(pools))
+        self.n_holes = sum(c.holes for c in counts)
+        shared = np.array([c.shared_holes for c in counts], dtype=np.intp)
         self.first_holes = np.cumsum(shared) - shared
-        self._parts = [
-            part
-            for place in range(len(pools))
-            for part in plan_parts(place, self.givers[:, place], most)
-        ]
-        self._rounds = list(plan_rounds(self._parts, most))
+        by_pool = [plan_parts(place, self.donors[:, place], most) for place in range(len(pools))]
+        parts = [part for own in by_pool for part in own]
+        # What the search of one part must know of the others is collected before any is searched.
+        self._surveyed = [part for own in by_pool if len(own) > 1 for part in own]
+        self._rounds = list(plan_rounds(parts, most))
         self._built: list[Task] | None = None
 
-    def available(self, k: int, own: Bools) -> Ints:
-        """How many donors each row can have, by pool and group of weights; never itself."""
-        return np.asarray(np.minimum(k, self.givers.sum(axis=0)[:, np.newaxis] - own))
+    def search_plan(self, plan: BlockPlan, k: int, own: Bools) -> SearchPlan:
+        """Search k donors, or all there are, by pool and group of weights; never the row itself."""
+        available = self.donors.sum(axis=0)[:, np.newaxis] - own
+        return SearchPlan(plan, self.pools, np.asarray(np.minimum(k, available)))
 
-    def hunt(self, takers: list[Task], hunt: Hunt) -> list[Task]:
-        """The meetings of blocks of takers with every part of their pools."""
-        meetings = [self.cluster.task(open_meetings, block, hunt) for block in takers]
-        for part in self._in_parts():
+    def search(self, blocks: list[Task], plan: SearchPlan) -> list[Task]:
+        """The nearest donors of the rows of these blocks over every part of their pools."""
+        nearest = [self.cluster.task(plan.start, block) for block in blocks]
+        for part in self._surveyed:
             built = self._build([part])[0]
-            meetings = self._keep_all(
-                self.cluster.task(survey, met, block, hunt, part.pool, built)
-                for met, block in zip(meetings, takers, strict=True)
+            nearest = self._finish(
+                self.cluster.task(plan.find_extremes, before, block, part.pool, built)
+                for before, block in zip(nearest, blocks, strict=True)
             )
-        for parts, built in self._laid_out():
+        for parts in self._rounds:
+            laid_out = self._built or self._build(parts)
+            if len(self._rounds) == 1:
+                self._built = laid_out  # the search of k and that of the fills share them
             places = [part.pool for part in parts]
-            meetings = self._keep_all(
-                self.cluster.task(meet, met, block, hunt, places, built)
-                for met, block in zip(meetings, takers, strict=True)
+            nearest = self._finish(
+                self.cluster.task(plan.search_parts, before, block, places, laid_out)
+                for before, block in zip(nearest, blocks, strict=True)
             )
-        return meetings
+        return nearest
 
-    def leave(self) -> None:
-        """Let the pools go."""
+    def release(self) -> None:
+        """Free the memory of the parts."""
         self._built = None
 
-    def _in_parts(self) -> list[PartPlan]:
-        """The parts of pools that have several: what one part must know, all must tell first."""
-        several = {p.pool for p in self._parts if sum(q.pool == p.pool for q in self._parts) > 1}
-        return [part for part in self._parts if part.pool in several]
-
-    def _laid_out(self) -> Iterator[tuple[list[PartPlan], list[Task]]]:
-        """Round after round of parts; those of a single round are built once and kept."""
-        for parts in self._rounds:
-            built = self._built or self._build(parts)
-            if len(self._rounds) == 1:
-                self._built = built
-            yield parts, built
-
     def _build(self, parts: list[PartPlan]) -> list[Task]:
-        return self.cluster.keep([self.cluster.task(build_part, self._collect(part), self.plan)
-                                  for part in parts])  # fmt: skip
-
-    def _collect(self, part: PartPlan) -> list[Task]:
-        return [
-            self.cluster.task(
-                collect, self.blocks[b], self.pools[part.pool], first, last,
-                int(self.first_holes[b]),
-            )
-            for b, first, last in part.shares
+        task = self.cluster.task
+        collected = [
+            [
+                task(collect_donors, self.blocks[b], self.pools[part.pool], first, last,
+                     int(self.first_holes[b]))
+                for b, first, last in part.shares
+            ]
+            for part in parts
         ]  # fmt: skip
+        return self.cluster.keep([task(build_part, donors, self.plan) for donors in collected])
 
-    def _keep_all(self, tasks: Iterator[Task]) -> list[Task]:
-        """Do a round to its end, so that its parts can leave before the next ones come."""
+    def _finish(self, tasks: Iterator[Task]) -> list[Task]:
+        """Run a round to its end, so that its parts are freed before the next ones are built."""
         kept = self.cluster.keep(list(tasks))
         self.cluster.wait(kept, "searching donors")
         return kept

@@ -1,14 +1,16 @@
-"""Column weights of a table in partitions: by reductions, or from a sample of its rows."""
+"""Ranges, centers and column weights of a table in partitions: by sums of their parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import add
+from typing import Any, Self
 
 import numpy as np
 
 from greyfill._neighbors.engine import RecipeSettings
-from greyfill._neighbors.k_selection import even_sizes, sample_ranks
+from greyfill._neighbors.k_selection import even_sizes
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights
-from greyfill.distributed.blocks import Share, scaled_rows, start_block
+from greyfill.distributed.blocks import Share, sample_shares, start_block
 from greyfill.distributed.cluster import Cluster, Task, add_all
 from greyfill.distributed.partitions import Rows
 from greyfill.exceptions import InvalidDataError
@@ -26,9 +28,28 @@ from greyfill.information.sums import Steps
 from greyfill.ranges import RangeScaler, observed_range
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
+SAMPLE_ROWS = 100_000
+"""Weights that cannot be added up from parts come from a sample of at most so many rows."""
+
+EXTREMES = {"low": np.minimum, "high": np.maximum}
+
+
+class Summable:
+    """A dataclass of which parts add up, field by field; ``low`` and ``high`` are extremes."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
+            one, two = getattr(self, field.name), getattr(other, field.name)
+            if isinstance(one, dict):
+                pairs[field.name] = {key: value + two[key] for key, value in one.items()}
+            else:
+                pairs[field.name] = EXTREMES.get(field.name, add)(one, two)
+        return type(self)(**pairs)
+
 
 @dataclass(frozen=True, eq=False)
-class ColumnMoments:
+class ColumnMoments(Summable):
     """Number, range, sum and sum of squares of the known cells of each column, all of [0, 1]."""
 
     n: Floats
@@ -47,19 +68,10 @@ class ColumnMoments:
         (array([1.5]), array([1.25]), array([0.5]))
         """
         n = known.sum(axis=0).astype(np.float64)
-        told = np.where(known, values, 0.0)
+        observed = np.where(known, values, 0.0)
         low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
         high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
-        return cls(n, low, high, Steps.of_columns(told), Steps.of_columns(told**2))
-
-    def __add__(self, other: "ColumnMoments") -> "ColumnMoments":
-        return ColumnMoments(
-            self.n + other.n,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.sums + other.sums,
-            self.squares + other.squares,
-        )
+        return cls(n, low, high, Steps.of_columns(observed), Steps.of_columns(observed**2))
 
     @property
     def sd(self) -> Floats:
@@ -81,13 +93,13 @@ class WindowGrid:
         return class_counts(position, codes, n_classes, self.n_cells)
 
     def information(self, counts: Floats, n: int) -> float:
-        """What the column tells about the class."""
+        """The information of the column about the class."""
         found = information_on_grid(counts, float(CELLS_PER_WINDOW), n)
         return float(without_rounding(np.asarray(found)))
 
 
 def make_grid(moments: ColumnMoments, column: int, n_classes: int) -> WindowGrid | None:
-    """A grid for a column; None where it is constant, so that it tells nothing.
+    """A grid for a column; None where it is constant, and has no information.
 
     A column whose grid would be too long raises OverflowError: heavy tails need the points
     themselves.
@@ -102,11 +114,8 @@ def make_grid(moments: ColumnMoments, column: int, n_classes: int) -> WindowGrid
     return WindowGrid(float(low), width, int(length) + 2)
 
 
-__all__ = ["ColumnMoments", "WindowGrid", "information_of_counts", "make_grid"]
-
-
 @dataclass(frozen=True, eq=False)
-class Ranges:
+class Ranges(Summable):
     """Observed range of each column, and the number of rows of each class.
 
     Index 0 is for rows without a label, index c + 1 for class c.
@@ -118,7 +127,7 @@ class Ranges:
 
     @classmethod
     def of(cls, rows: Rows, n_classes: int) -> "Ranges":
-        """Look at one partition."""
+        """The ranges of one partition."""
         groups = rows.labels + 1
         shape = (n_classes + 1, rows.table.n_columns)
         low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -127,27 +136,20 @@ class Ranges:
             low[group], high[group] = observed_range(part)
         return cls(np.bincount(groups, minlength=n_classes + 1), low, high)
 
-    def __add__(self, other: "Ranges") -> "Ranges":
-        return Ranges(
-            self.counts + other.counts,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
-    def scaler(self, teaches: Bools, is_categorical: Bools) -> RangeScaler:
-        """The ranges over the groups that teach; over the others where those know nothing."""
-        low, high = self.low[teaches].min(axis=0), self.high[teaches].max(axis=0)
-        silent = low > high
-        low = np.where(silent, self.low.min(axis=0), low)
-        high = np.where(silent, self.high.max(axis=0), high)
+    def scaler(self, in_use: Bools, is_categorical: Bools) -> RangeScaler:
+        """The ranges over the groups in use; over all where those have no observed value."""
+        low, high = self.low[in_use].min(axis=0), self.high[in_use].max(axis=0)
+        unknown = low > high
+        low = np.where(unknown, self.low.min(axis=0), low)
+        high = np.where(unknown, self.high.max(axis=0), high)
         return RangeScaler.of(low, high, is_categorical)
 
 
 @dataclass(frozen=True, eq=False)
-class CellTally:
+class CellTally(Summable):
     """Observed cells of each class and column: how many, their sum, their levels, their moments.
 
-    Groups are those of `Ranges`; ``moments`` are over the groups that teach.
+    Groups are those of `Ranges`; ``moments`` are over the groups in use.
     """
 
     counts: Ints
@@ -157,31 +159,19 @@ class CellTally:
     moments: ColumnMoments
 
     @classmethod
-    def of(cls, rows: Rows, scaler: RangeScaler, teaches: Bools) -> "CellTally":
+    def of(cls, rows: Rows, scaler: RangeScaler, in_use: Bools) -> "CellTally":
         """Count one partition."""
-        table, groups, n = scaler.scale(rows.table), rows.labels + 1, len(teaches)
-        known = ~table.missing
-        observed = np.array([_by_group(groups, column, n) for column in known.T])
-        told = np.where(known, table.values, 0.0)
-        taught = teaches[groups]
+        table, groups, n = scaler.scale(rows.table), rows.labels + 1, len(in_use)
+        known, used = ~table.missing, in_use[groups]
+        observed = [np.bincount(groups, column, n) for column in known.T]
+        values = np.where(known, table.values, 0.0)
+        categorical = np.flatnonzero(table.is_categorical).tolist()
         return cls(
             np.bincount(groups, minlength=n),
-            observed.reshape(table.n_columns, n).T,
-            Steps.stack([Steps.of_columns(told[groups == group]) for group in range(n)]),
-            {
-                int(j): _levels(table, groups, n, int(j))
-                for j in np.flatnonzero(table.is_categorical)
-            },
-            ColumnMoments.of(table.values[taught], known[taught]),
-        )
-
-    def __add__(self, other: "CellTally") -> "CellTally":
-        return CellTally(
-            self.counts + other.counts,
-            self.observed + other.observed,
-            self.sums + other.sums,
-            {j: counts + other.levels[j] for j, counts in self.levels.items()},
-            self.moments + other.moments,
+            np.array(observed, dtype=np.float64).reshape(table.n_columns, n).T,
+            Steps.stack([Steps.of_columns(values[groups == group]) for group in range(n)]),
+            {j: _levels(table, groups, n, j) for j in categorical},
+            ColumnMoments.of(table.values[used], known[used]),
         )
 
     def centers(self, groups: Bools) -> Floats:
@@ -192,31 +182,22 @@ class CellTally:
             centers[j] = float(counts[groups].sum(axis=0).argmax()) if counts.size else 0.0
         return np.asarray(centers)
 
-    def overall(self, teaches: Bools) -> Floats:
-        """The centers over the groups that teach; over all where those know nothing."""
-        silent = self.observed[teaches].sum(axis=0) == 0
-        return np.where(silent, self.centers(np.ones_like(teaches)), self.centers(teaches))
+    def overall(self, in_use: Bools) -> Floats:
+        """The centers over the groups in use; over all where those have no observed value."""
+        unknown = self.observed[in_use].sum(axis=0) == 0
+        return np.where(unknown, self.centers(np.ones_like(in_use)), self.centers(in_use))
 
-    def starts(self, teaches: Bools, by_class: bool) -> tuple[Floats, int]:
+    def starts(self, in_use: Bools, by_class: bool) -> tuple[Floats, int]:
         """The first fill of each group and column, and how many holes had to take that of all."""
-        overall = self.overall(teaches)
-        starts = np.tile(overall, (len(teaches), 1))
+        overall = self.overall(in_use)
+        starts = np.tile(overall, (len(in_use), 1))
         fallbacks = 0
-        for group in np.flatnonzero(teaches) if by_class else ():
-            alone = np.arange(len(teaches)) == group
+        for group in np.flatnonzero(in_use) if by_class else ():
+            alone = np.arange(len(in_use)) == group
             empty = self.observed[group] == 0
             starts[group] = np.where(empty, overall, self.centers(alone))
             fallbacks += int(self.counts[group]) * int(empty.sum())
         return starts, fallbacks
-
-    def has_holes(self, teaches: Bools) -> Bools:
-        """Columns with a hole in a row that teaches."""
-        total = self.counts[teaches].sum()
-        return np.asarray(self.observed[teaches].sum(axis=0) < total)
-
-
-def _by_group(groups: Ints, weights: Floats | Bools, n: int) -> Floats:
-    return np.bincount(groups, weights, n).astype(np.float64)
 
 
 def _levels(table: Table, groups: Ints, n: int, column: int) -> Floats:
@@ -229,7 +210,7 @@ def _levels(table: Table, groups: Ints, n: int, column: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCounts:
+class ClassCounts(Summable):
     """Points of each class in the cells of the grid of each column of numbers."""
 
     by_column: dict[int, Floats]
@@ -238,19 +219,14 @@ class ClassCounts:
     def of(
         cls, rows: Rows, scaler: RangeScaler, grids: dict[int, WindowGrid], n_classes: int
     ) -> "ClassCounts":
-        """Count one partition; rows without a label say nothing about classes."""
-        taught = rows.labels >= 0
-        table, labels = scaler.scale(rows.table.rows(taught)), rows.labels[taught]
-        known = ~table.missing
-        return cls(
-            {
-                j: grid.counts(table.values[known[:, j], j], labels[known[:, j]], n_classes)
-                for j, grid in grids.items()
-            }
-        )
-
-    def __add__(self, other: "ClassCounts") -> "ClassCounts":
-        return ClassCounts({j: counts + other.by_column[j] for j, counts in self.by_column.items()})
+        """Count one partition; rows without a label do not count."""
+        labeled = rows.labels >= 0
+        table, labels = scaler.scale(rows.table.rows(labeled)), rows.labels[labeled]
+        by_column = {}
+        for j, grid in grids.items():
+            known = ~table.missing[:, j]
+            by_column[j] = grid.counts(table.values[known, j], labels[known], n_classes)
+        return cls(by_column)
 
 
 def make_grids(tally: CellTally, n_classes: int) -> dict[int, WindowGrid]:
@@ -260,7 +236,7 @@ def make_grids(tally: CellTally, n_classes: int) -> dict[int, WindowGrid]:
     return {j: grid for j, grid in grids.items() if grid is not None}
 
 
-def class_information(
+def summed_information(
     tally: CellTally, grids: dict[int, WindowGrid], counts: ClassCounts
 ) -> Floats:
     """I(X_j; Y) of each column: categories by their table, numbers on their grid."""
@@ -273,11 +249,11 @@ def class_information(
 
 
 @dataclass(frozen=True, eq=False)
-class Groundwork:
+class TalliedTable:
     """Encoded rows on the workers, and the tallies of all of them here.
 
     Groups of rows are those without a label (0) and the classes (c + 1). ``group_counts`` has a
-    row for each partition; ``teaches`` tells which groups give and teach.
+    row for each partition; the groups ``in_use`` are learned from and may be donors.
     """
 
     cluster: Cluster
@@ -286,7 +262,7 @@ class Groundwork:
     rows: list[Task]
     columns: tuple[Column, ...]
     group_counts: Ints
-    teaches: Bools
+    in_use: Bools
     scaler: RangeScaler
     tally: CellTally
 
@@ -296,135 +272,112 @@ class Groundwork:
         return self.tally.counts[1:]
 
     @property
-    def taught_counts(self) -> Ints:
-        """Rows of each group, 0 where it does not teach."""
-        return np.where(self.teaches, self.tally.counts, 0)
+    def used_counts(self) -> Ints:
+        """Rows of each group, 0 where it is not in use."""
+        return np.where(self.in_use, self.tally.counts, 0)
 
     @property
     def targets(self) -> Ints:
-        """Columns with a hole in a row that teaches."""
-        return np.flatnonzero(self.tally.has_holes(self.teaches))
+        """Columns with a hole in a row of a group in use."""
+        observed = self.tally.observed[self.in_use].sum(axis=0)
+        return np.flatnonzero(observed < self.used_counts.sum())
 
     @property
-    def leaves_rows(self) -> bool:
+    def has_unused(self) -> bool:
         """Whether there are rows without a label, which are filled like new ones."""
-        return bool(self.tally.counts[~self.teaches].sum())
+        return bool(self.tally.counts[~self.in_use].sum())
 
-    def shares(self, ranks: list[Ints]) -> list[Share]:
-        """The part of each partition in a sample that is given by ranks in every group."""
-        before = np.cumsum(self.group_counts, axis=0) - self.group_counts
-        pairs = zip(before, self.group_counts, strict=True)
-        return [Share.of(ranks, first, count) for first, count in pairs]
+    def shares(self, sizes: Ints) -> list[Share]:
+        """The share of each partition in a sample of so many rows of each group in use."""
+        return sample_shares(self.group_counts * self.in_use, sizes, self.settings.random_state)
 
     def start(self, firsts: Ints) -> tuple[list[Task], int]:
         """Started blocks, and how many holes had no observed value in their class."""
-        starts, fallbacks = self.tally.starts(self.teaches, self.recipe.start.uses_labels)
-        givers = self._givers()
+        starts, fallbacks = self.tally.starts(self.in_use, self.recipe.start.uses_labels)
+        donors, most = [Share()] * len(self.rows), self.settings.max_donors
+        if most is not None:
+            donors = self.shares(np.minimum(self.used_counts, most))
         tasks = [
-            self.cluster.task(
-                start_block, part, self.scaler, self.teaches, starts, givers[b], int(firsts[b])
-            )
-            for b, part in enumerate(self.rows)
+            self.cluster.task(start_block, part, self.scaler, self.in_use, starts, *each)
+            for part, *each in zip(self.rows, donors, firsts.tolist(), strict=True)
         ]
         return self.cluster.keep(tasks), fallbacks
 
-    def _givers(self) -> list[Share]:
-        """Which rows of each partition may give: all, or a seeded sample of each class."""
-        most, counts = self.settings.max_donors, self.taught_counts
-        if most is None:
-            return [Share()] * len(self.rows)
-        sizes = np.minimum(counts, most)
-        return self.shares(sample_ranks(counts, sizes, self.settings.random_state))
 
-
-def lay_groundwork(
+def tally_table(
     cluster: Cluster,
     recipe: Recipe,
     settings: RecipeSettings,
     rows: list[Task],
     n_classes: int,
     columns: tuple[Column, ...],
-) -> Groundwork:
+) -> TalliedTable:
     """Take the ranges of all columns, then count what they hold."""
     ranges = cluster.fetch(
         [cluster.task(Ranges.of, part, n_classes) for part in rows], "finding column ranges"
     )
-    group_counts = np.array([r.counts for r in ranges])
-    teaches = _teaches(recipe, group_counts.sum(axis=0))
-    is_categorical = np.array([c.kind is Kind.CATEGORICAL for c in columns], dtype=bool)
-    scaler = add_all(ranges).scaler(teaches, is_categorical)
-    tally = cluster.reduce(
-        [cluster.task(CellTally.of, part, scaler, teaches) for part in rows], "counting"
-    )
-    return Groundwork(
-        cluster, recipe, settings, rows, columns, group_counts, teaches, scaler, tally
-    )
-
-
-def _teaches(recipe: Recipe, counts: Ints) -> Bools:
-    teaches = np.ones(len(counts), dtype=bool)
+    counts = np.array([r.counts for r in ranges])
+    in_use = np.ones(n_classes + 1, dtype=bool)
     if recipe.uses_labels:
-        teaches[0] = False
-        if counts[1:].sum() == 0:
+        in_use[0] = False
+        if counts[:, 1:].sum() == 0:
             raise InvalidDataError("every label in y is missing; pass labels, or set labels='none'")
-    return teaches
+    is_categorical = np.array([c.kind is Kind.CATEGORICAL for c in columns], dtype=bool)
+    scaler = add_all(ranges).scaler(in_use, is_categorical)
+    tally = cluster.reduce(
+        [cluster.task(CellTally.of, part, scaler, in_use) for part in rows], "counting"
+    )
+    return TalliedTable(cluster, recipe, settings, rows, columns, counts, in_use, scaler, tally)
 
 
-SAMPLE_ROWS = 100_000
-"""Weights that cannot be added up from parts come from a sample of at most so many rows."""
-
-
-def weigh(base: Groundwork, targets: Ints) -> Floats:
+def column_weights(table: TalliedTable, targets: Ints) -> Floats:
     """One row of weights for all target columns, or one for each.
 
     Equal weights need no data. Class information is summed up over partitions. Others, and class
     information with permutations, few rows or very heavy tails, are weighed on a stratified
     sample: all rows, in their order, as long as there are no more than `SAMPLE_ROWS`.
     """
-    weights = base.recipe.weights
+    weights = table.recipe.weights
     if isinstance(weights, EqualWeights):
-        nothing = np.zeros((0, len(base.columns)))
-        return weights.weigh(Table(nothing, nothing.astype(bool), base.columns), None, targets)
-    if _is_sum(weights) and base.taught_counts.sum() > EXACT_ROWS:
+        nothing = np.zeros((0, len(table.columns)))
+        return weights.weigh(Table(nothing, nothing.astype(bool), table.columns), None, targets)
+    is_sum = (
+        isinstance(weights, ClassInformation)
+        and weights.measure == "parzen"
+        and weights.n_permutations == 0
+    )
+    if is_sum and table.used_counts.sum() > EXACT_ROWS:
         try:
-            return _by_reduction(base)
+            return _weights_by_reduction(table)
         except OverflowError:
             pass  # heavy tails: the sample has to do
-    table, labels = _sample(base)
-    return weights.weigh(table, labels, targets)
+    return weights.weigh(*_sample(table), targets)
 
 
-def _is_sum(weights: object) -> bool:
-    """Whether weights can be added up from parts."""
-    if not isinstance(weights, ClassInformation):
-        return False
-    return weights.measure == "parzen" and weights.n_permutations == 0
-
-
-def _by_reduction(base: Groundwork) -> Floats:
-    n_classes, task = len(base.class_counts), base.cluster.task
-    grids = make_grids(base.tally, n_classes)
-    counts = base.cluster.reduce(
-        [task(ClassCounts.of, part, base.scaler, grids, n_classes) for part in base.rows],
+def _weights_by_reduction(table: TalliedTable) -> Floats:
+    n_classes, task = len(table.class_counts), table.cluster.task
+    grids = make_grids(table.tally, n_classes)
+    counts = table.cluster.reduce(
+        [task(ClassCounts.of, part, table.scaler, grids, n_classes) for part in table.rows],
         "counting for the column weights",
     )
-    return normalize(class_information(base.tally, grids, counts))[np.newaxis]
+    return normalize(summed_information(table.tally, grids, counts))[np.newaxis]
 
 
-def _sample(base: Groundwork) -> tuple[Table, Ints]:
+def _sample(table: TalliedTable) -> tuple[Table, Ints]:
     """Scaled rows that keep the class shares, in the order of the table."""
-    counts = base.taught_counts
-    ranks = sample_ranks(counts, even_sizes(counts, SAMPLE_ROWS), base.settings.random_state)
-    pairs = zip(base.rows, base.shares(ranks), strict=True)
-    found = base.cluster.fetch(
-        [base.cluster.task(_pick, part, base.scaler, share) for part, share in pairs],
+    shares = table.shares(even_sizes(table.used_counts, SAMPLE_ROWS))
+    pairs = zip(table.rows, shares, strict=True)
+    found = table.cluster.fetch(
+        [table.cluster.task(_pick, part, table.scaler, share) for part, share in pairs],
         "sampling rows for the column weights",
     )
-    values = np.concatenate([table.values for table, _ in found])
-    missing = np.concatenate([table.missing for table, _ in found])
-    labels = np.concatenate([labels for _, labels in found])
-    return Table(values, missing, base.columns), labels
+    parts, labels = zip(*found, strict=True)
+    values = np.concatenate([part.values for part in parts])
+    missing = np.concatenate([part.missing for part in parts])
+    return Table(values, missing, table.columns), np.concatenate(labels)
 
 
 def _pick(rows: Rows, scaler: RangeScaler, share: Share) -> tuple[Table, Ints]:
-    return scaled_rows(rows, scaler, share.rows(rows.labels + 1))
+    chosen = share.rows(rows.labels + 1)
+    return scaler.scale(rows.table.rows(chosen)), rows.labels[chosen]

@@ -28,20 +28,16 @@ class BatchFiller:
         self.imputer = imputer
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Fill one batch after the other; columns that the imputer does not know pass by."""
+        """Fill one batch after the other; other columns than those of ``fit`` stay as they are."""
+        import pyarrow as pa
+
         imputer = getattr(self.imputer, "value", self.imputer)
         names = list(imputer.feature_names_in_)
         for batch in batches:
             if batch.num_rows:
-                yield from _filled(batch, names, imputer).to_batches()
-
-
-def _filled(batch: Any, names: list[str], imputer: Any) -> Any:
-    import pyarrow as pa
-
-    table = pa.Table.from_batches([batch])
-    filled = imputer.transform(table.select(names))
-    return with_columns_of(table, filled)
+                table = pa.Table.from_batches([batch])
+                filled = imputer.transform(table.select(names))
+                yield from with_columns_of(table, filled).to_batches()
 
 
 def fill_spark(frame: Any, imputer: Any) -> Any:

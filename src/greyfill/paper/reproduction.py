@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -38,6 +39,7 @@ from greyfill.paper.results import PASSES, RUNS, Results
 from greyfill.paper.runs import FillRun, Record, ReproductionPlan, Run, execute
 from greyfill.paper.scenarios import DROPPED_VOTE, scenario
 from greyfill.paper.verdicts import Verdict, decide
+from greyfill.text import escape_markdown
 
 Drawing = tuple[str, str, Callable[[], Figure]]
 
@@ -249,18 +251,8 @@ def render(name: str, context: dict[str, object]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["md"] = escape_markdown
+    environment.filters["md"] = partial(escape_markdown, keep_emphasis=True)
     return environment.get_template(f"{name}.j2").render(context)
-
-
-def escape_markdown(text: str) -> str:
-    r"""Keep text from breaking a Markdown table or becoming HTML.
-
-    >>> print(escape_markdown("a|b <c>"))
-    a\|b &lt;c>
-    """
-    flat = " ".join(str(text).split())
-    return flat.replace("|", "\\|").replace("<", "&lt;")
 
 
 def versions() -> dict[str, str]:

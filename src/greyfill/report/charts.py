@@ -1,7 +1,8 @@
-"""How an estimate and the accuracy move with the imputed cells of a column."""
+"""Plots of a report on matplotlib axes, each drawn from one section of its summary."""
 
 import math
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    PercentFormatter,
+)
 
 from greyfill.conventions import check_fitted
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.report import evidence
 from greyfill.table import Floats
-from greyfill.text import count, number, shorten
+from greyfill.text import count, number, shorten, value_in
 
 # Okabe and Ito's blue and vermilion: told apart by every kind of color vision, on white and black.
 OBSERVED = "#0072b2"
@@ -23,27 +31,35 @@ IMPUTED = "#d55e00"
 QUIET = "#808a95"
 SERIES = (OBSERVED, IMPUTED, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a00", QUIET)
 FONT_SIZE = 9.0
+CURVE_SIZE, SHIFT_SIZE = (4.0, 2.4), (5.4, 3.2)
+FAINTEST = 0.16
+MOST_LABELS = 60
+MOST_BARS = 30
+MOST_PANELS = 5
+LONG = 4 * 86_400.0
+"""Moments over more seconds than these are marked by their dates alone."""
+DRAWN = (1e-200, 1e200)
+"""Numbers beyond these are drawn as shares of the largest: matplotlib squares and adds them."""
+Entry = dict[str, Any]
 
 
-def section(source: Any, name: str) -> dict[str, Any]:
+def section(source: Any, name: str) -> Any:
     """One section of a summary, from a summary, a report, or a fitted imputer."""
     source = getattr(source, "summary", source)
     if isinstance(source, dict):
-        found: dict[str, Any] = source[name]
-        return found
+        return source[name]
     if not hasattr(source, "fit"):
         raise InvalidDataError(
             f"{type(source).__name__} is no report: pass imputer.report_, its summary, a fitted "
             "imputer, or make_report(imputer, X, filled, y) to this plot"
         )
     check_fitted(source)
-    told: dict[str, Callable[[], dict[str, Any]]] = {
-        "k": lambda: evidence.k_curve(source),
-        "convergence": lambda: evidence.convergence(source),
-        "relevance": lambda: evidence.relevance(source, evidence.column_names(source)),
-    }
-    if name in told:
-        return told[name]()
+    if name == "relevance":
+        return evidence.relevance(source, evidence.column_names(source))
+    if name == "k":
+        return evidence.k_curve(source)
+    if name == "convergence":
+        return evidence.convergence(source)
     if hasattr(source, "report_"):
         return section(source.report_, name)
     raise InvalidDataError(
@@ -53,22 +69,27 @@ def section(source: Any, name: str) -> dict[str, Any]:
 
 def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
     """The given axes, or new ones on a figure of this size in inches."""
-    if ax is None:
-        ax = Figure(figsize=(width, height), layout="constrained").add_subplot()
-    return ax
+    return ax or Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def plain(texts: Iterable[Text]) -> None:
+def without_math(texts: Iterable[Text]) -> None:
     """Let ``$`` be a dollar in these labels."""
     for text in texts:
         text.set_parse_math(False)
 
 
-def sober(ax: Axes) -> None:
-    """Leave out the frame lines that tell nothing."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(QUIET)
+def quiet_frame(ax: Axes, side: str = "left") -> None:
+    """Leave out the frame lines above and opposite of ``side``, and draw the others in grey."""
+    ax.spines[["top", "right" if side == "left" else "left"]].set_visible(False)
+    ax.spines[[side, "bottom"]].set_color(QUIET)
     ax.tick_params(color=QUIET, labelsize=FONT_SIZE)
+
+
+def name_rows(ax: Axes, names: list[str], most: int) -> None:
+    """Bars from the top down, each with a name of at most so many letters."""
+    ax.set_yticks(range(len(names)), labels=[shorten(n, most) for n in names], parse_math=False)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
 
 
 def blank(ax: Axes, words: str) -> Axes:
@@ -78,8 +99,11 @@ def blank(ax: Axes, words: str) -> Axes:
     return ax
 
 
-FAINTEST = 0.16
-MOST_LABELS = 60
+def note(ax: Axes, words: str, point: Any, offset: Any, size: float, **options: Any) -> Text:
+    """Words beside a point, at a distance in points."""
+    return ax.annotate(
+        words, point, xytext=offset, textcoords="offset points", fontsize=size, **options
+    )
 
 
 def missing_map(source: Any, ax: Axes | None = None) -> Axes:
@@ -97,11 +121,14 @@ def missing_map(source: Any, ax: Axes | None = None) -> Axes:
     >>> _ = imputer.fit_transform([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
     >>> ax = missing_map(imputer.report_)
     """
-    told = section(source, "map")
-    shares, edges, names = np.array(told["shares"]), told["edges"], told["columns"]
+    holes = section(source, "map")
+    shares, edges, names = np.array(holes["shares"]), holes["edges"], holes["columns"]
     n_columns, n_bins = shares.shape
     ax = axes_of(ax, 4.8, 0.7 + min(0.19 * max(n_columns, 3), 0.19 * MOST_LABELS))
-    ax.imshow(_ink(shares), aspect="auto", interpolation="none")
+    image = np.empty((*shares.shape, 4))  # one color, as opaque as the share
+    image[..., :3] = to_rgb(IMPUTED)
+    image[..., 3] = np.where(shares > 0, FAINTEST + (1 - FAINTEST) * shares, 0.0)
+    ax.imshow(image, aspect="auto", interpolation="none")
     step = math.ceil(n_columns / MOST_LABELS)
     places = range(0, n_columns, step)
     ax.set_yticks(places, labels=[shorten(names[j], 22) for j in places], parse_math=False)
@@ -112,21 +139,10 @@ def missing_map(source: Any, ax: Axes | None = None) -> Axes:
         ax.grid(which="minor", axis="y", color=QUIET, alpha=0.25, linewidth=0.5)
         ax.tick_params(which="minor", length=0)
     ax.set_xlabel("rows, first to last", fontsize=FONT_SIZE)
-    sober(ax)
+    quiet_frame(ax)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(axis="y", length=0, labelsize=FONT_SIZE - 1)
     return ax
-
-
-def _ink(shares: Floats) -> Floats:
-    """One color, as opaque as the share; even a single hole can be seen."""
-    image = np.empty((*shares.shape, 4))
-    image[..., :3] = to_rgb(IMPUTED)
-    image[..., 3] = np.where(shares > 0, FAINTEST + (1 - FAINTEST) * shares, 0.0)
-    return image
-
-
-MOST_BARS = 30
 
 
 def relevance(source: Any, ax: Axes | None = None, *, what: str | None = None) -> Axes:
@@ -157,26 +173,15 @@ def relevance(source: Any, ax: Axes | None = None, *, what: str | None = None) -
     lengths, places = [float(c[what]) for c in bars], range(len(bars))
     ax.barh(places, lengths, color=OBSERVED, height=0.68)
     for place, length in zip(places, lengths, strict=True):
-        ax.annotate(
-            number(float(f"{length:.2g}")),
-            (length, place),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=FONT_SIZE - 1,
-        )
-    ax.set_yticks(places, labels=[shorten(c["name"], 22) for c in bars], parse_math=False)
-    ax.set_ylim(len(bars) - 0.4, -0.6)
+        words = number(float(f"{length:.2g}"))
+        note(ax, words, (length, place), (3, 0), FONT_SIZE - 1, va="center")
+    name_rows(ax, [c["name"] for c in bars], 22)
     ax.set_xlim(0.0, max(*lengths, 0.0) * 1.12 or 1.0)
     unit = "bits about the class" if what == "bits" else "weight λ in the distance"
     ax.set_xlabel(unit, fontsize=FONT_SIZE)
-    sober(ax)
+    quiet_frame(ax)
     ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     return ax
-
-
-SIZE = (4.0, 2.4)
 
 
 def k_curve(source: Any, ax: Axes | None = None) -> Axes:
@@ -194,29 +199,22 @@ def k_curve(source: Any, ax: Axes | None = None) -> Axes:
     >>> k_curve(IKNNImputer("masked").fit(load("iris").X)).get_xlabel()
     'number of donors k'
     """
-    told = section(source, "k")
-    ax = axes_of(ax, *SIZE)
-    points = [(s["k"], s["error"]) for s in told["scores"] if s["error"] is not None]
+    choice = section(source, "k")
+    ax = axes_of(ax, *CURVE_SIZE)
+    points = [(s["k"], s["error"]) for s in choice["scores"] if s["error"] is not None]
     if not points:
-        return blank(ax, "k was given, not chosen" if told["chosen"] else "a method without a k")
+        return blank(ax, "k was given, not chosen" if choice["chosen"] else "a method without a k")
     ax.plot(*zip(*points, strict=True), color=OBSERVED, marker="o", markersize=3, linewidth=1.4)
-    chosen = [(k, error) for k, error in points if k == told["chosen"]]
-    for k, error in chosen:
-        ax.plot(k, error, "o", color=IMPUTED, markersize=7, zorder=3)
-        ax.annotate(
-            f"k = {k}",
-            (k, error),
-            xytext=(0, -14),
-            textcoords="offset points",
-            ha="center",
-            fontsize=FONT_SIZE,
-        )
+    for k, error in points:
+        if k == choice["chosen"]:
+            ax.plot(k, error, "o", color=IMPUTED, markersize=7, zorder=3)
+            note(ax, f"k = {k}", (k, error), (0, -14), FONT_SIZE, ha="center")
     ax.margins(y=0.18)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.4g}"))
     ax.set_xlabel("number of donors k", fontsize=FONT_SIZE)
     ax.set_ylabel("error", fontsize=FONT_SIZE)
-    sober(ax)
+    quiet_frame(ax)
     return ax
 
 
@@ -235,63 +233,56 @@ def convergence(source: Any, ax: Axes | None = None) -> Axes:
     >>> convergence(imputer).get_xlabel()
     'pass'
     """
-    told = section(source, "convergence")
-    ax = axes_of(ax, *SIZE)
-    if not told["series"]:
+    passes = section(source, "convergence")
+    ax = axes_of(ax, *CURVE_SIZE)
+    if not passes["series"]:
         return blank(ax, "one pass, nothing to follow")
-    is_change = told["kind"] == "change"
-    for series, color in zip(told["series"], SERIES, strict=False):
-        passes = range(1, len(series["values"]) + 1)
+    is_change = passes["kind"] == "change"
+    for series, color in zip(passes["series"], SERIES, strict=False):
+        numbers = range(1, len(series["values"]) + 1)
         values = [float("nan") if v is None or (is_change and v <= 0) else v
                   for v in series["values"]]  # fmt: skip
-        label = shorten(series["name"], 14)
-        ax.plot(passes, values, color=color, marker="o", markersize=3.5, linewidth=1.4, label=label)
+        ax.plot(numbers, values, color=color, marker="o", markersize=3.5, linewidth=1.4,
+                label=shorten(series["name"], 14))  # fmt: skip
     if is_change:
-        _log_scale(ax, told)
+        _log_scale(ax, passes)
     else:
         ax.axhline(0.0, color=QUIET, linewidth=0.8)
-    if len(told["series"]) > 1:
+    if len(passes["series"]) > 1:
         legend = ax.legend(
             frameon=False, fontsize=FONT_SIZE - 1, ncols=3, loc="lower left",
             bbox_to_anchor=(0.0, 1.0), handlelength=1.2, columnspacing=1.0, borderaxespad=0.2,
         )  # fmt: skip
-        for text in legend.get_texts():
-            text.set_parse_math(False)
-    longest = max(len(series["values"]) for series in told["series"])
+        without_math(legend.get_texts())
+    longest = max(len(series["values"]) for series in passes["series"])
     ax.set_xlim(0.5, longest + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel("pass", fontsize=FONT_SIZE)
-    ax.set_ylabel(
-        "change in the pass" if is_change else "mean, in sd from last pass", fontsize=FONT_SIZE
-    )
-    sober(ax)
+    unit = "change in the pass" if is_change else "mean, in sd from last pass"
+    ax.set_ylabel(unit, fontsize=FONT_SIZE)
+    quiet_frame(ax)
     return ax
 
 
-def _log_scale(ax: Axes, told: dict[str, Any]) -> None:
+def _log_scale(ax: Axes, passes: Entry) -> None:
     """Decades as plain numbers, and the tolerance; a change of exactly 0 has no place here."""
-    positive = [v for s in told["series"] for v in s["values"] if v is not None and v > 0]
+    positive = [v for s in passes["series"] for v in s["values"] if v is not None and v > 0]
     if not positive:
         ax.set_ylim(-0.05, 1.0)
-        for series in told["series"]:
+        for series in passes["series"]:
             ax.plot(range(1, len(series["values"]) + 1), series["values"], "o", color=OBSERVED)
         return
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(numticks=6))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    low, high = min(positive), max(positive)
-    if told["tol"] and told["tol"] > 1e-12 and len(positive) > 1:
-        ax.axhline(told["tol"], color=QUIET, linewidth=0.9, linestyle=(0, (4, 3)))
-        ax.annotate(
-            "tol", (0.0, told["tol"]), xycoords=("axes fraction", "data"), xytext=(3, 3),
-            textcoords="offset points", fontsize=FONT_SIZE - 1,
-        )  # fmt: skip
-        low = min(low, told["tol"])
+    low, high, tol = min(positive), max(positive), passes["tol"]
+    if tol and tol > 1e-12 and len(positive) > 1:
+        ax.axhline(tol, color=QUIET, linewidth=0.9, linestyle=(0, (4, 3)))
+        places = ("axes fraction", "data")
+        note(ax, "tol", (0.0, tol), (3, 3), FONT_SIZE - 1, xycoords=places)
+        low = min(low, tol)
     ax.set_ylim(low / 3, high * 3)
-
-
-SHIFT_SIZE = (5.4, 3.2)
 
 
 def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
@@ -318,10 +309,8 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     deltas = source.table["delta"].to_list()
     ax.axvline(0.0, color=QUIET, linewidth=0.8)
     ax.axhline(source.threshold, color=QUIET, linewidth=0.8, linestyle="--")
-    ax.plot(
-        deltas, source.table["estimate"].to_list(), color=OBSERVED, marker="o", markersize=3.5,
-        linewidth=1.6,
-    )  # fmt: skip
+    estimates = source.table["estimate"].to_list()
+    ax.plot(deltas, estimates, color=OBSERVED, marker="o", markersize=3.5, linewidth=1.6)
     if source.tipping_point is not None:
         _mark_tipping_point(ax, source)
     unit = "standard deviations" if source.level is None else f"log odds of {source.level}"
@@ -329,9 +318,9 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(f"shift δ of the imputed cells of {shorten(source.column, 24)}{where} ({unit})",
                   fontsize=FONT_SIZE)  # fmt: skip
     ax.set_ylabel(shorten(source.target, 44), fontsize=FONT_SIZE, color=OBSERVED)
-    plain([ax.xaxis.label, ax.yaxis.label])
+    without_math([ax.xaxis.label, ax.yaxis.label])
     ax.margins(y=0.15)
-    sober(ax)
+    quiet_frame(ax)
     _draw_accuracy(ax, deltas, source.table["accuracy"].to_list())
     return ax
 
@@ -341,12 +330,10 @@ def _mark_tipping_point(ax: Axes, source: Any) -> None:
     delta, deltas, estimates = source.tipping_point, source.table["delta"], source.table["estimate"]
     rising, to_the_left = estimates[0] < estimates[-1], delta > (deltas[0] + deltas[-1]) / 2
     ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4)
-    ax.annotate(
-        f"tips at δ = {delta:.3g}", (delta, source.threshold),
-        xytext=(-8 if to_the_left else 8, 8 if rising == to_the_left else -15),
-        ha="right" if to_the_left else "left", textcoords="offset points", fontsize=FONT_SIZE,
-        color=IMPUTED, zorder=5,
-    )  # fmt: skip
+    offset = (-8 if to_the_left else 8, 8 if rising == to_the_left else -15)
+    side = "right" if to_the_left else "left"
+    note(ax, f"tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
+         ha=side, color=IMPUTED, zorder=5)  # fmt: skip
 
 
 def _draw_accuracy(ax: Axes, deltas: list[float], accuracy: list[float | None]) -> None:
@@ -360,6 +347,126 @@ def _draw_accuracy(ax: Axes, deltas: list[float], accuracy: list[float | None]) 
     reach = max(max(known) - min(known), 0.1)
     right.set_ylim(middle - reach, middle + reach)
     right.set_ylabel("honest accuracy", fontsize=FONT_SIZE, color=IMPUTED)
-    right.spines[["top", "left"]].set_visible(False)
-    right.spines[["right", "bottom"]].set_color(QUIET)
-    right.tick_params(color=QUIET, labelsize=FONT_SIZE)
+    quiet_frame(right, "right")
+
+
+def distributions(
+    source: Any, column: str | None = None, ax: Axes | None = None, *, group: str | None = None
+) -> Axes:
+    """The shares of observed (area or bars) and imputed (line or bars) values of one column.
+
+    Parameters
+    ----------
+    source
+        A report, or its summary.
+    column
+        A name; by default the column with the most imputed cells.
+    ax
+        Where to draw; a new figure by default.
+    group
+        The name of a class; all rows by default.
+
+    >>> from greyfill import KNNIImputer
+    >>> imputer = KNNIImputer(n_neighbors=1)
+    >>> _ = imputer.fit_transform([[1.0, 2.0], [1.1, None], [5.0, 6.0]])
+    >>> ax = distributions(imputer.report_, "x1")
+    """
+    columns = section(source, "columns")
+    entry = _named(columns, column) if column else max(columns, key=lambda c: c["filled"])
+    part = entry if group is None else _named(entry.get("classes", []), group)
+    ax = axes_of(ax, 3.6, 1.7 if entry["edges"] else 0.7 + 0.3 * len(entry["bins"]))
+    _panel(ax, entry, part)
+    title = entry["name"] if group is None else group
+    ax.set_title(shorten(title, 24), loc="left", y=1.0, fontsize=FONT_SIZE, parse_math=False)
+    ax.set_title(_counts(part), loc="right", y=1.0, fontsize=FONT_SIZE - 2, color=QUIET)
+    return ax
+
+
+def column_figure(entry: Entry) -> Figure:
+    """All rows and the largest classes of a column with imputed cells, one panel each."""
+    groups = [c for c in entry.get("classes", []) if c["imputed"]["count"]]
+    largest = sorted(groups, key=lambda c: -int(c["imputed"]["count"]))[: MOST_PANELS - 1]
+    parts = [entry | {"name": "All rows"}, *(c for c in groups if c in largest)]
+    figure, axes = _stacked(entry, len(parts))
+    for ax, part in zip(axes, parts, strict=True):
+        _panel(ax, entry, part)
+        name, places = shorten(part["name"], 24), ("figure fraction", "axes fraction")
+        without_math([note(ax, name, (0.017, 1.0), (0, 4), FONT_SIZE, xycoords=places)])
+        ax.set_title(_counts(part), loc="right", y=1.0, pad=4, fontsize=FONT_SIZE - 2, color=QUIET)
+    return figure
+
+
+def _panel(ax: Axes, entry: Entry, part: Entry) -> None:
+    """The cells of a column, or of a class of it."""
+    draw = _steps if entry["edges"] else _bars
+    draw(ax, entry, _shares(part["observed"]), _shares(part["imputed"]))
+    quiet_frame(ax)
+
+
+def _counts(part: Entry) -> str:
+    seen, filled = count(part["observed"]["count"]), count(part["imputed"]["count"])
+    return f"{seen} observed, {filled} imputed"
+
+
+def _stacked(entry: Entry, n_panels: int) -> tuple[Figure, list[Axes]]:
+    """Panels of fixed size in inches: a layout engine would take most of the time of a page."""
+    bins = entry["bins"]
+    panel, gap, foot, width = 0.45 if entry["edges"] else 0.1 + 0.2 * len(bins), 0.3, 0.24, 3.5
+    height = n_panels * (panel + gap) + foot
+    left = 0.06 if entry["edges"] else 0.12 + 0.07 * max(_letters(shorten(b, 16)) for b in bins)
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(
+        left=left / width, right=1 - 0.2 / width, bottom=foot / height, top=1 - gap / height,
+        hspace=gap / panel,
+    )  # fmt: skip
+    return figure, list(figure.subplots(n_panels, sharex=True, squeeze=False)[:, 0])
+
+
+def _letters(label: str) -> int:
+    """The width of a label in Latin letters."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in label)
+
+
+def _named(entries: list[Entry], name: str) -> Entry:
+    for entry in entries:
+        if entry["name"] == name:
+            return entry
+    known = ", ".join(repr(entry["name"]) for entry in entries[:10])
+    raise InvalidParameterError(f"{name!r} is not in the report, which knows {known}")
+
+
+def _shares(side: Entry) -> Floats:
+    return np.asarray(np.array(side["histogram"]) / max(side["count"], 1))
+
+
+def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
+    largest, unit = max(map(abs, entry["edges"])), entry["unit"]
+    size = 1.0 if DRAWN[0] < largest < DRAWN[1] else largest
+    edges = [edge / size for edge in entry["edges"]]
+    ax.stairs(observed, edges, fill=True, color=OBSERVED, alpha=0.35)
+    if imputed.any():
+        ax.stairs(imputed, edges, color=IMPUTED, linewidth=1.6)
+    ax.set_ylim(0.0, max(observed.max(), imputed.max(), 1e-9) * 1.08)
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.xaxis.set_major_locator(MaxNLocator(4 if unit in ("number", "duration") else 2))
+    if unit == "datetime" and edges[-1] - edges[0] > LONG:
+        unit = "date"
+
+    def tick(value: float, _: int) -> str:
+        is_large = unit == "number" and abs(value * size) >= 1e6
+        return f"{value * size:.3g}" if is_large else value_in(value * size, unit)
+
+    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+
+
+def _bars(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
+    places = np.arange(len(entry["bins"]))
+    ax.barh(places - 0.2, observed, height=0.36, color=OBSERVED, alpha=0.6)
+    if imputed.any():
+        ax.barh(places + 0.2, imputed, height=0.36, color=IMPUTED)
+    name_rows(ax, entry["bins"], 16)
+    ax.set_xlim(0.0, 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))

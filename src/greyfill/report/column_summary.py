@@ -1,4 +1,4 @@
-"""The cells of a column in a few words."""
+"""Columns in numbers and words: patterns of holes, histograms, uncertain cells."""
 
 import math
 from dataclasses import dataclass
@@ -6,18 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from greyfill import text
 from greyfill.exceptions import InvalidDataError
 from greyfill.report.evidence import Evidence
 from greyfill.table import Bools, Floats, Ints, Kind
-from greyfill.text import clean, tidy, value_in
+from greyfill.text import clean, isolated, share, shorten, spread_in, tidy, value_in
 
 MOST_PATTERNS = 20
 MOST_NAMES = 30
 ROW_BINS = 120
+N_BINS = 20
+EXACT_HALVES = 2.0**51
+"""Below it, half a unit to either side of a whole number is exact."""
+TOP_LEVELS = 6
+OTHER, HIDDEN = "(other)", "(values not shown)"
+MOST_LEVELS_IN_ORDER = 12
+IDENTIFIER_LEVELS = 20
+MOST_CELLS = 20
+MOST_DONORS = 10
+NO_SPREADS = "This imputer does not tell how far the donors of a cell disagree."
+OTHER_ROWS = "The spread of the donors is known for the rows of fit only; these are other rows."
+Entry = dict[str, Any]
 
 
-def patterns(missing: Bools, names: list[str]) -> dict[str, Any]:
+def patterns(missing: Bools, names: list[str]) -> Entry:
     """The most frequent sets of columns that miss in the same row; the empty set is complete rows.
 
     >>> holes = np.array([[0, 1], [0, 1], [0, 0], [1, 1]], dtype=bool)
@@ -28,24 +39,22 @@ def patterns(missing: Bools, names: list[str]) -> dict[str, Any]:
     rows = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, counts = np.unique(rows, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))[:MOST_PATTERNS]
-    return {
-        "count": len(counts),
-        "rows_left_out": int(counts.sum() - counts[order].sum()),
-        "top": [_pattern(missing[first[i]], int(counts[i]), len(missing), names) for i in order],
-    }
+    top = []
+    for i in order:
+        places = np.flatnonzero(missing[first[i]])
+        top.append(
+            {
+                "columns": [names[j] for j in places[:MOST_NAMES]],
+                "n_columns": len(places),
+                "rows": int(counts[i]),
+                "share": tidy(int(counts[i]) / len(missing)),
+            }
+        )
+    left_out = int(counts.sum() - counts[order].sum())
+    return {"count": len(counts), "rows_left_out": left_out, "top": top}
 
 
-def _pattern(holes: Bools, n_rows: int, of: int, names: list[str]) -> dict[str, Any]:
-    places = np.flatnonzero(holes)
-    return {
-        "columns": [names[j] for j in places[:MOST_NAMES]],
-        "n_columns": len(places),
-        "rows": n_rows,
-        "share": tidy(n_rows / of),
-    }
-
-
-def missing_map(missing: Bools, names: list[str], shown: Ints) -> dict[str, Any]:
+def missing_map(missing: Bools, names: list[str], shown: Ints) -> Entry:
     """The share of holes of each column in at most 120 bins of consecutive rows.
 
     >>> missing_map(np.array([[True], [False]]), ["a"], np.array([0]))["shares"]
@@ -62,19 +71,9 @@ def missing_map(missing: Bools, names: list[str], shown: Ints) -> dict[str, Any]
     }
 
 
-N_BINS = 20
-EXACT_HALVES = 2.0**51
-"""Below it, half a unit to either side of a whole number is exact."""
-TOP_LEVELS = 6
-OTHER, HIDDEN = "(other)", "(values not shown)"
-MOST_LEVELS_IN_ORDER = 12
-IDENTIFIER_LEVELS = 20
-Entry = dict[str, Any]
-
-
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """The bin of each row's filled value, and how the bins are called."""
+    """The bin of each row's filled value, and the labels and edges of the bins."""
 
     places: Ints
     labels: list[str]
@@ -83,33 +82,30 @@ class _Bins:
 
 def column_entry(evidence: Evidence, j: int) -> Entry:
     """Everything about one column, in one pass over its cells."""
-    field = evidence.fields[j]
-    missing, values = evidence.table.missing[:, j], evidence.filled[:, j]
-    n_rows, holes = len(missing), int(missing.sum())
+    field, missing = evidence.fields[j], evidence.table.missing[:, j]
     is_number = field.kind is Kind.NUMERIC
-    bins = _number_bins(values, missing) if is_number else _level_bins(evidence, j)
+    bins = _number_bins(evidence.filled[:, j], missing) if is_number else _level_bins(evidence, j)
     entry: Entry = {
         "name": clean(field.name),
         "kind": field.kind.value,
         "unit": evidence.unit(j),
         "levels": len(field.levels),
-        "missing": holes,
-        "share": tidy(holes / n_rows),
+        "missing": int(missing.sum()),
+        "share": tidy(int(missing.sum()) / len(missing)),
         "filled": int(evidence.imputed[:, j].sum()),
         "identifier": bins.labels == [HIDDEN],
         "dropped": not bool(evidence.kept[j]),
         "edges": [tidy(edge) for edge in bins.edges],
         "bins": bins.labels,
     }
-    groups = np.zeros(n_rows, dtype=np.intp)
-    entry |= _groups(evidence, j, bins, groups, 1)[0]
+    entry |= _groups(evidence, j, bins, np.zeros(len(missing), dtype=np.intp), 1)[0]
     if evidence.classes is not None:
         names = evidence.classes.names
         parts = _groups(evidence, j, bins, evidence.classes.groups, len(names))
-        rows = np.bincount(evidence.classes.groups, weights=missing, minlength=len(names))
+        holes = np.bincount(evidence.classes.groups, weights=missing, minlength=len(names))
         entry["classes"] = [
-            {"name": name, "missing": int(lost), **part}
-            for name, lost, part in zip(names, rows, parts, strict=True)
+            {"name": name, "missing": int(n), **part}
+            for name, n, part in zip(names, holes, parts, strict=True)
         ]
     return entry
 
@@ -117,22 +113,18 @@ def column_entry(evidence: Evidence, j: int) -> Entry:
 def _groups(evidence: Evidence, j: int, bins: _Bins, groups: Ints, n_groups: int) -> list[Entry]:
     """Observed and imputed cells of each group of rows."""
     imputed = evidence.imputed[:, j]
-    told = ~evidence.table.missing[:, j] | imputed
-    sides = 2 * groups[told] + imputed[told]
-    counts = _counts(sides, bins.places[told], 2 * n_groups, len(bins.labels))
-    moments: list[Entry] = [{} for _ in range(2 * n_groups)]
+    has_value = ~evidence.table.missing[:, j] | imputed
+    sides, n_sides = 2 * groups[has_value] + imputed[has_value], 2 * n_groups
+    n_bins = len(bins.labels)
+    counts = np.bincount(sides * n_bins + bins.places[has_value], minlength=n_sides * n_bins)
+    moments: list[Entry] = [{}] * n_sides
     if evidence.fields[j].kind is Kind.NUMERIC:
-        moments = _moments(evidence.filled[told, j], sides, 2 * n_groups)
+        moments = _moments(evidence.filled[has_value, j], sides, n_sides)
     parts = [
         {"count": int(row.sum()), "histogram": row.tolist(), **moment}
-        for row, moment in zip(counts, moments, strict=True)
+        for row, moment in zip(counts.reshape(n_sides, n_bins), moments, strict=True)
     ]
     return [{"observed": parts[2 * g], "imputed": parts[2 * g + 1]} for g in range(n_groups)]
-
-
-def _counts(sides: Ints, places: Ints, n_sides: int, n_bins: int) -> Ints:
-    flat = np.bincount(sides * n_bins + places, minlength=n_sides * n_bins)
-    return flat.reshape(n_sides, n_bins)
 
 
 def _moments(values: Floats, sides: Ints, n_sides: int) -> list[Entry]:
@@ -207,41 +199,31 @@ def _level_bins(evidence: Evidence, j: int) -> _Bins:
     return _Bins(places, labels + [OTHER] * has_rest, [])
 
 
-MOST_CELLS = 20
-MOST_DONORS = 10
-NOT_TOLD = "This imputer does not tell how far the donors of a cell disagree."
-OTHER_ROWS = "The spread of the donors is known for the rows of fit only; these are other rows."
-
-
-def uncertain_cells(imputer: Any, evidence: Evidence) -> dict[str, Any]:
-    """The most uncertain cells, or the reason why nobody knows."""
+def uncertain_cells(imputer: Any, evidence: Evidence) -> Entry:
+    """The most uncertain cells, or the reason why there are none to name."""
     spreads = getattr(imputer, "cell_spreads_", None)
     if spreads is None:
-        return {"note": NOT_TOLD, "cells": []}
+        return {"note": NO_SPREADS, "cells": []}
     rows, columns, values = (np.asarray(part) for part in spreads)
-    if not _fits(evidence, rows, columns):
+    n_rows, n_columns = evidence.imputed.shape
+    is_outside = bool(len(rows)) and (rows.max() >= n_rows or columns.max() >= n_columns)
+    if is_outside or not evidence.imputed[rows, columns].all():
         return {"note": OTHER_ROWS, "cells": []}
     order = np.argsort(-values, kind="stable")[:MOST_CELLS]
     picked = zip(rows[order].tolist(), columns[order].tolist(), values[order].tolist(), strict=True)
     return {"note": None, "cells": [_cell(imputer, evidence, *cell) for cell in picked]}
 
 
-def _fits(evidence: Evidence, rows: Ints, columns: Ints) -> bool:
-    """Whether the spreads can belong to this table."""
-    n_rows, n_columns = evidence.imputed.shape
-    if len(rows) and (rows.max() >= n_rows or columns.max() >= n_columns):
-        return False
-    return bool(evidence.imputed[rows, columns].all())
-
-
-def _cell(imputer: Any, evidence: Evidence, row: int, column: int, spread: float) -> dict[str, Any]:
+def _cell(imputer: Any, evidence: Evidence, row: int, column: int, spread: float) -> Entry:
     is_number = evidence.fields[column].kind is Kind.NUMERIC
+    observed = evidence.filled[~evidence.table.missing[:, column], column]
+    width = float(observed.max()) - float(observed.min()) if len(observed) else 1.0
     return {
         "row": row,
         "column": clean(evidence.fields[column].name),
         "value": HIDDEN if is_identifier(evidence, column) else shown_value(evidence, row, column),
         "uncertainty": tidy(spread),
-        "spread": tidy(spread * _range(evidence, column)) if is_number else None,
+        "spread": tidy(spread * width) if is_number else None,
         "unit": evidence.unit(column),
         "votes": None if is_number else tidy(1.0 - spread),
         **_reasons(imputer, row, column),
@@ -257,63 +239,47 @@ def shown_value(evidence: Evidence, row: int, column: int) -> str:
     return clean(field.levels[int(value)], most=60) if known else OTHER
 
 
-def _range(evidence: Evidence, column: int) -> float:
-    observed: Floats = evidence.filled[~evidence.table.missing[:, column], column]
-    return float(observed.max()) - float(observed.min()) if len(observed) else 1.0
-
-
-def _reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
+def _reasons(imputer: Any, row: int, column: int) -> Entry:
     """The donors of a cell, and what the columns of a regression added; nothing if not kept."""
+    effects: list[Entry] = []
     try:
-        return _known_reasons(imputer, row, column)
-    except InvalidDataError:
-        return {"donors": [], "effects": []}
-
-
-def _known_reasons(imputer: Any, row: int, column: int) -> dict[str, Any]:
-    if hasattr(imputer, "explain"):
-        why = imputer.explain(row, column, MOST_DONORS)
-        return {
-            "donors": _donors(why.rows, why.distances, why.weights),
-            "effects": [
+        if hasattr(imputer, "explain"):
+            why = imputer.explain(row, column, MOST_DONORS)
+            donors = zip(why.rows, why.distances, why.weights, strict=True)
+            effects = [
                 {"name": clean(name), "effect": tidy(effect), "unit": why.unit}
                 for name, effect in why.strongest()
-            ],
-        }
-    if not hasattr(imputer, "donors_of"):
+            ]
+        elif hasattr(imputer, "donors_of"):
+            found = imputer.donors_of(row, column)
+            donors = zip(found["rows"], found["distances"], found["weights"], strict=True)
+        else:
+            return {"donors": [], "effects": []}
+    except InvalidDataError:
         return {"donors": [], "effects": []}
-    found = imputer.donors_of(row, column)
-    return {
-        "donors": _donors(found["rows"], found["distances"], found["weights"]),
-        "effects": [],
-    }
-
-
-def _donors(rows: Any, distances: Any, weights: Any) -> list[dict[str, Any]]:
-    parts = list(zip(rows, distances, weights, strict=True))[:MOST_DONORS]
-    return [
-        {"row": int(giver), "distance": tidy(float(distance)), "weight": tidy(float(weight))}
-        for giver, distance, weight in parts
+    listed = [
+        {"row": int(donor), "distance": tidy(float(distance)), "weight": tidy(float(weight))}
+        for donor, distance, weight in list(donors)[:MOST_DONORS]
     ]
+    return {"donors": listed, "effects": effects}
 
 
-def tell(side: dict[str, Any], column: dict[str, Any]) -> str:
+def describe_cells(side: Entry, column: Entry) -> str:
     """The observed or the imputed cells of a column in a few words.
 
-    >>> tell({"count": 2, "mean": 1.5, "sd": 0.5}, {"kind": "numeric", "unit": "number"})
+    >>> describe_cells({"count": 2, "mean": 1.5, "sd": 0.5}, {"kind": "numeric", "unit": "number"})
     '1.5 ± 0.5'
-    >>> tell({"count": 4, "histogram": [1, 3]}, {"kind": "categorical", "bins": ["no", "yes"]})
+    >>> column = {"kind": "categorical", "bins": ["no", "yes"]}
+    >>> describe_cells({"count": 4, "histogram": [1, 3]}, column)
     'yes (75.0 %)'
     """
     if side["count"] == 0:
         return "–"
     if column["kind"] == "numeric":
-        mean, sd = text.value_in(side["mean"], column["unit"]), side["sd"]
-        return mean if sd is None else f"{mean} ± {text.spread_in(sd, column['unit'])}"
-    named = [
-        n if label != OTHER else -1
-        for n, label in zip(side["histogram"], column["bins"], strict=True)
-    ]
-    most = max(range(len(named)), key=named.__getitem__)
-    label = text.isolated(text.shorten(column["bins"][most], 24))
-    return f"{label} ({text.share(side['histogram'][most] / side['count'])})"
+        mean, sd = value_in(side["mean"], column["unit"]), side["sd"]
+        return mean if sd is None else f"{mean} ± {spread_in(sd, column['unit'])}"
+    bins = zip(side["histogram"], column["bins"], strict=True)
+    named = [-1 if label == OTHER else n for n, label in bins]
+    most = int(np.argmax(named))
+    label = isolated(shorten(column["bins"][most], 24))
+    return f"{label} ({share(side['histogram'][most] / side['count'])})"

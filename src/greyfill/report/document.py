@@ -1,35 +1,40 @@
-"""The report as an object: its numbers, its page, a file."""
+"""The report as an object: its numbers, and its text as html, Markdown or JSON."""
 
+import base64
+import hashlib
 import html
 import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from greyfill import text
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.files import put
-from greyfill.report.pages import to_markdown
+from greyfill.report.column_summary import describe_cells
 from greyfill.report.summary import Summary, summarize
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-def to_json(summary: Summary) -> str:
-    """The summary as one line of JSON."""
-    return json.dumps(summary, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _to_html(summary: Summary) -> str:
-    from greyfill.report.pages import to_html
-
-    return to_html(summary)
-
-
-RENDERERS: dict[str, Callable[[Summary], str]] = {
-    "html": _to_html,
-    "markdown": to_markdown,
-    "json": to_json,
+MOST_BY_CLASS = 60
+MOST_WEIGHTS = 200
+MOST_EMBEDDED = 300_000
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+FRAME_HEIGHT = 720
+FILTERS: dict[str, Callable[..., Any]] = {
+    "bare": lambda value: value if isinstance(value, int | float) else "",
+    "count": text.count,
+    "share": text.share,
+    "number": text.number,
+    "plural": text.plural,
+    "shorten": text.shorten,
+    "md": text.escape_markdown,
 }
 
 
@@ -50,12 +55,71 @@ def render(summary: Summary, format: str = "html") -> str:
     >>> render(imputer.report_.summary, "markdown").splitlines()[0]
     '# Imputation report: KNNIImputer'
     """
-    check_choice("format", format, tuple(RENDERERS))
-    return RENDERERS[format](summary)
+    check_choice("format", format, ("html", "markdown", "json"))
+    if format == "json":
+        return json.dumps(summary, ensure_ascii=False, allow_nan=False) + "\n"
+    return _to_html(summary) if format == "html" else _to_markdown(summary)
 
 
-FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
-FRAME_HEIGHT = 720
+def _to_html(summary: Summary) -> str:
+    """The page; every name and value of the table is escaped."""
+    from markupsafe import Markup
+
+    from greyfill.report.svg import figures  # matplotlib is slow to import, and for pages only
+
+    script = (files("greyfill.report") / "templates" / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    columns = [column for column in summary["columns"] if column["filled"]]
+    filled = sorted(columns, key=lambda column: -int(column["filled"]))
+    numbers = _embedded(summary)
+    template = _environment().get_template("page.html.jinja")
+    return template.render(
+        s=summary,
+        filled=filled,
+        figures=figures(summary, filled),
+        most_by_class=MOST_BY_CLASS,
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+        embedded=None if numbers is None else Markup(numbers),
+    )
+
+
+def _to_markdown(summary: Summary) -> str:
+    """The tables, for terminals, wikis and pull requests; every name and value is escaped."""
+    columns = summary["relevance"]["columns"]
+    weighed = [c for c in columns if (c["bits"], c["weight"]) != (None, None)]
+    weighed.sort(key=lambda c: (-(c["weight"] or 0.0), -(c["bits"] or 0.0)))
+    template = _environment().get_template("page.md.jinja")
+    return template.render(s=summary, weighed=weighed[:MOST_WEIGHTS])
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader("greyfill.report"),
+        autoescape=select_autoescape(("html.jinja", "css.jinja")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    environment.globals.update(
+        describe_cells=describe_cells, spread_in=text.spread_in, error_in=text.error_in
+    )
+    return environment
+
+
+def _embedded(summary: Summary) -> str | None:
+    """The numbers for machines, unable to end their element; None where they are too many."""
+    numbers = {name: part for name, part in summary.items() if name != "map"}
+    line = json.dumps(numbers, allow_nan=False, separators=(",", ":"))
+    if len(line) > MOST_EMBEDDED:
+        return None
+    for character in "<>&":
+        line = line.replace(character, f"\\u{ord(character):04x}")
+    return line
 
 
 @dataclass(frozen=True, eq=False)

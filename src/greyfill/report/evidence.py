@@ -1,4 +1,4 @@
-"""What the fitted imputer itself can tell: weights, the choice of k, passes, settings."""
+"""Both tables as numbers, and the facts a fitted imputer keeps: weights, k, passes, settings."""
 
 import platform
 from dataclasses import dataclass
@@ -17,7 +17,19 @@ from greyfill.targets import Meaning, read_target
 from greyfill.text import clean, plural, tidy
 
 MOST_CLASSES = 8
+MOST_TARGETS = 50
+MOST_SERIES = 6
+TOP_WEIGHTS = 3
 SMALLER, NO_LABEL = "(smaller classes)", "(no label)"
+PACKAGES = ("greyfill", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "matplotlib")
+FALLBACKS = {
+    "class_too_small": "found too few donors in the class of the row: donors came from all classes",
+    "class_without_value": "met no observed value of the column in the class of the row: the start "
+    "value came from all classes",
+    "row_without_match": "met no donor with a telling value in common: the start value (mean or "
+    "mode) stayed",
+    "no_donor": "found no donor at all: the start value (mean or mode) stayed",
+}
 UNITS = {
     Family.DATE: "date",
     Family.DATETIME: "datetime",
@@ -43,7 +55,7 @@ class Classes:
 class Evidence:
     """A table with holes, the same table filled, and which cells the imputer filled.
 
-    Dates, times and durations are in seconds. ``kept`` tells the columns that were not dropped.
+    Dates, times and durations are in seconds. ``kept`` marks the columns that were not dropped.
     """
 
     fields: tuple[Field, ...]
@@ -63,20 +75,20 @@ class Evidence:
         return UNITS.get(self.fields[column].family, "number")
 
 
-def read(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
+def read_evidence(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     """Encode what came in and what came out by the schema that the imputer learned in ``fit``."""
     check_fitted(imputer)
     schema: Schema = imputer.schema_
     table, _ = frames.encode(X, schema=schema)
-    twin, kept = _encode_filled(imputer, schema, filled)
-    if twin.n_rows != table.n_rows:
+    after, kept = _encode_filled(imputer, schema, filled)
+    if after.n_rows != table.n_rows:
         raise InvalidDataError(
-            f"X has {table.n_rows} rows, but filled has {twin.n_rows}: pass the table that came "
+            f"X has {table.n_rows} rows, but filled has {after.n_rows}: pass the table that came "
             "out of the imputer for this X"
         )
-    values, holes = table.values.copy(), table.missing.copy()
-    values[:, kept] = twin.values[:, : int(kept.sum())]
-    holes[:, kept] &= twin.missing[:, : int(kept.sum())]
+    values, holes, n_kept = table.values.copy(), table.missing.copy(), int(kept.sum())
+    values[:, kept] = after.values[:, :n_kept]  # the columns after them are indicators of holes
+    holes[:, kept] &= after.missing[:, :n_kept]
     seconds = np.array([1e-6 if f.family in UNITS else 1.0 for f in schema.fields])
     return Evidence(
         fields=schema.fields,
@@ -118,26 +130,11 @@ def _read_classes(imputer: Any, y: Any, n_rows: int) -> Classes | None:
     place = np.full(len(labels) + 1, -1)
     place[shown] = np.arange(len(shown))
     groups = place[codes]
-    for name, rows in (
-        (SMALLER, (groups < 0) & (codes >= 0)),
-        (NO_LABEL, codes < 0),
-    ):
+    for name, rows in ((SMALLER, (groups < 0) & (codes >= 0)), (NO_LABEL, codes < 0)):
         if rows.any():
             groups[rows] = len(names)
             names.append(name)
     return Classes(codes, tuple(clean(label, most=60) for label in labels), groups, tuple(names))
-
-
-MOST_TARGETS = 50
-PACKAGES = ("greyfill", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "matplotlib")
-FALLBACKS = {
-    "class_too_small": "found too few donors in the class of the row: donors came from all classes",
-    "class_without_value": "met no observed value of the column in the class of the row: the start "
-    "value came from all classes",
-    "row_without_match": "met no donor with a telling value in common: the start value (mean or "
-    "mode) stayed",
-    "no_donor": "found no donor at all: the start value (mean or mode) stayed",
-}
 
 
 def column_names(imputer: Any) -> list[str]:
@@ -169,15 +166,17 @@ def relevance(imputer: Any, names: list[str], bits: Floats | None = None) -> dic
         ],
         "equal": overall is not None and targets is None and bool(np.ptp(overall) < 1e-12),
         "targets": [
-            {"name": names[target], "top": _heaviest(row, names)}
+            {
+                "name": names[target],
+                "top": [
+                    {"name": names[j], "weight": tidy(row[j])}
+                    for j in np.argsort(-row, kind="stable")[:TOP_WEIGHTS]
+                    if row[j] > 0
+                ],
+            }
             for target, row in listed[:MOST_TARGETS]
         ],
     }
-
-
-def _heaviest(weights: Floats, names: list[str], most: int = 3) -> list[dict[str, Any]]:
-    order = np.argsort(-weights, kind="stable")[:most]
-    return [{"name": names[j], "weight": tidy(weights[j])} for j in order if weights[j] > 0]
 
 
 def k_curve(imputer: Any) -> dict[str, Any]:
@@ -220,7 +219,8 @@ def convergence(imputer: Any) -> dict[str, Any]:
 
 def _series(history: Any, counts: dict[str, int]) -> list[dict[str, Any]]:
     if isinstance(history, dict):
-        return [_drift(clean(name), history[name]) for name in _most_filled(history, counts)]
+        most_filled = sorted(history, key=lambda name: -counts.get(name, 0))[:MOST_SERIES]
+        return [_drift(clean(name), history[name]) for name in most_filled]
     if history and isinstance(history[0], dict):
         series = [(name, [p[name] for p in history]) for name in history[0]]
     else:
@@ -233,11 +233,6 @@ def _series(history: Any, counts: dict[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def _most_filled(history: dict[str, Any], counts: dict[str, int], most: int = 6) -> list[str]:
-    """The names of the columns with the most imputed cells."""
-    return sorted(history, key=lambda name: -counts.get(name, 0))[:most]
-
-
 def _drift(name: str, traces: dict[str, Floats]) -> dict[str, Any]:
     """The mean of a column's imputed values in each pass, in deviations from the last pass."""
     means = np.asarray(traces["mean"]).mean(axis=0)
@@ -248,15 +243,13 @@ def _drift(name: str, traces: dict[str, Floats]) -> dict[str, Any]:
 def fallbacks(imputer: Any) -> list[dict[str, Any]]:
     """The cells of the training table that could not be filled by the rule, in words."""
     counts: dict[str, int] = getattr(imputer, "fallback_counts_", {})
-    return [
-        {"rule": clean(rule), "cells": int(n), "text": _say(rule, int(n))}
-        for rule, n in counts.items()
-        if n
-    ]
-
-
-def _say(rule: str, n: int) -> str:
-    return f"{plural(n, 'cell')} {FALLBACKS.get(rule, f'fell back: {clean(rule)}')}."
+    found = []
+    for rule, n in counts.items():
+        if n:
+            words = FALLBACKS.get(rule, f"fell back: {clean(rule)}")
+            text = f"{plural(int(n), 'cell')} {words}."
+            found.append({"rule": clean(rule), "cells": int(n), "text": text})
+    return found
 
 
 def settings(imputer: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,218 +17,34 @@ from greyfill.report.column_summary import (
     shown_value,
     uncertain_cells,
 )
-from greyfill.report.evidence import SMALLER, Evidence, read
-from greyfill.table import Floats, Ints, Kind
+from greyfill.report.evidence import SMALLER, Evidence, read_evidence
+from greyfill.table import Floats, Ints, Kind, Table
 from greyfill.text import clean, count, listed, number, plural, share, tidy
-
-MOST_MISSING = 0.5
-TEST_PATTERNS, TEST_COLUMNS, TEST_ROWS, TEST_PASSES = 60, 30, 50_000, 200
-Summary = dict[str, Any]
-
-
-def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[str, str]]:
-    """Warnings first, then notes; each is a level and one or two sentences."""
-    warnings = [
-        *_dropped(summary),
-        *_mostly_missing(summary),
-        *_identifiers(summary),
-        *_left_open(summary),
-        *_empty_rows(summary),
-        *_small_classes(summary, evidence),
-        *_not_converged(summary),
-        *(entry["text"] for entry in summary["fallbacks"]),
-    ]
-    notes = [*_not_at_random(summary), *_labels_helped(summary, imputer)]
-    return [{"level": "warning", "text": text} for text in warnings] + [
-        {"level": "note", "text": text} for text in notes
-    ]
-
-
-def _dropped(summary: Summary) -> list[str]:
-    names = [c["name"] for c in summary["columns"] if c["dropped"]]
-    if not names:
-        return []
-    return [
-        f"{plural(len(names), 'column')} without any observed value: {listed(names)}. Nothing can "
-        "be learned about such a column, so it was dropped."
-    ]
-
-
-def _mostly_missing(summary: Summary) -> list[str]:
-    columns = summary["columns"]
-    names = [c["name"] for c in columns if c["share"] > MOST_MISSING and not c["dropped"]]
-    if not names:
-        return []
-    return [
-        f"More than half of the cells are missing in {plural(len(names), 'column')}: "
-        f"{listed(names)}. Most of what such a column now holds is a guess."
-    ]
-
-
-def _identifiers(summary: Summary) -> list[str]:
-    names = [c["name"] for c in summary["columns"] if c["identifier"]]
-    if not names:
-        return []
-    return [
-        f"Nearly every row has a value of its own in {plural(len(names), 'column')}: "
-        f"{listed(names)}. If that is an identifier or free text, leave it out: it seems to tell "
-        "all about the class, and helps to find no donor."
-    ]
-
-
-def _left_open(summary: Summary) -> list[str]:
-    dropped = sum(c["missing"] for c in summary["columns"] if c["dropped"])
-    left = summary["table"]["missing"] - summary["table"]["filled"] - dropped
-    return [f"The table still has {plural(left, 'cell')} without a value."] if left > 0 else []
-
-
-def _empty_rows(summary: Summary) -> list[str]:
-    rows = summary["table"]["empty_rows"]
-    if not rows:
-        return []
-    return [f"Typical values went into {plural(rows, 'row')} without any observed value."]
-
-
-def _small_classes(summary: Summary, evidence: Evidence) -> list[str]:
-    k, classes = summary["k"]["chosen"], evidence.classes
-    if k is None or classes is None:
-        return []
-    sizes = np.bincount(classes.codes[classes.codes >= 0], minlength=len(classes.labels))
-    small = [classes.labels[code] for code in np.flatnonzero(sizes <= k)]
-    if not small:
-        return []
-    return [
-        f"{plural(len(small), 'class', 'classes')} with no more than k = {k} rows: "
-        f"{listed(small)}. A method that looks within the class has fewer donors there than "
-        "asked for."
-    ]
-
-
-def _not_converged(summary: Summary) -> list[str]:
-    passes = summary["convergence"]
-    if passes["converged"] is not False:
-        return []
-    return [
-        f"The passes ended after {passes['passes']} without settling: some cells still move, or "
-        "swing between categories. Look at the passes below; a larger max_iter may help."
-    ]
-
-
-def _not_at_random(summary: Summary) -> list[str]:
-    test = summary["little_test"]
-    if test is None or test["p_value"] >= 0.01:
-        return []
-    return [
-        f"The holes do not look completely random (Little's test: χ² = {number(test['statistic'])}"
-        f", {test['dof']} degrees of freedom, p {_p_value(test['p_value'])}). Where a value is "
-        "missing depends on other values; imputed and observed cells may rightly differ."
-    ]
-
-
-def _p_value(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"= {p:.4f}"
-
-
-def _labels_helped(summary: Summary, imputer: Any) -> list[str]:
-    use = getattr(imputer, "labels", "none")
-    if use == "none" or not summary["table"]["classes"]:
-        return []
-    return [
-        "The class labels helped to fill the training rows. Do not cross-validate a classifier on "
-        "the filled table: its score would be too good. Put the imputer into the pipeline instead."
-    ]
-
-
-def missing_at_random(evidence: Evidence, n_patterns: int) -> dict[str, Any] | None:
-    """Little's test where it is cheap: few rows, columns and patterns; else None."""
-    table = evidence.table
-    sizes = [c.n_levels - 1 if c.kind is Kind.CATEGORICAL else 1 for c in table.columns]
-    cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
-    if not cheap or sum(sizes) > TEST_COLUMNS or not table.missing.any() or table.missing.all():
-        return None
-    try:
-        result = little_test(table, max_iter=TEST_PASSES)
-    except np.linalg.LinAlgError:
-        return None
-    return {
-        "statistic": round(result.statistic, 4),
-        "dof": result.dof,
-        "p_value": result.p_value,
-        "patterns": result.n_patterns,
-    }
-
-
-def limits(summary: Summary) -> list[str]:
-    """What the page leaves out or takes together, so that nobody takes a part for the whole."""
-    table, shown = summary["table"], len(summary["columns"])
-    n_bins = len(summary["map"]["edges"]) - 1
-    said = []
-    if shown < table["columns"]:
-        said.append(
-            f"Of {count(table['columns'])} columns, the {shown} with the most holes are shown."
-        )
-    if n_bins < table["rows"]:
-        said.append(
-            f"The map takes {count(table['rows'])} rows together in {n_bins} bins of "
-            f"{count(summary['map']['edges'][1])} rows."
-        )
-    if summary["patterns"]["rows_left_out"]:
-        said.append(
-            f"Of {count(summary['patterns']['count'])} patterns, the "
-            f"{len(summary['patterns']['top'])} most frequent are shown; they cover "
-            f"{share(1 - summary['patterns']['rows_left_out'] / table['rows'])} of the rows."
-        )
-    if summary["relevance"]["sample"] is not None:
-        said.append(
-            "The information about the class is estimated from "
-            f"{count(summary['relevance']['sample'])} rows taken at even steps."
-        )
-    if any(c["name"] == SMALLER for c in table["classes"]):
-        said.append(f"The smaller ones of {count(table['n_classes'])} classes are taken together.")
-    if not summary["rows"]:
-        said.append("No row of the table is printed on this page.")
-    return said
-
 
 FORMAT = "greyfill-report/1"
 MOST_COLUMNS = 200
 MOST_RAW_COLUMNS = 40
 INFORMATION_ROWS = 20_000
-
+MOST_MISSING = 0.5
+# Little's test inverts a matrix for each pattern in each pass: a larger table would wait for it.
+TEST_PATTERNS, TEST_COLUMNS, TEST_ROWS, TEST_PASSES = 60, 30, 50_000, 200
+Summary = dict[str, Any]
 
 MAY_BE_NONE = frozenset(
-    [
-        "columns.*.observed.mean",
-        "columns.*.observed.sd",
-        "columns.*.imputed.mean",
-        "columns.*.imputed.sd",
-        "columns.*.classes.*.observed.mean",
-        "columns.*.classes.*.observed.sd",
-        "columns.*.classes.*.imputed.mean",
-        "columns.*.classes.*.imputed.sd",
-        "relevance.columns.*.weight",
-        "relevance.columns.*.bits",
-        "relevance.sample",
-        "k.chosen",
-        "k.asked",
-        "k.scores.*.error",
-        "selection.*.error",
-        "convergence.passes",
-        "convergence.converged",
-        "convergence.tol",
-        "convergence.series.*.values.*",
-        "uncertain.note",
-        "uncertain.cells.*.uncertainty",
-        "uncertain.cells.*.spread",
-        "uncertain.cells.*.votes",
-        "uncertain.cells.*.donors.*.distance",
-        "uncertain.cells.*.donors.*.weight",
-        "uncertain.cells.*.effects.*.effect",
-        "settings.*",
-        "little_test",
-        "rows",
-    ]
-)
+    f"{place}.{name}"
+    for place, names in {
+        "columns.*.observed": ("mean", "sd"),
+        "columns.*.imputed": ("mean", "sd"),
+        "columns.*.classes.*.observed": ("mean", "sd"),
+        "columns.*.classes.*.imputed": ("mean", "sd"),
+        "relevance": ("columns.*.weight", "columns.*.bits", "sample"),
+        "k": ("chosen", "asked", "scores.*.error"),
+        "convergence": ("passes", "converged", "tol", "series.*.values.*"),
+        "uncertain.cells.*": ("uncertainty", "spread", "votes", "effects.*.effect"),
+        "uncertain.cells.*.donors.*": ("distance", "weight"),
+    }.items()
+    for name in names
+) | {"selection.*.error", "uncertain.note", "settings.*", "little_test", "rows"}
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
@@ -259,9 +76,12 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     >>> summary["table"]["missing"], summary["columns"][1]["imputed"]["mean"]
     (1, 3.0)
     """
-    evidence = read(imputer, X, filled, y)
-    names, shown = evidence.names, _shown_columns(evidence)
-    bits, sample = _information(evidence)
+    evidence = read_evidence(imputer, X, filled, y)
+    names, holes = evidence.names, evidence.table.missing.sum(axis=0)
+    shown = np.sort(np.argsort(-holes, kind="stable")[:MOST_COLUMNS])
+    bits, sample = None, None
+    if evidence.classes is not None:
+        bits, sample = sampled_information(evidence.table, evidence.classes.codes)
     summary: Summary = {
         "format": FORMAT,
         "created": _now().isoformat(timespec="seconds"),
@@ -280,16 +100,10 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "versions": facts.versions(),
         "rows": _raw_rows(evidence, raw_rows),
     }
-    summary["little_test"] = missing_at_random(evidence, summary["patterns"]["count"])
+    summary["little_test"] = missing_at_random(evidence.table, summary["patterns"]["count"])
     summary["cautions"] = cautions(summary, evidence, imputer)
-    summary["limits"] = limits(summary)
+    summary["limits"] = list(left_out(summary))
     return summary
-
-
-def _shown_columns(evidence: Evidence) -> Ints:
-    """All columns, or those with the most holes, in the order of the table."""
-    holes = evidence.table.missing.sum(axis=0)
-    return np.sort(np.argsort(-holes, kind="stable")[:MOST_COLUMNS])
 
 
 def _now() -> datetime:
@@ -323,16 +137,13 @@ def _table(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _information(evidence: Evidence) -> tuple[Floats | None, int | None]:
+def sampled_information(table: Table, codes: Ints) -> tuple[Floats, int | None]:
     """I(X_j; Y) in bits over the observed cells, and the size of the sample if there is one."""
-    table, classes = evidence.table, evidence.classes
-    if classes is None:
-        return None, None
-    rows, sample = np.flatnonzero(classes.codes >= 0), None
+    rows, sample = np.flatnonzero(codes >= 0), None
     if len(rows) > INFORMATION_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, INFORMATION_ROWS).astype(np.intp)]
         sample = len(rows)
-    return class_information(table.rows(rows), classes.codes[rows]), sample
+    return class_information(table.rows(rows), codes[rows]), sample
 
 
 def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
@@ -353,3 +164,119 @@ def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
             for i in rows
         ],
     }
+
+
+def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
+    """Little's test where there are numbers to test and it is cheap; else None."""
+    sizes = [c.n_levels - 1 if c.kind is Kind.CATEGORICAL else 1 for c in table.columns]
+    has_numbers = any(c.kind is Kind.NUMERIC for c in table.columns)
+    has_holes = table.missing.any() and not table.missing.all()
+    is_cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
+    if not (has_numbers and has_holes and is_cheap) or sum(sizes) > TEST_COLUMNS:
+        return None
+    try:
+        result = little_test(table, max_iter=TEST_PASSES)
+    except np.linalg.LinAlgError:
+        return None
+    return {
+        "statistic": round(result.statistic, 4),
+        "dof": result.dof,
+        "p_value": result.p_value,
+        "patterns": result.n_patterns,
+    }
+
+
+def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[str, str]]:
+    """Warnings first, then notes; each is a level and one or two sentences."""
+    fallbacks = (entry["text"] for entry in summary["fallbacks"])
+    warnings = [*_column_warnings(summary), *_fit_warnings(summary, evidence), *fallbacks]
+    return [{"level": "warning", "text": text} for text in warnings] + [
+        {"level": "note", "text": text} for text in _notes(summary, imputer)
+    ]
+
+
+def _column_warnings(summary: Summary) -> Iterator[str]:
+    columns, table = summary["columns"], summary["table"]
+    dropped = [c["name"] for c in columns if c["dropped"]]
+    if dropped:
+        yield (
+            f"{plural(len(dropped), 'column')} without any observed value: {listed(dropped)}. "
+            "Nothing can be learned about such a column, so it was dropped."
+        )
+    bare = [c["name"] for c in columns if c["share"] > MOST_MISSING and not c["dropped"]]
+    if bare:
+        yield (
+            f"More than half of the cells are missing in {plural(len(bare), 'column')}: "
+            f"{listed(bare)}. Most of what such a column now holds is a guess."
+        )
+    identifiers = [c["name"] for c in columns if c["identifier"]]
+    if identifiers:
+        yield (
+            f"Nearly every row has a value of its own in {plural(len(identifiers), 'column')}: "
+            f"{listed(identifiers)}. If that is an identifier or free text, leave it out: it seems "
+            "to tell all about the class, and helps to find no donor."
+        )
+    left = table["missing"] - table["filled"] - sum(c["missing"] for c in columns if c["dropped"])
+    if left > 0:
+        yield f"The table still has {plural(left, 'cell')} without a value."
+
+
+def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
+    empty_rows, k = summary["table"]["empty_rows"], summary["k"]["chosen"]
+    classes, passes = evidence.classes, summary["convergence"]
+    if empty_rows:
+        yield f"Typical values went into {plural(empty_rows, 'row')} without any observed value."
+    if k is not None and classes is not None:
+        sizes = np.bincount(classes.codes[classes.codes >= 0], minlength=len(classes.labels))
+        small = [classes.labels[code] for code in np.flatnonzero(sizes <= k)]
+        if small:
+            yield (
+                f"{plural(len(small), 'class', 'classes')} with no more than k = {k} rows: "
+                f"{listed(small)}. A method that looks within the class has fewer donors there "
+                "than asked for."
+            )
+    if passes["converged"] is False:
+        yield (
+            f"The passes ended after {passes['passes']} without settling: some cells still move, "
+            "or swing between categories. Look at the passes below; a larger max_iter may help."
+        )
+
+
+def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
+    test = summary["little_test"]
+    if test is not None and test["p_value"] < 0.01:
+        p = "< 0.0001" if test["p_value"] < 1e-4 else f"= {test['p_value']:.4f}"
+        yield (
+            "The holes do not look completely random (Little's test: χ² = "
+            f"{number(test['statistic'])}, {test['dof']} degrees of freedom, p {p}). Where a value "
+            "is missing depends on other values; imputed and observed cells may rightly differ."
+        )
+    if getattr(imputer, "labels", "none") != "none" and summary["table"]["classes"]:
+        yield (
+            "The class labels helped to fill the training rows. Do not cross-validate a classifier "
+            "on the filled table: its score would be too good. Put the imputer into the pipeline "
+            "instead."
+        )
+
+
+def left_out(summary: Summary) -> Iterator[str]:
+    """What the page leaves out or takes together, so that nobody takes a part for the whole."""
+    table, patterns, edges = summary["table"], summary["patterns"], summary["map"]["edges"]
+    shown, n_bins = len(summary["columns"]), len(edges) - 1
+    if shown < table["columns"]:
+        yield f"Of {count(table['columns'])} columns, the {shown} with the most holes are shown."
+    if n_bins < table["rows"]:
+        rows = count(table["rows"])
+        yield f"The map takes {rows} rows together in {n_bins} bins of {count(edges[1])} rows."
+    if patterns["rows_left_out"]:
+        yield (
+            f"Of {count(patterns['count'])} patterns, the {len(patterns['top'])} most frequent are "
+            f"shown; they cover {share(1 - patterns['rows_left_out'] / table['rows'])} of the rows."
+        )
+    if summary["relevance"]["sample"] is not None:
+        n = count(summary["relevance"]["sample"])
+        yield f"The information about the class is estimated from {n} rows taken at even steps."
+    if any(c["name"] == SMALLER for c in table["classes"]):
+        yield f"The smaller ones of {count(table['n_classes'])} classes are taken together."
+    if not summary["rows"]:
+        yield "No row of the table is printed on this page."
