@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files import patterns
+from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
-from greyfill.files.inference import CellEvidence, ColumnType, StrayCellsError
 from greyfill.files.inputs import listed
-from greyfill.files.na_values import Unfound, without_nan, without_sentinels
+from greyfill.files.na_values import UnusedWords, bare, without_nan, without_sentinels
 from greyfill.files.styles import LearnedTypes, Style
 from greyfill.files.tokens import (
     SAMPLE,
@@ -120,7 +119,7 @@ class CsvReader:
         self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
     ) -> None:
         self._blocks, self._file, self._options = blocks, file, options
-        self._unfound = Unfound(options.na_values)
+        self._unused = UnusedWords(options.na_values)
         remembered = options.learned.na_values if options.learned else ()
         self._na_values = (*options.na_values, *remembered)
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
@@ -133,7 +132,7 @@ class CsvReader:
         learned = options.learned or LearnedTypes()
         mark = _usual_mark(self._marks, self._evidence, learned.mark)
         self._verdicts = [
-            self._judge(j, mark).taught(learned.styles.get(column), mark)
+            self._judge(j, mark).with_style(learned.styles.get(column), mark)
             for j, column in enumerate(self.columns)
         ]
 
@@ -152,7 +151,7 @@ class CsvReader:
         """What the user should know about the reading."""
         judged = zip(self._evidence, self._verdicts, strict=True)
         told = [note for evidence, verdict in judged for note in evidence.notes(verdict)]
-        told += self._unfound.notes()
+        told += self._unused.notes()
         return tuple([self.encoding.note, *told] if self.encoding.note else told)
 
     def parts(self) -> Iterator[CsvPart]:
@@ -176,14 +175,14 @@ class CsvReader:
     def _grids_in_memory(self) -> list[CellGrid]:
         return list(self._cut())
 
-    def _gather(self) -> list[CellEvidence]:
+    def _gather(self) -> list[ColumnEvidence]:
         """Look at all cells once."""
-        evidence: list[CellEvidence] = []
+        evidence: list[ColumnEvidence] = []
         for grid in self.grids():
             if not evidence:
                 texts = self._options.text_columns
                 evidence = [
-                    CellEvidence(name, self._marks, is_text=name in texts) for name in grid.names
+                    ColumnEvidence(name, self._marks, is_text=name in texts) for name in grid.names
                 ]
             for j, column in enumerate(evidence):
                 column.add(self._texts(grid, j))
@@ -194,7 +193,7 @@ class CsvReader:
         evidence = self._evidence[j]
         is_number = evidence.name in self._options.numeric_columns
         try:
-            return evidence.judge(mark, must_be_numbers=is_number)
+            return evidence.column_type(mark, must_be_numbers=is_number)
         except StrayCellsError as strays:
             known = self._options.learned
             if known is not None and evidence.name not in known.columns:
@@ -204,7 +203,7 @@ class CsvReader:
                 row = strays.row_in(cells)
                 if row is not None:
                     place = grid.place(row, j)
-                    raise strays.in_words(
+                    raise strays.for_user(
                         place, evidence.name, cells[row], is_learned=known is not None
                     ) from None
             raise self._changed() from None
@@ -225,9 +224,9 @@ class CsvReader:
         if self._kept is not None and column in self._kept:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
-        self._unfound.look(cells)
+        self._unused.update(cells)
         missing = ["", *self._na_values]
-        cells = cells.set(patterns.bare(cells).is_in(missing), None)
+        cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
         return cells
@@ -305,7 +304,7 @@ def _possible_marks(delimiter: str, given: str | None) -> str:
     return given
 
 
-def _usual_mark(marks: str, columns: list[CellEvidence], learned: str) -> str:
+def _usual_mark(marks: str, columns: list[ColumnEvidence], learned: str) -> str:
     """The decimal mark that more numbers of the file show, or else the learned one."""
     counts = sum((column.marks for column in columns), Counter[str]())
     return max(marks, key=lambda mark: (counts[mark], mark == learned))

@@ -19,7 +19,7 @@ from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
 from greyfill.files.inputs import BLOCK, Input, shown
-from greyfill.files.na_values import Unfound, without_sentinels
+from greyfill.files.na_values import UnusedWords, without_sentinels
 
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
 """The schema, the number of rows, and a way to read them in parts from the start."""
@@ -303,10 +303,10 @@ def read_typed(
     frame: pl.DataFrame = _telling(file, format, lambda: _READERS[format](io.BytesIO(raw)))
     if frame.is_empty():
         raise InvalidDataError(f"{file} has no rows.")
-    unfound = Unfound(na_values)
+    unused = UnusedWords(na_values)
     for column in frame:
-        unfound.look(column)
-    return _with_nulls(frame, na_values), (*_usual_notes(format), *unfound.notes())
+        unused.update(column)
+    return _with_nulls(frame, na_values), (*_usual_notes(format), *unused.notes())
 
 
 class TypedReader:
@@ -322,7 +322,7 @@ class TypedReader:
         remembered: tuple[str, ...] = (),
     ) -> None:
         self._file, self._format = shown(source.name), format
-        self._na_values, self._unfound = (*na_values, *remembered), Unfound(na_values)
+        self._na_values, self._unused = (*na_values, *remembered), UnusedWords(na_values)
         self._is_read = False
         if not source.head(1):
             raise InvalidDataError(f"{self._file} is empty.")
@@ -336,7 +336,7 @@ class TypedReader:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading; all of it when the rows were read."""
-        return (*_usual_notes(self._format), *(self._unfound.notes() if self._is_read else ()))
+        return (*_usual_notes(self._format), *(self._unused.notes() if self._is_read else ()))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -348,7 +348,7 @@ class TypedReader:
         frames = self._frames()
         while (frame := _telling(self._file, self._format, lambda: next(frames, None))) is not None:
             for column in frame:
-                self._unfound.look(column)
+                self._unused.update(column)
             yield _with_nulls(frame, self._na_values)
         self._is_read = True
 
