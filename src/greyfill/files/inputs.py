@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
 from greyfill.exceptions import FileProblemError, InvalidDataError
-from greyfill.files.formats import Compression, sniff_compression, unzstd
+from greyfill.files.formats import Compression, unzstd
 
 _REASONS = {
     errno.ENOENT: "there is no such file or folder",
@@ -98,7 +98,7 @@ class Input:
         self._stack, self._stamp = ExitStack(), _stamp(name)
         with naming(shown(name), "read"):
             self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
-            self.compression = sniff_compression(self._stream.read(8))
+            self.compression = Compression.found_in(self._stream.read(8))
             is_empty = self._stream.tell() == 0
         if self.compression is None and promised is not None and not is_empty:
             self._stack.close()
