@@ -268,7 +268,7 @@ class StrayCellsError(Exception):
         return int(rows[0]) if len(rows) else None
 
     def for_user(
-        self, place: str, column: str, word: str, *, is_learned: bool = False
+        self, place: str, column: str, word: str, is_learned: bool = False
     ) -> InvalidDataError:
         """The error with the first such cell; of a learned column the type is fixed."""
         more = f" and {self._count - 1:,} more do not" if self._count > 1 else " does not"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
@@ -12,12 +13,13 @@ from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
-from greyfill.files.inputs import BLOCK, Input, load, shown
+from greyfill.files.inputs import BLOCK, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
     TypedReader,
     read_typed,
+    scanned,
     writing_frames,
 )
 from greyfill.files.styles import LearnedTypes, Style, Text
@@ -194,7 +196,11 @@ def open_batches(
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
             remembered = learned.na_values if learned else ()
-            reader = TypedReader(source, format, tuple(na_values), size, rows, remembered)
+            scan = partial(scanned, source, format, size, rows)
+            is_empty = not source.head(1)
+            reader = TypedReader(
+                scan, format, shown(name), tuple(na_values), remembered, is_empty=is_empty
+            )
         yield Batches(source, format, reader, learned or LearnedTypes())
 
 
@@ -327,7 +333,8 @@ def read(
     """
     name = os.fspath(path)
     layout = layout_of(name) if format is None else Layout(format, None)
-    raw = load(name, layout.compression)
+    with Input(name, layout.compression) as source:
+        raw = b"".join(source.blocks())
     found = layout.format or sniff_format(raw)
     words = _tuple(na_values)
     if found is Format.CSV:
