@@ -6,7 +6,6 @@ the cells that are of it. Texts that are dates, times or numbers in a form that 
 have a `Form`, which tells what to write instead.
 """
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -84,27 +83,24 @@ class ColumnType:
         return replace(self, learned=in_notation(style, found, mark))
 
 
-class TypeFit(ABC):
+class TypeFit:
     """How many cells of a column are of one type, how they are written, and some that are not.
 
     ``name`` says in a message what such a column holds. Its cells match the pattern, though not
     all that match can be read, and ``reader`` reads all of them.
     """
 
-    name: str
-
-    def __init__(self, pattern: str, reader: Style) -> None:
-        self._pattern, self._reader = pattern, reader
+    def __init__(self, name: str, pattern: str, reader: Style) -> None:
+        self.name, self._pattern, self._reader = name, pattern, reader
         self.count = 0
         self._strays: set[str] = set()
         self._strays_mean_missing = True
 
     @property
-    @abstractmethod
     def style(self) -> Style:
         """How new cells of the column are written, if it is of this type."""
+        return self._reader
 
-    @abstractmethod
     def measure(self, counts: Counts) -> None:
         """Gather how some more words of this type are written."""
 
@@ -140,10 +136,8 @@ class TypeFit(ABC):
 class NumberFit(TypeFit):
     """Whole and decimal numbers with this decimal mark; they get the most decimals of a column."""
 
-    name = "numbers"
-
     def __init__(self, mark: str) -> None:
-        super().__init__(_number(mark), Fixed(0, mark))
+        super().__init__("numbers", _number(mark), Fixed(0, mark))
         self._mark, self._decimals = mark, 0
         self._are_whole, self._has_exponents = True, False
 
@@ -166,10 +160,8 @@ class NumberFit(TypeFit):
 class TruthFit(TypeFit):
     """True or false, in any case."""
 
-    name = "true or false"
-
     def __init__(self) -> None:
-        super().__init__(r"^(?i:true|false)$", Truth())
+        super().__init__("true or false", r"^(?i:true|false)$", Truth())
         self._words: Counter[str] = Counter()
 
     @property
@@ -184,31 +176,12 @@ class TruthFit(TypeFit):
         self._words.update(dict(counts.iter_rows()))
 
 
-class DayFit(TypeFit):
-    """ISO dates, which are written in one way."""
-
-    name = "dates"
-
-    def __init__(self) -> None:
-        super().__init__(r"^\d{4}-\d\d-\d\d$", Day())
-
-    @property
-    def style(self) -> Style:
-        """As 2024-02-29."""
-        return Day()
-
-    def measure(self, counts: Counts) -> None:
-        """Nothing to gather."""
-
-
 class MomentFit(TypeFit):
     """ISO dates with times, all with this end: Z for UTC, or nothing."""
 
-    name = "dates with times"
-
     def __init__(self, end: str) -> None:
         pattern = rf"^\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{{1,9}})?)?{end}$"
-        super().__init__(pattern, Moment(end=end))
+        super().__init__("dates with times", pattern, Moment(end=end))
         self._end, self._decimals, self._has_seconds = end, 0, False
         self._betweens: Counter[str] = Counter()
 
@@ -298,7 +271,8 @@ class ColumnEvidence:
         self._is_text = is_text
         self._has_identifiers = False
         self._numbers = {mark: NumberFit(mark) for mark in marks}
-        self._others = [TruthFit(), DayFit(), MomentFit(""), MomentFit("Z")]
+        days = TypeFit("dates", r"^\d{4}-\d\d-\d\d$", Day())
+        self._others = [TruthFit(), days, MomentFit(""), MomentFit("Z")]
 
     def add(self, cells: pl.Series) -> None:
         """Count some more cells; nulls are holes."""

@@ -8,7 +8,7 @@ learned from as plain data, and hands them on as `LearnedTypes` to whoever reads
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Any, Protocol, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -17,33 +17,25 @@ from greyfill.exceptions import PersistenceError
 from greyfill.files.na_values import without_nan
 
 
-class Style(Protocol):
+class Style:
     """How the cells of one column are written."""
-
-    def spell(self, value: Any) -> str:
-        """The text of a cell with this value."""
-        ...
-
-    def parse(self, words: pl.Series) -> pl.Series:
-        """The values of texts without blanks around them; null where a text stands for none."""
-        ...
-
-
-@dataclass(frozen=True)
-class Text:
-    """Text as it is; any other value as Python shows it."""
 
     def spell(self, value: Any) -> str:
         """The text of a cell with this value."""
         return str(value)
 
     def parse(self, words: pl.Series) -> pl.Series:
-        """The texts themselves."""
+        """The values of texts without blanks around them; null where a text stands for none."""
         return words
 
 
 @dataclass(frozen=True)
-class Whole:
+class Text(Style):
+    """Text as it is; any other value as Python shows it."""
+
+
+@dataclass(frozen=True)
+class Whole(Style):
     """Whole numbers stay whole."""
 
     def spell(self, value: Any) -> str:
@@ -59,7 +51,7 @@ class Whole:
         return words.cast(pl.Int64, strict=False)
 
 
-class _WithMark:
+class _WithMark(Style):
     """Numbers with a decimal mark."""
 
     mark: str
@@ -122,7 +114,7 @@ class Shortest(_WithMark):
 
 
 @dataclass(frozen=True)
-class Truth:
+class Truth(Style):
     """The two words for true and false."""
 
     true: str = "true"
@@ -138,7 +130,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Day:
+class Day(Style):
     """Dates as 2024-02-29."""
 
     def spell(self, value: date) -> str:
@@ -158,7 +150,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(Style):
     """Dates with a time: what stands between them, how fine the time is, and what ends it."""
 
     between: str = "T"
