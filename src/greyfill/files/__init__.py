@@ -19,7 +19,7 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `encodings`: bytes ⇄ UTF-8, such that going back gives the same bytes;
 * `tokens`: the cells of a CSV text, the delimiter between them, and the grid that they make;
 * `na_values`: words that mean missing, those that the user named and those that often do;
-* `column_types`: the type of a column, told from all its cells;
+* `column_types`: the type of a column, by all its cells;
 * `styles`: how a column writes its values, also as a model learned it from another file;
 * `csv_text`: a CSV file as bytes, frame and holes;
 * `polars_formats`: Parquet, Arrow, JSON lines and Excel, whose columns have types of their own;

@@ -263,7 +263,7 @@ def _holds(folder: str, name: str) -> bool:
 
 
 def _status(name: str, stream: TextIO | None = None) -> os.stat_result | None:
-    """What the system knows of a file, if it exists; ``"-"`` is the stream."""
+    """The status of a file, if it exists; ``"-"`` is the stream."""
     stream = sys.stdout if stream is None else stream
     try:
         return os.fstat(stream.fileno()) if name == STANDARD_STREAM else os.stat(name)

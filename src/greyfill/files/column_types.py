@@ -1,6 +1,6 @@
 """The cells of a column as text → its type, and how it writes its values.
 
-Evidence is gathered part by part, so that a file of any length can be judged in little memory; a
+Evidence is gathered part by part, so that a file of any length can be typed in little memory; a
 column that is read at once is one part. For each type that a column may have, a `TypeFit` counts
 the cells that are of it. Texts that are dates, times or numbers in a form that is not read as such
 have a `Form`, which tells what to write instead.

@@ -107,7 +107,7 @@ class CsvPart:
 
 
 class CsvReader:
-    """A CSV file, judged from all its cells, and read part by part.
+    """A CSV file, typed by all its cells, and read part by part.
 
     It is read three times, never as a whole: to find its encoding, to tell the types of its columns
     and the spelling of their values, and to hand out its rows. What is ``in_memory`` as a single

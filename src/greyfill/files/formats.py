@@ -16,7 +16,7 @@ from greyfill.exceptions import FileProblemError, InvalidParameterError
 
 
 class _Listed(StrEnum):
-    """Names with the extensions that promise them and the first bytes that give them away."""
+    """Names, the extensions that stand for them, and the bytes that such data begin with."""
 
     extensions: tuple[str, ...]
     magic: bytes
@@ -27,13 +27,13 @@ class _Listed(StrEnum):
         return member
 
     @classmethod
-    def promised_by(cls, extension: str) -> Self | None:
+    def by_extension(cls, extension: str) -> Self | None:
         """The one that has this extension, in capitals or not."""
         return next((one for one in cls if extension.lower() in one.extensions), None)
 
     @classmethod
-    def found_in(cls, data: bytes) -> Self | None:
-        """The one whose first bytes the data have."""
+    def by_magic(cls, data: bytes) -> Self | None:
+        """The one that data with these first bytes are."""
         return next((one for one in cls if one.magic and data.startswith(one.magic)), None)
 
 
@@ -63,7 +63,7 @@ class Layout:
 
 
 def layout_of(name: str) -> Layout:
-    """The layout that the extensions of a file name promise.
+    """The layout that the extensions of a file name stand for.
 
     >>> layout_of("votes.csv.gz").compression, layout_of("votes.PQ").format
     (<Compression.GZIP: 'gzip'>, <Format.PARQUET: 'parquet'>)
@@ -71,11 +71,11 @@ def layout_of(name: str) -> Layout:
     Layout(format=None, compression=None)
     """
     path = PurePath(name)
-    compression = Compression.promised_by(path.suffix)
+    compression = Compression.by_extension(path.suffix)
     if compression is not None:
         path = path.with_suffix("")
     suffix = path.suffix.lower()
-    format = Format.promised_by(suffix)
+    format = Format.by_extension(suffix)
     if suffix and format is None:
         known = ", ".join(e for one in (*Format, *Compression) for e in one.extensions)
         raise InvalidParameterError(
@@ -93,7 +93,7 @@ def sniff_format(data: bytes) -> Format:
     """
     if b"".join(data[:80].split()).startswith(b'{"'):
         return Format.JSON_LINES
-    return Format.found_in(data) or Format.CSV
+    return Format.by_magic(data) or Format.CSV
 
 
 WRITE_BLOCK = 1 << 20

@@ -73,16 +73,16 @@ class Input:
     disk, not to the memory.
     """
 
-    def __init__(self, name: str, promised: Compression | None) -> None:
+    def __init__(self, name: str, expected: Compression | None) -> None:
         self.name = name
         self._stack, self._stamp = ExitStack(), _stamp(name)
         with naming(shown(name), "read"):
             self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
-            self.compression = Compression.found_in(self._stream.read(8))
+            self.compression = Compression.by_magic(self._stream.read(8))
             is_empty = self._stream.tell() == 0
-        if self.compression is None and promised is not None and not is_empty:
+        if self.compression is None and expected is not None and not is_empty:
             self._stack.close()
-            raise InvalidDataError(f"{shown(name)} is no {promised} file, though its name says so.")
+            raise InvalidDataError(f"{shown(name)} is no {expected} file, though its name says so.")
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +102,7 @@ class Input:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Refuse what was made of a file that somebody changed since it was opened."""
+        """Refuse what was made of a file that changed since it was opened."""
         try:
             yield
         except Exception as error:

@@ -175,7 +175,7 @@ def _json_schema(source: Input, size: int) -> tuple[pl.Schema, int]:
 
 
 def _common(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
-    """The type of both, where there is no doubt."""
+    """The type of both, where only one is possible."""
     if other in (one, pl.Null):
         return one
     if one == pl.Null:

@@ -2,7 +2,7 @@
 
 A style is a frozen dataclass with two methods: ``spell`` makes the text of a cell from a value, and
 ``parse`` the values of a column from its texts. A model keeps the styles of the table that it
-learned from as plain data, and hands them on as `LearnedTypes` to whoever reads new rows.
+learned from as plain data; new rows are read and written by them, as `LearnedTypes`.
 """
 
 from collections.abc import Mapping
