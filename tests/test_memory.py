@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,7 @@ def test_a_limit_leaves_what_is_not_taken_yet(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_least_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "IS_LINUX", True)
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
     for name, text in (("max", "3000000"), ("current", "1000000"), ("stat", "inactive_file 500")):
         (tmp_path / f"memory.{name}").write_text(text)
@@ -144,6 +146,23 @@ def test_the_least_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "meminfo").unlink()
     assert memory.free_bytes() is None
     memory.refuse_beyond(10**30, "Anything", "No remedy.")
+
+
+def test_other_systems_tell_what_is_free_by_psutil(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "meminfo").write_text("MemAvailable: 1 kB\n")
+    monkeypatch.setattr(memory, "IS_LINUX", False)
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "none")
+    monkeypatch.setattr(memory, "STATM", tmp_path / "none")
+    told = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=3 * 2**30))
+    monkeypatch.setitem(sys.modules, "psutil", told)
+    assert memory.free_bytes() == 3 * 2**30
+    with pytest.raises(NotEnoughMemoryError, match=r"but 3\.0 GiB are free"):
+        memory.refuse_beyond(2**32, "Counting", "Count less.")
+    monkeypatch.setitem(sys.modules, "psutil", None)  # an import of it fails
+    assert memory.free_bytes() is None
 
 
 def test_the_command_says_it_in_one_line(

@@ -16,6 +16,7 @@ STATM = Path("/proc/self/statm")
 CGROUP = Path("/sys/fs/cgroup")
 SMALL = 2**24
 """Fewer bytes are not worth the question how many are free."""
+IS_LINUX = sys.platform == "linux"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -62,6 +63,10 @@ def _limits() -> Iterator[int]:
 
 def _machine() -> int:
     """Memory of the machine that can be had without swapping."""
+    if not IS_LINUX:
+        from psutil import virtual_memory
+
+        return int(virtual_memory().available)
     lines = MEMINFO.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from files.csv_reference import slow_tokenize
 from files.csv_tables import Example, examples, first_values
 from hypothesis import given, settings
 
 from greyfill import files
-from greyfill.files import tokens
 from greyfill.files.csv_text import CsvOptions, read_csv
 
 TABLES = [
@@ -106,7 +106,7 @@ def test_sentinels_are_words_and_numbers() -> None:
 
 
 def raw_cells(data: bytes) -> list[list[bytes]]:
-    return tokens.slow_tokenize(data, b",", b"\n")
+    return slow_tokenize(data, b",", b"\n")
 
 
 @pytest.mark.skipif("GREYFILL_DATA" not in os.environ, reason="GREYFILL_DATA names no folder")

@@ -5,11 +5,12 @@ import io
 
 import numpy as np
 import pytest
+from files.csv_reference import slow_content, slow_tokenize
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greyfill.files import tokens
-from greyfill.files.tokens import contents, line_end, slow_content, slow_tokenize, tokenize
+from greyfill.files.tokens import contents, line_end, tokenize
 
 MANY = settings(
     max_examples=max(300, settings.default.max_examples),

@@ -34,7 +34,7 @@ from greyfill.table import Floats
 LOOPBACK = "127.0.0.1:0"
 """The worker's pages are for this machine only."""
 
-ENDINGS = (".parquet", ".pq")
+ENDINGS = files.Format.PARQUET.extensions
 MODEL, PLAN = "model.greyfill", "plan.json"
 
 Report = Callable[[str], None]

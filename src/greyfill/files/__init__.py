@@ -1,21 +1,29 @@
 """Files with holes → a frame, and the filled frame → a file that differs only in the holes.
 
 ```
-path or "-" ── loading ──> bytes in blocks  decompressed; formats tells CSV from Parquet …
-  ── encodings ──> UTF-8                    the codec and the byte order mark are remembered
-  ── delimiters, tokens ──> grid            where every cell starts and ends
-  ── looks, inference ──> types and styles  numbers, truths, dates, text; how they are spelled
-  ── csv_text ──> frame and holes           the input's bytes and the places of the holes
+path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
+  ── encodings ──> UTF-8                       the codec and the byte order mark are remembered
+  ── tokens ──> grid                           where every cell starts and ends
+  ── na_values, column_types ──> types         numbers, truths, dates, text; holes are null
+  ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
-  ── csv_text ──> the input's bytes, with the imputed cells spliced in
-  ── compressing, atomic ──> written beside and renamed; outputs tells before whether it can be
+  ── styles, csv_text ──> the input's bytes    with the imputed cells spliced in
+  ── formats, atomic ──> a file                compressed, written beside the old one and renamed
 ```
 
-`source` reads and writes a table as a whole, `batches` part by part in bounded memory; both go this
-way and give the same bytes. `learned` is what a model tells about new rows: how their fills are
-written. Parquet, Arrow, JSON lines and Excel have types of their own: `typed`
-and `scanning` read them with polars and `writing` writes them; observed cells keep their values and
-dtypes.
+`table_file` is the way in and the way out: `read` takes a table as a whole, `open_batches` part by
+part in bounded memory, and both give the same bytes. The other modules in the order of the path:
+
+* `inputs`: a file or a stream, decompressed, in blocks and as often as needed;
+* `formats`: the one table of formats, compressions, extensions and first bytes;
+* `encodings`: bytes ⇄ UTF-8, such that going back gives the same bytes;
+* `tokens`: the cells of a CSV text, the delimiter between them, and the grid that they make;
+* `na_values`: words that mean missing, those that the user named and those that often do;
+* `column_types`: the type of a column, by all its cells;
+* `styles`: how a column writes its values, also as a model learned it from another file;
+* `csv_text`: a CSV file as bytes, frame and holes;
+* `polars_formats`: Parquet, Arrow, JSON lines and Excel, whose columns have types of their own;
+* `atomic`: whether an output can be written, and writing it at once or not at all.
 """
 
 from greyfill.files.atomic import Output, check_output, check_outputs, put

@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -10,11 +10,9 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files import patterns
+from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
-from greyfill.files.inference import CellEvidence, ColumnType, StrayCellsError
-from greyfill.files.inputs import listed
-from greyfill.files.na_values import Unfound, without_nan, without_sentinels
+from greyfill.files.na_values import UnusedWords, bare, without_nan, without_sentinels
 from greyfill.files.styles import LearnedTypes, Style
 from greyfill.files.tokens import (
     SAMPLE,
@@ -62,9 +60,9 @@ class CsvPart:
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes, as UTF-8, with the holes that the frame fills; null leaves a hole."""
         self._check(frame)
-        return _joined(self._splice(frame))
+        return _joined(self._pieces(frame))
 
-    def _splice(self, frame: pl.DataFrame) -> Iterator[bytes]:
+    def _pieces(self, frame: pl.DataFrame) -> Iterator[bytes]:
         position = 0
         for start, end, cell in self._fills(frame):
             yield self.body[position:start]
@@ -103,13 +101,13 @@ class CsvPart:
         new = [name for name in frame.columns if name not in self.frame.columns]
         if new:
             raise InvalidDataError(
-                f"The filled table has columns that the file has not: {listed(new)}. "
+                f"The filled table has columns that the file has not: {_quoted(new)}. "
                 "A CSV file is written with its own columns only."
             )
 
 
 class CsvReader:
-    """A CSV file, judged from all its cells, and read part by part.
+    """A CSV file, typed by all its cells, and read part by part.
 
     It is read three times, never as a whole: to find its encoding, to tell the types of its columns
     and the spelling of their values, and to hand out its rows. What is ``in_memory`` as a single
@@ -120,20 +118,20 @@ class CsvReader:
         self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
     ) -> None:
         self._blocks, self._file, self._options = blocks, file, options
-        self._unfound = Unfound(options.na_values)
-        remembered = options.learned.na_values if options.learned else ()
-        self._na_values = (*options.na_values, *remembered)
+        learned = options.learned or LearnedTypes()
+        self._unused = UnusedWords(options.na_values)
+        self._na_values = (*options.na_values, *learned.na_values)
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
         self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
         sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
         self.delimiter = find_delimiter(sample, options.delimiter)
-        self._marks = _possible_marks(self.delimiter, options.decimal)
+        marks = _possible_marks(self.delimiter, options.decimal)
         self.height = 0
-        self._evidence = self._gather()
-        learned = options.learned or LearnedTypes()
-        mark = _usual_mark(self._marks, self._evidence, learned.mark)
-        self._verdicts = [
-            self._judge(j, mark).taught(learned.styles.get(column), mark)
+        self._evidence = self._gather(marks)
+        shown = sum((column.marks for column in self._evidence), Counter[str]())
+        mark = max(marks, key=lambda mark: (shown[mark], mark == learned.mark))
+        self._types = [
+            self._type(j, mark).with_style(learned.styles.get(column), mark)
             for j, column in enumerate(self.columns)
         ]
 
@@ -145,15 +143,14 @@ class CsvReader:
     @property
     def styles(self) -> dict[str, Style]:
         """How new cells of each column are written."""
-        return dict(zip(self.columns, (verdict.style for verdict in self._verdicts), strict=True))
+        return dict(zip(self.columns, (found.style for found in self._types), strict=True))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading."""
-        judged = zip(self._evidence, self._verdicts, strict=True)
-        told = [note for evidence, verdict in judged for note in evidence.notes(verdict)]
-        told += self._unfound.notes()
-        return tuple([self.encoding.note, *told] if self.encoding.note else told)
+        pairs = zip(self._evidence, self._types, strict=True)
+        notes = [note for evidence, found in pairs for note in evidence.notes(found)]
+        return (*filter(None, [self.encoding.note]), *notes, *self._unused.notes())
 
     def parts(self) -> Iterator[CsvPart]:
         """The rows of the file in parts, typed; some parts may be without rows."""
@@ -176,36 +173,32 @@ class CsvReader:
     def _grids_in_memory(self) -> list[CellGrid]:
         return list(self._cut())
 
-    def _gather(self) -> list[CellEvidence]:
-        """Look at all cells once."""
-        evidence: list[CellEvidence] = []
+    def _gather(self, marks: str) -> list[ColumnEvidence]:
+        """Count all cells once."""
+        evidence: list[ColumnEvidence] = []
         for grid in self.grids():
             if not evidence:
                 texts = self._options.text_columns
-                evidence = [
-                    CellEvidence(name, self._marks, is_text=name in texts) for name in grid.names
-                ]
+                evidence = [ColumnEvidence(n, marks, is_text=n in texts) for n in grid.names]
             for j, column in enumerate(evidence):
                 column.add(self._texts(grid, j))
             self.height += grid.height
         return evidence
 
-    def _judge(self, j: int, mark: str) -> ColumnType:
-        evidence = self._evidence[j]
+    def _type(self, j: int, mark: str) -> ColumnType:
+        evidence, learned = self._evidence[j], self._options.learned
         is_number = evidence.name in self._options.numeric_columns
         try:
-            return evidence.judge(mark, must_be_numbers=is_number)
+            return evidence.column_type(mark, must_be_numbers=is_number)
         except StrayCellsError as strays:
-            known = self._options.learned
-            if known is not None and evidence.name not in known.columns:
+            if learned is not None and evidence.name not in learned.columns:
                 return ColumnType()  # left as it is
             for grid in self.grids():
                 cells = self._texts(grid, j)
                 row = strays.row_in(cells)
                 if row is not None:
-                    place = grid.place(row, j)
-                    raise strays.in_words(
-                        place, evidence.name, cells[row], is_learned=known is not None
+                    raise strays.for_user(
+                        grid.place(row, j), evidence.name, cells[row], learned is not None
                     ) from None
             raise self._changed() from None
 
@@ -213,11 +206,10 @@ class CsvReader:
         if grid.names != self.columns:
             raise self._changed()
         series = [self._typed(grid, j) for j in range(len(grid.names))]
-        styles = self.styles
-        holes = {
-            column.name: _holes(column, styles[column.name], grid, j)
-            for j, column in enumerate(series)
-        }
+        holes: dict[str, Holes] = {}
+        for j, (column, found) in enumerate(zip(series, self._types, strict=True)):
+            rows = np.flatnonzero(column.is_null().to_numpy()).astype(np.intp)
+            holes[column.name] = Holes(rows, grid.starts[rows, j], grid.ends[rows, j], found.style)
         return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes)
 
     def _texts(self, grid: CellGrid, column: int) -> pl.Series:
@@ -225,9 +217,9 @@ class CsvReader:
         if self._kept is not None and column in self._kept:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
-        self._unfound.look(cells)
+        self._unused.update(cells)
         missing = ["", *self._na_values]
-        cells = cells.set(patterns.bare(cells).is_in(missing), None)
+        cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
         return cells
@@ -237,7 +229,7 @@ class CsvReader:
         cells = self._texts(grid, column)
         if self._kept is not None:
             del self._kept[column]  # not needed again
-        values = self._verdicts[column].parse(cells)
+        values = self._types[column].parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
         return without_sentinels(values, self._na_values)
@@ -270,30 +262,24 @@ class CsvText:
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes of the file with the holes that the frame fills; null leaves a hole."""
-        return self._encoded(self.part.filled(frame))
-
-    def _encoded(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        encoder = Encoder(self.reader.encoding)
-        for chunk in chunks:
-            yield encoder.encode(chunk)
-        yield encoder.finish()
+        return Encoder(self.reader.encoding).encode_all(self.part.filled(frame))
 
 
 def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:
     """Read a CSV file: cells that are empty, blank, ``""`` or one of the NA values are holes."""
     reader = CsvReader(lambda: [raw], file, options, in_memory=True)
-    _check_names(options, reader.columns, file)
+    for names in (options.text_columns, options.numeric_columns):
+        unknown = [name for name in names if name not in reader.columns]
+        if unknown:
+            known = _quoted(reader.columns, most=12)
+            raise InvalidParameterError(f"{file} has no column {_quoted(unknown)}. It has {known}.")
     (part,), (grid,) = reader.parts(), reader.grids()
     return CsvText(reader, part, grid)
 
 
-def _check_names(options: CsvOptions, columns: tuple[str, ...], file: str) -> None:
-    for names in (options.text_columns, options.numeric_columns):
-        unknown = [name for name in names if name not in columns]
-        if unknown:
-            raise InvalidParameterError(
-                f"{file} has no column {listed(unknown)}. It has {listed(list(columns), most=12)}."
-            )
+def _quoted(words: Sequence[str], most: int = 5) -> str:
+    """Some words in quotes, and a hint at the rest."""
+    return ", ".join(map(repr, words[:most])) + (", …" if len(words) > most else "")
 
 
 def _possible_marks(delimiter: str, given: str | None) -> str:
@@ -303,17 +289,6 @@ def _possible_marks(delimiter: str, given: str | None) -> str:
     if given not in (".", ","):
         raise InvalidParameterError(f"The decimal mark must be . or , and not {given!r}.")
     return given
-
-
-def _usual_mark(marks: str, columns: list[CellEvidence], learned: str) -> str:
-    """The decimal mark that more numbers of the file show, or else the learned one."""
-    counts = sum((column.marks for column in columns), Counter[str]())
-    return max(marks, key=lambda mark: (counts[mark], mark == learned))
-
-
-def _holes(column: pl.Series, style: Style, grid: CellGrid, j: int) -> Holes:
-    rows = np.flatnonzero(column.is_null().to_numpy()).astype(np.intp)
-    return Holes(rows, grid.starts[rows, j], grid.ends[rows, j], style)
 
 
 def _joined(chunks: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:

@@ -62,6 +62,11 @@ class Encoder:
         mark, self._mark = self._mark, b""
         return mark + (chunk if self._codec is None else self._codec.encode(chunk.decode()))
 
+    def encode_all(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The bytes of all chunks of a text, and those that end it."""
+        yield from map(self.encode, chunks)
+        yield self.finish()
+
     def finish(self) -> bytes:
         """The bytes that end the text."""
         return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
@@ -80,16 +85,17 @@ def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Enc
     head = first_bytes(blocks(), _HEAD)
     codec = _marked(head) if encoding is None else _named(encoding, head)
     if codec is not None:
-        return _checked(codec, _mark(codec, head), blocks, name)
-    wide = _wide(head)
-    if wide is not None:
+        mark = _BOMS.get(codec, b"")
+        return _checked(codec, mark if head.startswith(mark) else b"", blocks, name)
+    if (wide := _wide(head)) is not None:
         return _checked(wide, b"", blocks, name)
     try:
         return _checked("utf-8", b"", blocks, name)
     except _UndecodableError:
         if _is_damaged_utf8(blocks()):
             raise
-    codec = "latin-1" if _has_any(blocks(), _NOT_IN_CP1252) else "cp1252"
+    is_latin = any(letter in block for block in blocks() for letter in _NOT_IN_CP1252)
+    codec = "latin-1" if is_latin else "cp1252"
     note = f"{name} is no UTF-8; it was read, and will be written, as {codec}."
     return _checked(codec, b"", blocks, name, note)
 
@@ -116,11 +122,6 @@ def _without_first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 def _marked(head: bytes) -> str | None:
     return next((codec for codec, mark in _BOMS.items() if head.startswith(mark)), None)
-
-
-def _mark(codec: str, head: bytes) -> bytes:
-    mark = _BOMS.get(codec, b"")
-    return mark if head.startswith(mark) else b""
 
 
 def _named(encoding: str, head: bytes) -> str:
@@ -152,35 +153,31 @@ def _wide(head: bytes) -> str | None:
 
 def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "") -> Encoding:
     """Read all bytes once: they must be text, and encoding the text must give them back."""
-    body = _without_first(blocks(), len(mark))
-    line, has_lf, has_cr = 1, False, False
-    for text in _texts(body, codec, name, len(mark)):
-        if "\0" in text:
-            raise _binary(name, line + text.count("\n", 0, text.index("\0")))
-        line += text.count("\n")
-        has_lf = has_lf or "\n" in text
-        has_cr = has_cr or "\r" in text
-    return Encoding(codec, mark, CR if has_cr and not has_lf else LF, note)
-
-
-def _texts(body: Iterable[bytes], codec: str, name: str, offset: int) -> Iterator[str]:
-    """The decoded blocks; an error says where the first bad byte is."""
-    decoder = codecs.getincrementaldecoder(codec)()
-    twin = _Twin(codec, name)
-    line = 1
-    for block in _and_none(body):
-        waiting = len(decoder.getstate()[0])
+    decoder, twin = codecs.getincrementaldecoder(codec)(), _Twin(codec, name)
+    line, offset, has_lf, has_cr = 1, len(mark), False, False
+    for block in _and_none(_without_first(blocks(), len(mark))):
+        waiting = len(decoder.getstate()[0])  # bytes of a letter that the last block cut
         try:
             text = decoder.decode(block or b"", final=block is None)
         except UnicodeDecodeError as error:
             before = bytes(error.object[: error.start]).decode(codec, errors="ignore")
-            place = offset - waiting + error.start
             line += before.count("\n")
-            raise _undecodable(name, line, error.object[error.start], place, codec) from error
+            raise _UndecodableError(
+                f"{name}, line {line}: byte 0x{error.object[error.start]:02x} at offset "
+                f"{offset - waiting + error.start} is not valid {codec}. "
+                "Name the right encoding (encoding=, --encoding), or repair the file."
+            ) from error
         twin.check(block, text)
+        if "\0" in text:
+            line += text.count("\n", 0, text.index("\0"))
+            raise InvalidDataError(
+                f"{name} has a zero byte in line {line}, so it is no text. "
+                "If it is a Parquet, Arrow or Excel file, give it that extension."
+            )
         offset += len(block or b"")
         line += text.count("\n")
-        yield text
+        has_lf, has_cr = has_lf or "\n" in text, has_cr or "\r" in text
+    return Encoding(codec, mark, CR if has_cr and not has_lf else LF, note)
 
 
 def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
@@ -203,22 +200,14 @@ class _Twin:
         self._given += block or b""
         self._made += self._encoder.encode(text, final=block is None)
         size = min(len(self._given), len(self._made))
-        is_same = _has_utf8(text) and self._given[:size] == self._made[:size]
+        is_whole = text.encode(errors="ignore").decode() == text  # no half letters, as of UTF-7
+        is_same = is_whole and self._given[:size] == self._made[:size]
         self._given, self._made = self._given[size:], self._made[size:]
         if not is_same or (block is None and (self._given or self._made)):
             raise InvalidDataError(
                 f"{self._name}: the encoding {self._codec} cannot give back all bytes as they "
                 "were. Convert the file to UTF-8."
             )
-
-
-def _has_utf8(text: str) -> bool:
-    """Whether a text is free of half letters, which UTF-7 lets pass."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:
@@ -231,21 +220,3 @@ def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:
         n_bad = int(((letters >= 0xDC80) & (letters <= 0xDCFF)).sum())
         good, bad = good + int((letters > 0x7F).sum()) - n_bad, bad + n_bad
     return good > bad
-
-
-def _has_any(blocks: Iterable[bytes], letters: bytes) -> bool:
-    return any(letter in block for block in blocks for letter in letters)
-
-
-def _undecodable(name: str, line: int, byte: int, place: int, codec: str) -> _UndecodableError:
-    return _UndecodableError(
-        f"{name}, line {line}: byte 0x{byte:02x} at offset {place} is not valid "
-        f"{codec}. Name the right encoding (encoding=, --encoding), or repair the file."
-    )
-
-
-def _binary(name: str, line: int) -> InvalidDataError:
-    return InvalidDataError(
-        f"{name} has a zero byte in line {line}, so it is no text. "
-        "If it is a Parquet, Arrow or Excel file, give it that extension."
-    )

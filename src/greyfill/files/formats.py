@@ -1,4 +1,7 @@
-"""Which format a file has: by its name, else by its first bytes."""
+"""The formats and compressions of files: by name, else by first bytes; bytes to and from blocks.
+
+`Format` and `Compression` are the one table of names, extensions and first bytes.
+"""
 
 import zlib
 from collections.abc import Iterator
@@ -7,46 +10,48 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, Self
 
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 
 
-class Format(StrEnum):
+class _Listed(StrEnum):
+    """Names, the extensions that stand for them, and the bytes that such data begin with."""
+
+    extensions: tuple[str, ...]
+    magic: bytes
+
+    def __new__(cls, name: str, extensions: tuple[str, ...], magic: bytes = b"") -> Self:
+        member = str.__new__(cls, name)
+        member._value_, member.extensions, member.magic = name, extensions, magic
+        return member
+
+    @classmethod
+    def by_extension(cls, extension: str) -> Self | None:
+        """The one that has this extension, in capitals or not."""
+        return next((one for one in cls if extension.lower() in one.extensions), None)
+
+    @classmethod
+    def by_magic(cls, data: bytes) -> Self | None:
+        """The one that data with these first bytes are."""
+        return next((one for one in cls if one.magic and data.startswith(one.magic)), None)
+
+
+class Format(_Listed):
     """The formats that can be read and written."""
 
-    CSV = "csv"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    JSON_LINES = "jsonl"
-    EXCEL = "excel"
+    CSV = "csv", (".csv", ".tsv", ".tab", ".psv", ".txt")
+    PARQUET = "parquet", (".parquet", ".pq"), b"PAR1"
+    ARROW = "arrow", (".arrow", ".feather", ".ipc"), b"ARROW1"
+    JSON_LINES = "jsonl", (".jsonl", ".ndjson")
+    EXCEL = "excel", (".xlsx",), b"PK\x03\x04"
 
 
-class Compression(StrEnum):
+class Compression(_Listed):
     """The compressions that may be wrapped around a format."""
 
-    GZIP = "gzip"
-    ZSTD = "zstd"
-
-
-FORMATS = {
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".psv", ".txt"), Format.CSV),
-    **dict.fromkeys((".parquet", ".pq"), Format.PARQUET),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), Format.ARROW),
-    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSON_LINES),
-    ".xlsx": Format.EXCEL,
-}
-COMPRESSIONS = {
-    ".gz": Compression.GZIP,
-    ".zst": Compression.ZSTD,
-    ".zstd": Compression.ZSTD,
-}
-_FORMAT_MAGIC = {
-    b"PAR1": Format.PARQUET,
-    b"ARROW1": Format.ARROW,
-    b"PK\x03\x04": Format.EXCEL,
-}
-_COMPRESSION_MAGIC = {b"\x1f\x8b": Compression.GZIP, b"\x28\xb5\x2f\xfd": Compression.ZSTD}
+    GZIP = "gzip", (".gz",), b"\x1f\x8b"
+    ZSTD = "zstd", (".zst", ".zstd"), b"\x28\xb5\x2f\xfd"
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Layout:
 
 
 def layout_of(name: str) -> Layout:
-    """The layout that the extensions of a file name promise.
+    """The layout that the extensions of a file name stand for.
 
     >>> layout_of("votes.csv.gz").compression, layout_of("votes.PQ").format
     (<Compression.GZIP: 'gzip'>, <Format.PARQUET: 'parquet'>)
@@ -66,17 +71,18 @@ def layout_of(name: str) -> Layout:
     Layout(format=None, compression=None)
     """
     path = PurePath(name)
-    compression = COMPRESSIONS.get(path.suffix.lower())
+    compression = Compression.by_extension(path.suffix)
     if compression is not None:
         path = path.with_suffix("")
     suffix = path.suffix.lower()
-    if suffix and suffix not in FORMATS:
-        known = ", ".join([*FORMATS, *COMPRESSIONS])
+    format = Format.by_extension(suffix)
+    if suffix and format is None:
+        known = ", ".join(e for one in (*Format, *Compression) for e in one.extensions)
         raise InvalidParameterError(
             f"{name}: the extension {suffix!r} is unknown. The formats are told by {known}: "
             "convert the file to one of them, or rename it if it is one."
         )
-    return Layout(FORMATS.get(suffix), compression)
+    return Layout(format, compression)
 
 
 def sniff_format(data: bytes) -> Format:
@@ -87,12 +93,7 @@ def sniff_format(data: bytes) -> Format:
     """
     if b"".join(data[:80].split()).startswith(b'{"'):
         return Format.JSON_LINES
-    return next((f for magic, f in _FORMAT_MAGIC.items() if data.startswith(magic)), Format.CSV)
-
-
-def sniff_compression(data: bytes) -> Compression | None:
-    """The compression whose mark the data carry."""
-    return next((c for magic, c in _COMPRESSION_MAGIC.items() if data.startswith(magic)), None)
+    return Format.by_magic(data) or Format.CSV
 
 
 WRITE_BLOCK = 1 << 20
@@ -125,7 +126,8 @@ def compressing(stream: Sink, compression: Compression | None) -> Iterator[Sink]
     )
     blocks = _Blocks(stream, zipper)
     yield blocks
-    blocks.finish()
+    stream.write(zipper.compress(bytes(blocks.gathered)))
+    stream.write(zipper.flush())
 
 
 class _Blocks:
@@ -133,20 +135,14 @@ class _Blocks:
 
     def __init__(self, stream: Sink, zipper: Any) -> None:
         self._stream, self._zipper = stream, zipper
-        self._gathered = bytearray()
+        self.gathered = bytearray()
 
     def write(self, data: bytes) -> int:
-        """Take some bytes."""
-        self._gathered += data
-        while len(self._gathered) >= WRITE_BLOCK:
-            self._stream.write(self._zipper.compress(bytes(self._gathered[:WRITE_BLOCK])))
-            del self._gathered[:WRITE_BLOCK]
+        self.gathered += data
+        while len(self.gathered) >= WRITE_BLOCK:
+            self._stream.write(self._zipper.compress(bytes(self.gathered[:WRITE_BLOCK])))
+            del self.gathered[:WRITE_BLOCK]
         return len(data)
-
-    def finish(self) -> None:
-        """Write the rest."""
-        self._stream.write(self._zipper.compress(bytes(self._gathered)))
-        self._stream.write(self._zipper.flush())
 
 
 def unzstd(stream: BinaryIO) -> Iterator[bytes]:

@@ -8,14 +8,17 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
-from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import BinaryIO, Self
 
 from greyfill.exceptions import FileProblemError, InvalidDataError
-from greyfill.files.formats import Compression, sniff_compression, unzstd
+from greyfill.files.formats import Compression, unzstd
+
+STANDARD_STREAM = "-"
+BLOCK = 1 << 22
+"""Bytes that are read at a time."""
 
 _REASONS = {
     errno.ENOENT: "there is no such file or folder",
@@ -58,32 +61,9 @@ def reason(error: OSError) -> str:
     return _REASONS.get(error.errno or 0, error.strerror or str(error))
 
 
-def listed(words: list[str], most: int = 5) -> str:
-    """Some words, quoted, and a hint at the rest.
-
-    >>> listed(["a", "b"])
-    "'a', 'b'"
-    """
-    more = ", …" if len(words) > most else ""
-    return ", ".join(repr(word) for word in words[:most]) + more
-
-
-Kept = TypeVar("Kept", bound=AbstractContextManager[Any])
-
-STANDARD_STREAM = "-"
-BLOCK = 1 << 22
-"""Bytes that are read at a time."""
-
-
 def shown(name: str) -> str:
     """How messages call a file."""
     return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
-
-
-def load(name: str, promised: Compression | None) -> bytes:
-    """All bytes of a file or of standard input, decompressed."""
-    with Input(name, promised) as source:
-        return b"".join(source.blocks())
 
 
 class Input:
@@ -93,42 +73,36 @@ class Input:
     disk, not to the memory.
     """
 
-    def __init__(self, name: str, promised: Compression | None) -> None:
+    def __init__(self, name: str, expected: Compression | None) -> None:
         self.name = name
         self._stack, self._stamp = ExitStack(), _stamp(name)
         with naming(shown(name), "read"):
             self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
-            self.compression = sniff_compression(self._stream.read(8))
+            self.compression = Compression.by_magic(self._stream.read(8))
             is_empty = self._stream.tell() == 0
-        if self.compression is None and promised is not None and not is_empty:
+        if self.compression is None and expected is not None and not is_empty:
             self._stack.close()
-            raise InvalidDataError(f"{shown(name)} is no {promised} file, though its name says so.")
+            raise InvalidDataError(f"{shown(name)} is no {expected} file, though its name says so.")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def keep(self, thing: Kept) -> Kept:
-        """Close something together with this input."""
-        self._stack.enter_context(thing)
-        return thing
-
-    @property
-    def path(self) -> str | None:
-        """The path of its bytes as they are, if it is a plain file and not compressed."""
-        is_plain = self.compression is None and os.path.isfile(self.name)
-        return os.path.realpath(self.name) if is_plain and self.name != STANDARD_STREAM else None
+    def plain_path(self) -> str:
+        """A plain file with its bytes, decompressed: its own, or one that goes with the input."""
+        if self.compression is None and self.name != STANDARD_STREAM and os.path.isfile(self.name):
+            return os.path.realpath(self.name)
+        spool = NamedTemporaryFile(prefix="greyfill-")  # noqa: SIM115  (closed with the input)
+        self._stack.enter_context(spool)
+        spool.writelines(self.blocks())
+        spool.flush()
+        return spool.name
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Refuse what was made of a file that somebody changed since it was opened."""
+        """Refuse what was made of a file that changed since it was opened."""
         try:
             yield
         except Exception as error:

@@ -1,4 +1,9 @@
-"""Formats that store the types of their columns: polars and its engines read and write them."""
+"""Formats that store the types of their columns: polars and its engines read and write them.
+
+`read_typed` reads a file at once, a `TypedReader` part by part, from what `scanned` makes of an
+input. `writing_frames` writes rows that come in parts, as any format, and the file is the same
+however they were cut.
+"""
 
 import glob
 import io
@@ -8,9 +13,8 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from queue import Empty, Full, Queue
-from tempfile import NamedTemporaryFile
 from threading import Event, Thread
-from typing import IO, Any, Protocol, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -18,49 +22,138 @@ from polars.io.plugins import register_io_source
 from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
-from greyfill.files.inputs import BLOCK, Input, shown
-from greyfill.files.na_values import Unfound, without_sentinels
+from greyfill.files.inputs import Input
+from greyfill.files.na_values import UnusedWords, without_sentinels
 
+Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
 """The schema, the number of rows, and a way to read them in parts from the start."""
 
+NOTES = {
+    Format.EXCEL: "Only the first sheet of a workbook is read and written: values, no formatting, "
+    "no formulas."
+}
+BATCH_ROWS = 100_000
+"""Rows that are read at a time, where the format counts rows."""
 
-def scanned(source: Input, format: Format, rows: int) -> Scan:
-    """A Parquet or Arrow file, some rows at a time."""
-    lazy = _lazy(source, format)
+GROUP_ROWS = 100_000
+"""Rows in a group of a Parquet file or a batch of an Arrow file, however they came."""
+
+
+def read_typed(
+    raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Read a frame and notes; cells that equal an NA value, as text or as a number, are holes."""
+    reader = TypedReader(lambda: _whole(raw, format), format, file, na_values, is_empty=not raw)
+    (frame,) = reader.frames()
+    return frame, reader.notes
+
+
+class TypedReader:
+    """A file with typed columns that is read part by part.
+
+    Cells that equal an NA value are holes; the remembered ones of a model need not occur.
+    """
+
+    def __init__(
+        self,
+        scan: Callable[[], Scan],
+        format: Format,
+        file: str,
+        na_values: tuple[str, ...],
+        remembered: tuple[str, ...] = (),
+        *,
+        is_empty: bool = False,
+    ) -> None:
+        self._file, self._format = file, format
+        self._na_values, self._unused = (*na_values, *remembered), UnusedWords(na_values)
+        self._is_read = False
+        if is_empty:
+            raise InvalidDataError(f"{file} is empty.")
+        check_engine(format, "read")
+        self.schema, self.height, self._frames = self._guarded(scan)
+        if not self.height:
+            raise InvalidDataError(f"{file} has no rows.")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the reading; all of it when the rows were read."""
+        usual = (NOTES[self._format],) if self._format in NOTES else ()
+        return (*usual, *(self._unused.notes() if self._is_read else ()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.schema)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows in parts."""
+        frames = self._frames()
+        while (frame := self._guarded(lambda: next(frames, None))) is not None:
+            for column in frame:
+                self._unused.update(column)
+            yield frame.with_columns(_with_nulls(column, self._na_values) for column in frame)
+        self._is_read = True
+
+    def _guarded(self, work: Callable[[], Result]) -> Result:
+        """Do work of an engine; an error of the engine becomes one that names the file."""
+        try:
+            return work()
+        except (InvalidDataError, FileProblemError):
+            raise
+        except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
+            first_line = (str(error).splitlines() or [type(error).__name__])[0]
+            raise InvalidDataError(
+                f"{self._file} cannot be read as {self._format}: {first_line}"
+            ) from error
+
+
+def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
+    if na_values and column.dtype == pl.String:
+        return column.set(column.is_in(list(na_values)), None)
+    return without_sentinels(column, na_values)
+
+
+def check_engine(format: Format, deed: str) -> None:
+    """Say what to install if a package for the format is lacking."""
+    engine = {"read": "fastexcel", "write": "xlsxwriter"}[deed]
+    if format is Format.EXCEL and find_spec(engine) is None:
+        raise FileProblemError(
+            f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
+        )
+
+
+def scanned(source: Input, format: Format, size: int, rows: int) -> Scan:
+    """A file in parts of so many rows, or of lines of about so many bytes; a workbook is one."""
+    if format is Format.EXCEL:
+        return _whole(b"".join(source.blocks()), format)
+    if format is Format.JSON_LINES:
+        schema, height = _json_schema(source, size)
+        return schema, height, lambda: _json_frames(source, size, schema)
+    path = glob.escape(source.plain_path())
+    lazy = pl.scan_parquet(path) if format is Format.PARQUET else pl.scan_ipc(path)
     height = int(lazy.select(pl.len()).collect().item())
-
-    def frames() -> Iterator[pl.DataFrame]:
-        for start in range(0, height, rows):
-            yield lazy.slice(start, rows).collect()
-
-    return lazy.collect_schema(), height, frames
+    starts = range(0, height, rows)
+    return lazy.collect_schema(), height, lambda: (lazy.slice(i, rows).collect() for i in starts)
 
 
-def json_lines(source: Input, size: int) -> Scan:
-    """A file of JSON lines, some whole lines at a time."""
-    schema, height = _json_schema(source, size)
-
-    def frames() -> Iterator[pl.DataFrame]:
-        for lines in _whole_lines(source, size):
-            yield pl.read_ndjson(lines, schema=schema)
-
-    return schema, height, frames
+def _whole(raw: bytes, format: Format) -> Scan:
+    """A file as one part."""
+    frame = _READERS[format](io.BytesIO(raw))
+    return frame.schema, frame.height, lambda: iter([frame])
 
 
-def _lazy(source: Input, format: Format) -> pl.LazyFrame:
-    path = source.path or _spooled(source)
-    name = glob.escape(path)
-    return pl.scan_parquet(name) if format is Format.PARQUET else pl.scan_ipc(name)
+_READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
+    Format.PARQUET: pl.read_parquet,
+    Format.ARROW: pl.read_ipc,
+    Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
+    Format.EXCEL: pl.read_excel,
+}
 
 
-def _spooled(source: Input) -> str:
-    """Bytes that have no plain file of their own get one, for as long as the input is open."""
-    spool = source.keep(NamedTemporaryFile(prefix="greyfill-"))  # noqa: SIM115
-    for block in source.blocks():
-        spool.write(block)
-    spool.flush()
-    return spool.name
+def _json_frames(source: Input, size: int, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+    for lines in _whole_lines(source, size):
+        yield pl.read_ndjson(lines, schema=schema)
 
 
 def _json_schema(source: Input, size: int) -> tuple[pl.Schema, int]:
@@ -77,12 +170,12 @@ def _json_schema(source: Input, size: int) -> tuple[pl.Schema, int]:
             columns[name], agreed = common or columns[name], agreed and common is not None
     if agreed:
         return pl.Schema(columns), height
-    path = glob.escape(source.path or _spooled(source))
+    path = glob.escape(source.plain_path())
     return pl.scan_ndjson(path, infer_schema_length=None).collect_schema(), height
 
 
 def _common(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
-    """The type of both, where there is no doubt."""
+    """The type of both, where only one is possible."""
     if other in (one, pl.Null):
         return one
     if one == pl.Null:
@@ -106,23 +199,28 @@ def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
-GROUP_ROWS = 100_000
-"""Rows in a group of a Parquet file or a batch of an Arrow file, however they came."""
-
-
-class FrameWriter(Protocol):
+class FrameWriter:
     """Takes the rows of a table, part by part."""
+
+    def __init__(self, sink: Sink, format: Format) -> None:
+        self._sink, self._format = sink, format
 
     def write(self, frame: pl.DataFrame) -> None:
         """Take some rows."""
-        ...
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Write what is left."""
+
+    def stop(self) -> None:
+        """End what is under way, without a file."""
 
 
 @contextmanager
 def writing_frames(sink: Sink, format: Format) -> Iterator[FrameWriter]:
     """A writer of frames with the same columns; the file is the same however the rows were cut."""
     check_engine(format, "write")
-    writer = _WRITERS[format](sink)
+    writer = _WRITERS[format](sink, format)
     try:
         yield writer
     except BaseException:
@@ -134,41 +232,36 @@ def writing_frames(sink: Sink, format: Format) -> Iterator[FrameWriter]:
         raise InvalidDataError(f"The table cannot be written as {format}: {error}") from error
 
 
-class _LineWriter:
+def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
+    """Write a Parquet file, an older one there is replaced at once or not at all."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    put(path, [buffer.getvalue()], force=True)
+
+
+class _LineWriter(FrameWriter):
     """CSV or JSON lines: parts are texts that follow each other."""
 
-    def __init__(self, sink: Sink, *, as_csv: bool) -> None:
-        self._sink, self._as_csv = sink, as_csv
-        self._is_first = True
+    _is_first = True
 
     def write(self, frame: pl.DataFrame) -> None:
-        text = (
-            frame.write_csv(include_header=self._is_first) if self._as_csv else frame.write_ndjson()
-        )
+        is_csv = self._format is Format.CSV
+        text = frame.write_csv(include_header=self._is_first) if is_csv else frame.write_ndjson()
         self._is_first = False
         self._sink.write(text.encode())
 
-    def stop(self) -> None:
-        """Nothing to stop."""
 
-    def finish(self) -> None:
-        """Nothing is left to write."""
-
-
-class _BookWriter:
+class _BookWriter(FrameWriter):
     """A workbook, which is made as a whole; text that looks like a formula stays text."""
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink, self._frames = sink, list[pl.DataFrame]()
+    def __init__(self, sink: Sink, format: Format) -> None:
+        super().__init__(sink, format)
+        self._frames: list[pl.DataFrame] = []
 
     def write(self, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
 
-    def stop(self) -> None:
-        """Nothing to stop."""
-
     def finish(self) -> None:
-        """Make the book."""
         xlsxwriter = import_module("xlsxwriter")
         options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
         buffer = io.BytesIO()
@@ -177,11 +270,12 @@ class _BookWriter:
         self._sink.write(buffer.getvalue())
 
 
-class _GroupWriter:
+class _GroupWriter(FrameWriter):
     """Parquet or Arrow: polars takes groups of rows from a queue, in a thread of its own."""
 
     def __init__(self, sink: Sink, format: Format) -> None:
-        self._stream, self._format = _Watched(sink), format
+        super().__init__(sink, format)
+        self._stream = _Watched(sink)
         self._waiting: list[pl.DataFrame] = []
         self._queue: Queue[pl.DataFrame | None] = Queue(maxsize=1)
         self._is_stopped = Event()
@@ -199,13 +293,11 @@ class _GroupWriter:
         self._waiting = [rows[full:]]
 
     def stop(self) -> None:
-        """End the thread without a file."""
         self._is_stopped.set()
         if self._thread is not None:
             self._thread.join()
 
     def finish(self) -> None:
-        """Write the rest and wait for the thread."""
         rest = pl.concat(self._waiting)
         if rest.height or self._thread is None:
             self._put(rest)
@@ -274,136 +366,10 @@ class _Watched(io.RawIOBase):
         return len(data)
 
 
-_WRITERS: dict[Format, Any] = {
-    Format.CSV: lambda sink: _LineWriter(sink, as_csv=True),
-    Format.JSON_LINES: lambda sink: _LineWriter(sink, as_csv=False),
+_WRITERS: dict[Format, type[FrameWriter]] = {
+    Format.CSV: _LineWriter,
+    Format.JSON_LINES: _LineWriter,
     Format.EXCEL: _BookWriter,
-    Format.PARQUET: lambda sink: _GroupWriter(sink, Format.PARQUET),
-    Format.ARROW: lambda sink: _GroupWriter(sink, Format.ARROW),
-}
-
-
-Result = TypeVar("Result")
-
-NOTES = {
-    Format.EXCEL: "Only the first sheet of a workbook is read and written: values, no formatting, "
-    "no formulas."
-}
-BATCH_ROWS = 100_000
-"""Rows that are read at a time, where the format counts rows."""
-
-
-def read_typed(
-    raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Read a frame and notes; cells that equal an NA value, as text or as a number, are holes."""
-    if not raw:
-        raise InvalidDataError(f"{file} is empty.")
-    check_engine(format, "read")
-    frame: pl.DataFrame = _telling(file, format, lambda: _READERS[format](io.BytesIO(raw)))
-    if frame.is_empty():
-        raise InvalidDataError(f"{file} has no rows.")
-    unfound = Unfound(na_values)
-    for column in frame:
-        unfound.look(column)
-    return _with_nulls(frame, na_values), (*_usual_notes(format), *unfound.notes())
-
-
-class TypedReader:
-    """A file with typed columns that is read part by part; a workbook is one part."""
-
-    def __init__(
-        self,
-        source: Input,
-        format: Format,
-        na_values: tuple[str, ...],
-        size: int = BLOCK,
-        rows: int = BATCH_ROWS,
-        remembered: tuple[str, ...] = (),
-    ) -> None:
-        self._file, self._format = shown(source.name), format
-        self._na_values, self._unfound = (*na_values, *remembered), Unfound(na_values)
-        self._is_read = False
-        if not source.head(1):
-            raise InvalidDataError(f"{self._file} is empty.")
-        check_engine(format, "read")
-        self.schema, self.height, self._frames = _telling(
-            self._file, format, lambda: self._open(source, size, rows)
-        )
-        if not self.height:
-            raise InvalidDataError(f"{self._file} has no rows.")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the user should know about the reading; all of it when the rows were read."""
-        return (*_usual_notes(self._format), *(self._unfound.notes() if self._is_read else ()))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.schema)
-
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """The rows in parts; cells that equal an NA value are holes."""
-        frames = self._frames()
-        while (frame := _telling(self._file, self._format, lambda: next(frames, None))) is not None:
-            for column in frame:
-                self._unfound.look(column)
-            yield _with_nulls(frame, self._na_values)
-        self._is_read = True
-
-    def _open(self, source: Input, size: int, rows: int) -> Any:
-        if self._format in (Format.PARQUET, Format.ARROW):
-            return scanned(source, self._format, rows)
-        if self._format is Format.JSON_LINES:
-            return json_lines(source, size)
-        frame = _READERS[self._format](io.BytesIO(b"".join(source.blocks())))
-        return frame.schema, frame.height, lambda: iter([frame])
-
-
-def check_engine(format: Format, deed: str) -> None:
-    """Say what to install if a package for the format is lacking."""
-    engine = {"read": "fastexcel", "write": "xlsxwriter"}[deed]
-    if format is Format.EXCEL and find_spec(engine) is None:
-        raise FileProblemError(
-            f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
-        )
-
-
-def _usual_notes(format: Format) -> tuple[str, ...]:
-    return (NOTES[format],) if format in NOTES else ()
-
-
-def _telling(file: str, format: Format, work: Callable[[], Result]) -> Result:
-    try:
-        return work()
-    except (InvalidDataError, FileProblemError):
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InvalidDataError(f"{file} cannot be read as {format}: {first_line}") from error
-
-
-def _with_nulls(frame: pl.DataFrame, na_values: tuple[str, ...]) -> pl.DataFrame:
-    return frame.with_columns([_column_with_nulls(column, na_values) for column in frame])
-
-
-def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
-    """Write a Parquet file, an older one there is replaced at once or not at all."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    put(path, [buffer.getvalue()], force=True)
-
-
-def _column_with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
-    if na_values and column.dtype == pl.String:
-        return column.set(column.is_in(list(na_values)), None)
-    return without_sentinels(column, na_values)
-
-
-_READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
-    Format.PARQUET: pl.read_parquet,
-    Format.ARROW: pl.read_ipc,
-    Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
-    Format.EXCEL: pl.read_excel,
+    Format.PARQUET: _GroupWriter,
+    Format.ARROW: _GroupWriter,
 }

@@ -1,12 +1,14 @@
-"""How a column spells its values: imputed cells are written like their neighbors above and below.
+"""How a column writes its values: imputed cells are written like those above and below them.
 
-A style is a frozen dataclass with one method, ``spell``: a value → the text of its cell.
+A style is a frozen dataclass with two methods: ``spell`` makes the text of a cell from a value, and
+``parse`` the values of a column from its texts. A model keeps the styles of the table that it
+learned from as plain data; new rows are read and written by them, as `LearnedTypes`.
 """
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Any, Protocol, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -15,25 +17,25 @@ from greyfill.exceptions import PersistenceError
 from greyfill.files.na_values import without_nan
 
 
-class Style(Protocol):
-    """The spelling of one column."""
-
-    def spell(self, value: Any) -> str:
-        """The text of a cell with this value."""
-        ...
-
-
-@dataclass(frozen=True)
-class Text:
-    """Text as it is; any other value as Python shows it."""
+class Style:
+    """How the cells of one column are written."""
 
     def spell(self, value: Any) -> str:
         """The text of a cell with this value."""
         return str(value)
 
+    def parse(self, words: pl.Series) -> pl.Series:
+        """The values of texts without blanks around them; null where a text stands for none."""
+        return words
+
 
 @dataclass(frozen=True)
-class Whole:
+class Text(Style):
+    """Text as it is; any other value as Python shows it."""
+
+
+@dataclass(frozen=True)
+class Whole(Style):
     """Whole numbers stay whole."""
 
     def spell(self, value: Any) -> str:
@@ -44,9 +46,25 @@ class Whole:
         """
         return str(round(value))
 
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Whole numbers of 64 bits."""
+        return words.cast(pl.Int64, strict=False)
+
+
+class _WithMark(Style):
+    """Numbers with a decimal mark."""
+
+    mark: str
+
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Finite numbers."""
+        plain = words if self.mark == "." else words.str.replace(self.mark, ".", literal=True)
+        values = plain.cast(pl.Float64, strict=False)
+        return values.set(values.is_infinite(), None)
+
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(_WithMark):
     """Numbers with so many decimals."""
 
     decimals: int
@@ -65,7 +83,7 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Scientific:
+class Scientific(_WithMark):
     """Numbers with an exponent, and so many decimals before it."""
 
     decimals: int
@@ -81,7 +99,7 @@ class Scientific:
 
 
 @dataclass(frozen=True)
-class Shortest:
+class Shortest(_WithMark):
     """Numbers with all digits that tell them apart from other numbers."""
 
     mark: str = "."
@@ -96,7 +114,7 @@ class Shortest:
 
 
 @dataclass(frozen=True)
-class Truth:
+class Truth(Style):
     """The two words for true and false."""
 
     true: str = "true"
@@ -106,9 +124,13 @@ class Truth:
         """The text of a cell with this value."""
         return self.true if value else self.false
 
+    def parse(self, words: pl.Series) -> pl.Series:
+        """True for ``true`` in any case."""
+        return words.str.to_lowercase() == "true"
+
 
 @dataclass(frozen=True)
-class Day:
+class Day(Style):
     """Dates as 2024-02-29."""
 
     def spell(self, value: date) -> str:
@@ -122,9 +144,13 @@ class Day:
             value = date(1970, 1, 1) + timedelta(days=round(days))
         return value.isoformat()
 
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Dates of the calendar."""
+        return words.str.to_date("%Y-%m-%d", strict=False)
+
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(Style):
     """Dates with a time: what stands between them, how fine the time is, and what ends it."""
 
     between: str = "T"
@@ -146,18 +172,24 @@ class Moment:
             text += f".{value.microsecond:06d}"[: self.decimals + 1]
         return value.date().isoformat() + self.between + text + self.end
 
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Moments to the microsecond, in UTC if they end with Z, else without a zone."""
+        plain = words.str.replace("T", " ", literal=True).str.strip_suffix(self.end)
+        full = plain.str.replace(r"^(.{16})$", "$1:00")
+        values = full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+        return values.dt.replace_time_zone("UTC") if self.end else values
+
 
 MOST_DECIMALS = 400
-NUMBERS = (Whole, Fixed, Scientific, Shortest)
 KINDS: dict[type[Any], str] = {
-    **dict.fromkeys(NUMBERS, "numbers"),
+    **dict.fromkeys((Whole, Fixed, Scientific, Shortest), "numbers"),
     **dict.fromkeys((Day, Moment), "dates"),
     Truth: "truths",
     Text: "text",
 }
 """What the cells of a style stand for."""
 
-STYLES = {kind.__name__: kind for kind in KINDS}
+_STYLES = {kind.__name__: kind for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -198,13 +230,19 @@ class LearnedTypes:
         return after.with_columns(_rounded(before[name], after[name]) for name in names)
 
 
+def _rounded(before: pl.Series, after: pl.Series) -> pl.Series:
+    whole = pl.Series(after.name, np.rint(after.to_numpy()), dtype=after.dtype)
+    holes = without_nan(before).is_null()
+    return whole.zip_with(holes & after.is_not_null(), after)
+
+
 def typed(column: pl.Series, style: Style) -> pl.Series:
     """A column with the type of a style, where that can hold all its cells.
 
     >>> typed(pl.Series([1, None]), Fixed(2)).dtype, typed(pl.Series([1.5, None]), Whole()).dtype
     (Float64, Float64)
     """
-    wanted = _dtype(style)
+    wanted = style.parse(pl.Series([], dtype=pl.String)).dtype
     is_wider = (column.dtype.is_integer() and wanted == pl.Float64) or (
         column.dtype == pl.Date and wanted == pl.Datetime
     )
@@ -244,7 +282,7 @@ def from_plain(plain: Any) -> Style:
     Fixed(decimals=2, mark='.')
     """
     try:
-        kind = STYLES[plain[0]]
+        kind = _STYLES[plain[0]]
         style: Style = kind(*plain[1:])
         values = vars(style)
         fits = all(type(values[name]) is hint for name, hint in get_type_hints(kind).items())
@@ -254,16 +292,3 @@ def from_plain(plain: Any) -> Style:
     if not fits:
         raise PersistenceError(f"the style of the cells of a column is damaged: {plain!r:.100}")
     return style
-
-
-def _dtype(style: Style) -> Any:
-    if isinstance(style, Moment):
-        return pl.Datetime("us", "UTC" if style.end else None)
-    kinds = {Whole: pl.Int64, Truth: pl.Boolean, Day: pl.Date, Text: pl.String}
-    return kinds.get(type(style), pl.Float64)
-
-
-def _rounded(before: pl.Series, after: pl.Series) -> pl.Series:
-    whole = pl.Series(after.name, np.rint(after.to_numpy()), dtype=after.dtype)
-    holes = without_nan(before).is_null()
-    return whole.zip_with(holes & after.is_not_null(), after)

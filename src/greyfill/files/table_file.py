@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
@@ -12,12 +13,13 @@ from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
-from greyfill.files.inputs import BLOCK, Input, load, shown
+from greyfill.files.inputs import BLOCK, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
     TypedReader,
     read_typed,
+    scanned,
     writing_frames,
 )
 from greyfill.files.styles import LearnedTypes, Style, Text
@@ -35,33 +37,21 @@ class Batch:
 
 
 class BatchWriter:
-    """Takes the batches of a file in their order, filled."""
+    """Takes the batches of a file in their order, filled: as CSV text, or as frames."""
 
-    def __init__(
-        self,
-        sink: Sink,
-        reader: CsvReader | None,
-        frames: FrameWriter | None,
-        learned: LearnedTypes,
-    ) -> None:
-        self._sink, self._frames, self._learned = sink, frames, learned
-        self._text = None if reader is None else Encoder(reader.encoding)
+    def __init__(self, learned: LearnedTypes, target: tuple[Sink, Encoder] | FrameWriter) -> None:
+        self._learned, self._target = learned, target
 
     def write(self, batch: Batch, filled: pl.DataFrame) -> None:
         """Write a batch; a CSV file that stays one takes only cells that were missing."""
-        if self._frames is not None:
+        if isinstance(self._target, FrameWriter):
             if filled.height:
-                self._frames.write(self._learned.rounded(batch.frame, filled))
+                self._target.write(self._learned.rounded(batch.frame, filled))
             return
         assert batch.csv is not None
-        assert self._text is not None
+        sink, encoder = self._target
         for chunk in batch.csv.filled(filled):
-            self._sink.write(self._text.encode(chunk))
-
-    def finish(self) -> None:
-        """Write what is left of a CSV file."""
-        assert self._text is not None
-        self._sink.write(self._text.finish())
+            sink.write(encoder.encode(chunk))
 
 
 class Batches:
@@ -93,20 +83,15 @@ class Batches:
         if isinstance(self._reader, CsvReader):
             for part in self._reader.parts():
                 yield Batch(part.frame, part)
-        else:
-            for frame in self._reader.frames():
-                yield Batch(self._with_types(frame))
+            return
+        for frame in self._reader.frames():
+            has_types = self.format not in UNDECLARED
+            yield Batch(frame if has_types else frame.with_columns(map(self._learned.typed, frame)))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         return self._reader.notes
-
-    def _with_types(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The learned types, for formats that declare none."""
-        if self.format not in UNDECLARED:
-            return frame
-        return frame.with_columns(self._learned.typed(column) for column in frame)
 
     @contextmanager
     def writing(
@@ -121,19 +106,18 @@ class Batches:
         check_output(out, source=self.name, force=force)
         layout = layout_of(os.fspath(out))
         format = layout.format or self.format
-        reader = self._reader if isinstance(self._reader, CsvReader) else None
         with (
             writing(out, force=force) as stream,
             compressing(stream, layout.compression) as sink,
             self._source.unchanged(),
         ):
-            if format is Format.CSV and reader is not None:
-                writer = BatchWriter(sink, reader, None, self._learned)
-                yield writer
-                writer.finish()
+            if format is Format.CSV and isinstance(self._reader, CsvReader):
+                encoder = Encoder(self._reader.encoding)
+                yield BatchWriter(self._learned, (sink, encoder))
+                sink.write(encoder.finish())
             else:
                 with writing_frames(sink, format) as frames:
-                    yield BatchWriter(sink, None, frames, self._learned)
+                    yield BatchWriter(self._learned, frames)
 
 
 @contextmanager
@@ -182,7 +166,7 @@ def open_batches(
     >>> folder.cleanup()
     """
     name = os.fspath(path)
-    layout = layout_of(name)
+    layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
         format = layout.format or sniff_format(source.head(80))
         reader: CsvReader | TypedReader
@@ -193,9 +177,11 @@ def open_batches(
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
-            remembered = learned.na_values if learned else ()
-            reader = TypedReader(source, format, tuple(na_values), size, rows, remembered)
-        yield Batches(source, format, reader, learned or LearnedTypes())
+            scan = partial(scanned, source, format, size, rows)
+            words = (tuple(na_values), known.na_values)
+            is_empty = not source.head(1)
+            reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
+        yield Batches(source, format, reader, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +313,8 @@ def read(
     """
     name = os.fspath(path)
     layout = layout_of(name) if format is None else Layout(format, None)
-    raw = load(name, layout.compression)
+    with Input(name, layout.compression) as source:
+        raw = b"".join(source.blocks())
     found = layout.format or sniff_format(raw)
     words = _tuple(na_values)
     if found is Format.CSV:

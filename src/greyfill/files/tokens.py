@@ -1,8 +1,10 @@
-"""Where the cells of a CSV text start and end: over bytes, compiled where there are many.
+"""The cells of a CSV text: where they start and end, what is between them, and their grid.
 
 A cell that begins with a quote runs to its closing quote, and from there to the next delimiter or
 line end; a doubled quote inside stands for one. Quotes elsewhere are letters. A line ends with
-LF or CRLF, or with CR in a text that has no LF. `reference` is the slow twin.
+LF or CRLF, or with CR in a text that has no LF. `tokenize` and `contents` work on bytes, compiled
+where there are many; their slow twins are beside their tests. `find_delimiter` tells what stands
+between two cells, and `lay_out_parts` cuts a text into grids of whole rows.
 """
 
 from collections import Counter
@@ -25,6 +27,10 @@ QUOTE, LF, CR = 34, 10, 13
 SMALL = 2**15
 """Up to so many bytes Python itself is quicker than a compiler that has not compiled yet."""
 
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE = 1 << 16
+"""So many bytes from the start tell the delimiter."""
+
 
 class Tokens(NamedTuple):
     """Cell f is ``body[starts[f]:ends[f]]``; record r has the cells firsts[r] … firsts[r+1] − 1.
@@ -36,6 +42,17 @@ class Tokens(NamedTuple):
     ends: Offsets
     firsts: Offsets
     unclosed: int
+
+    @property
+    def widths(self) -> Ints:
+        """The number of cells of each record."""
+        return np.diff(self.firsts)
+
+    @property
+    def is_blank(self) -> Bools:
+        """Which records are empty lines."""
+        heads = self.firsts[:-1]
+        return np.asarray((self.widths == 1) & (self.starts[heads] == self.ends[heads]))
 
 
 def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
@@ -136,99 +153,34 @@ _tokenize = exact(_tokenize_bytes)
 _join = exact(_join_contents)
 
 
-def slow_tokenize(body: bytes, delimiter: bytes, newline: bytes) -> list[list[bytes]]:
-    r"""All records of a text, each a list of raw cells with their quotes.
-
-    >>> slow_tokenize(b'a,b\r\n1,"x, y"\r\n', b",", b"\n")
-    [[b'a', b'b'], [b'1', b'"x, y"']]
-    """
-    records: list[list[bytes]] = []
-    start = 0
-    while start < len(body):
-        record: list[bytes] = []
-        stop = delimiter
-        while stop == delimiter:
-            end = _cell_end(body, start, delimiter, newline)
-            cell, stop = body[start:end], body[end : end + 1]
-            record.append(cell.removesuffix(b"\r") if stop == newline == b"\n" else cell)
-            start = end + 1
-        records.append(record)
-    return records
-
-
-def slow_content(cell: bytes) -> bytes:
-    """The text of one cell, without quotes.
-
-    >>> slow_content(b'"a ""b"" c"'), slow_content(b'5" pipe')
-    (b'a "b" c', b'5" pipe')
-    """
-    if not cell.startswith(b'"'):
-        return cell
-    size = _quote_end(cell, 0)
-    return cell[1 : size - 1].replace(b'""', b'"') + cell[size:]
-
-
-def _cell_end(body: bytes, start: int, delimiter: bytes, newline: bytes) -> int:
-    """Where the cell ends that begins here."""
-    end = _quote_end(body, start) if body[start : start + 1] == b'"' else start
-    while end < len(body) and body[end : end + 1] not in (delimiter, newline):
-        end += 1
-    return end
-
-
-def _quote_end(body: bytes, start: int) -> int:
-    """Where the text in quotes ends that begins here, after its closing quote."""
-    end = start + 1
-    while end < len(body):
-        if body[end : end + 2] == b'""':
-            end += 2
-        elif body[end : end + 1] == b'"':
-            return end + 1
-        else:
-            end += 1
-    raise ValueError("a quote is not closed")
-
-
-CANDIDATES = (",", ";", "\t", "|")
-SAMPLE = 1 << 16
-"""So many bytes from the start are looked at."""
-
-
 def find_delimiter(body: bytes, given: str | None = None) -> str:
-    r"""The given delimiter, or the candidate that cuts the first lines into equally many cells.
+    r"""The given delimiter, or the usual one that cuts the first lines into equally many cells.
 
-    A candidate that cuts the header wins over one that does not; a text that none cuts has one
-    column.
+    One that cuts the header wins over one that does not; a text that none cuts has one column.
 
     >>> find_delimiter(b"a;b\n1,5;2\n"), find_delimiter(b"a\tb\n"), find_delimiter(b"a\n1\n")
     (';', '\t', ',')
     """
     if given is not None:
-        return _checked(given)
+        given = {"\\t": "\t", "tab": "\t"}.get(given, given)  # as one writes it in a shell
+        if len(given) == 1 and given.isascii() and given not in '"\r\n\0' and not given.isalnum():
+            return given
+        raise InvalidParameterError(
+            f"The delimiter must be one character such as , ; | or a tab, not {given!r}."
+        )
     sample = body[:SAMPLE]
-    scores = [_score(tokenize(sample, c), len(body) > SAMPLE) for c in CANDIDATES]
-    return CANDIDATES[scores.index(max(scores))]
-
-
-def _checked(given: str) -> str:
-    given = {"\\t": "\t", "tab": "\t"}.get(given, given)  # as one writes it in a shell
-    if len(given) == 1 and given.isascii() and given not in '"\r\n\0' and not given.isalnum():
-        return given
-    raise InvalidParameterError(
-        f"The delimiter must be one character such as , ; | or a tab, not {given!r}."
-    )
+    scores = [_score(tokenize(sample, c), len(body) > SAMPLE) for c in DELIMITERS]
+    return DELIMITERS[scores.index(max(scores))]
 
 
 def _score(tokens: Tokens, is_cut: bool) -> tuple[bool, float, int]:
     """Whether the header is cut, the share of lines with as many cells, and how many they are."""
-    firsts = tokens.firsts[:-1] if is_cut and len(tokens.firsts) > 2 else tokens.firsts
-    counts = np.diff(firsts)
-    is_blank = (counts == 1) & (tokens.starts[firsts[:-1]] == tokens.ends[firsts[:-1]])
-    counts = counts[~is_blank]
-    if not len(counts):
+    last = -1 if is_cut and len(tokens.firsts) > 2 else None  # the sample may end in mid record
+    widths = tokens.widths[:last][~tokens.is_blank[:last]]
+    if not len(widths):
         return False, 0.0, 0
-    width = int(counts[0])
-    return width > 1, float((counts == width).mean()), width
+    width = int(widths[0])
+    return width > 1, float((widths == width).mean()), width
 
 
 def quoted_if_needed(text: str, delimiter: str, *, always: bool = False) -> str:
@@ -288,11 +240,13 @@ def lay_out_parts(
     line, n_rows = 1, 0
     for body, tokens in _whole_records(blocks, delimiter, newline):
         part = _Part(file, body, tokens, newline, line)
-        if not names and not len(part.rows):
-            part.refuse_unclosed()
-        header = -1 if names else part.header
-        names = names or part.names(header)
-        grid = part.grid(names, header + 1)
+        first = 0
+        if not names:
+            if tokens.is_blank.all():
+                part.refuse_unclosed()
+            header = int(np.argmin(tokens.is_blank))
+            names, first = part.names(header), header + 1
+        grid = part.grid(names, first)
         line, n_rows = line + body.count(newline), n_rows + grid.height
         yield grid
     if not names:
@@ -317,7 +271,7 @@ def _whole_records(
         end = len(pending)
         if not is_last:
             tokens, end = _complete(tokens, pending, newline)
-        started = started or not _is_blank(tokens).all() or tokens.unclosed >= 0
+        started = started or not tokens.is_blank.all() or tokens.unclosed >= 0
         if started and (len(tokens.firsts) > 1 or is_last) and end:
             yield pending[:end], tokens
             pending, enough = pending[end:], 0
@@ -347,15 +301,9 @@ def _complete(tokens: Tokens, body: bytes, newline: int) -> tuple[Tokens, int]:
     return Tokens(tokens.starts[:n_cells], tokens.ends[:n_cells], firsts, -1), rest
 
 
-def _is_blank(tokens: Tokens) -> Bools:
-    heads = tokens.firsts[:-1]
-    is_single = np.diff(tokens.firsts) == 1
-    return np.asarray(is_single & (tokens.starts[heads] == tokens.ends[heads]))
-
-
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A part of a text and its cells, not yet known to be a table."""
+    """A part of a text and its cells, which may not be a table yet."""
 
     file: str
     body: bytes
@@ -363,30 +311,27 @@ class _Part:
     newline: int
     line: int
 
-    @property
-    def rows(self) -> Ints:
-        """The records that are not blank."""
-        return np.flatnonzero(~_is_blank(self.tokens))
-
-    @property
-    def header(self) -> int:
-        """The record with the column names."""
-        return int(np.argmin(_is_blank(self.tokens)))
-
     def names(self, header: int) -> tuple[str, ...]:
-        """The column names, each once."""
+        """The column names in a record, each once."""
         tokens = self.tokens
         cells = slice(int(tokens.firsts[header]), int(tokens.firsts[header + 1]))
         names = tuple(contents(self.body, tokens.starts[cells], tokens.ends[cells]))
-        _refuse_duplicates(names, self._line_of(int(tokens.starts[cells.start])), self.file)
+        name, count = Counter(names).most_common(1)[0]
+        if count > 1:
+            places = ", ".join(str(j + 1) for j, other in enumerate(names) if other == name)
+            raise InvalidDataError(
+                f"{self._line_at(tokens.starts[cells.start])}: the column name {name!r} appears "
+                f"{count} times (columns {places}). Give each column a name of its own."
+            )
         return names
 
     def grid(self, names: tuple[str, ...], first: int) -> CellGrid:
         """The rows from a record on, which all must have as many cells as there are names."""
         tokens, width = self.tokens, len(names)
-        counts = np.diff(tokens.firsts)[first:]
-        is_row = np.ones(len(counts), dtype=bool) if width == 1 else ~_is_blank(tokens)[first:]
-        self._refuse_ragged(first + np.flatnonzero(is_row & (counts != width)), width)
+        is_row = (width == 1) | ~tokens.is_blank[first:]
+        self._refuse_ragged(
+            first + np.flatnonzero(is_row & (tokens.widths[first:] != width)), width
+        )
         self.refuse_unclosed()  # after what is wrong before it, as a reader of batches finds it
         if is_row.all():  # the usual case, without an index of all cells
             begin = int(tokens.firsts[first])
@@ -400,31 +345,20 @@ class _Part:
         """A quote that nothing closes would swallow the rest of the file."""
         if self.tokens.unclosed >= 0:
             raise InvalidDataError(
-                f"{self.file}, line {self._line_of(self.tokens.unclosed)}: a quote opens here and "
+                f"{self._line_at(self.tokens.unclosed)}: a quote opens here and "
                 'nothing closes it. Close it, or write a quote inside a cell as "".'
             )
 
     def _refuse_ragged(self, ragged: Ints, width: int) -> None:
         if not len(ragged):
             return
-        firsts = self.tokens.firsts
-        found = int(firsts[ragged[0] + 1] - firsts[ragged[0]])
-        line = self._line_of(int(self.tokens.starts[firsts[ragged[0]]]))
+        tokens, record = self.tokens, ragged[0]
         raise InvalidDataError(
-            f"{self.file}, line {line}: expected {width} cells as in the header, found {found}. "
-            "Put cells that hold the delimiter in quotes, or name another delimiter (--delimiter)."
+            f"{self._line_at(tokens.starts[tokens.firsts[record]])}: expected {width} cells as in "
+            f"the header, found {tokens.widths[record]}. Put cells that hold the delimiter in "
+            "quotes, or name another delimiter (--delimiter)."
         )
 
-    def _line_of(self, offset: int) -> int:
-        """The number of the line at an offset, as an editor counts."""
-        return self.line + self.body.count(self.newline, 0, offset)
-
-
-def _refuse_duplicates(names: tuple[str, ...], line: int, file: str) -> None:
-    name, count = Counter(names).most_common(1)[0]
-    if count > 1:
-        places = ", ".join(str(j + 1) for j, other in enumerate(names) if other == name)
-        raise InvalidDataError(
-            f"{file}, line {line}: the column name {name!r} appears {count} times "
-            f"(columns {places}). Give each column a name of its own."
-        )
+    def _line_at(self, offset: int) -> str:
+        """The file and the number of the line at an offset, as an editor counts."""
+        return f"{self.file}, line {self.line + self.body.count(self.newline, 0, int(offset))}"

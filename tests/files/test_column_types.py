@@ -6,17 +6,17 @@ import polars as pl
 import pytest
 
 from greyfill.exceptions import InvalidDataError
+from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.csv_text import CsvOptions, read_csv
-from greyfill.files.inference import CellEvidence, ColumnType, StrayCellsError
 from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, Whole
 
 
 def judge(cells: pl.Series) -> ColumnType:
     """The type of a column that is seen in parts of two cells."""
-    evidence = CellEvidence(cells.name)
+    evidence = ColumnEvidence(cells.name)
     for start in range(0, len(cells), 2):
         evidence.add(cells[start : start + 2])
-    return evidence.judge()
+    return evidence.column_type()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_stray_words_are_shown(cells: list[str], row: int, word: str) -> None:
     with pytest.raises(StrayCellsError) as caught:
         judge(column)
     assert caught.value.row_in(column) == row
-    message = str(caught.value.in_words("t.csv, line 7", "x", word))
+    message = str(caught.value.for_user("t.csv, line 7", "x", word))
     assert message.startswith("t.csv, line 7: ")
     assert repr(word) in message
     assert "--na-values" in message
