@@ -15,7 +15,6 @@ this package knows a dataframe library. The three dialects have the same
 functions and are imported when the first table of their library arrives.
 """
 
-from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, merge_schemas
 from greyfill.frames.labels import (
@@ -25,7 +24,7 @@ from greyfill.frames.labels import (
     labels_to_array,
     warn_of_target,
 )
-from greyfill.frames.schema import Family, Field, Origin, Schema
+from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
 from greyfill.frames.validation import open_table, shown
 
 __all__ = [

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from greyfill.frames.cells import Array
+from greyfill.frames.schema import Array
 from greyfill.table import Bools, Ints
 
 
@@ -55,11 +55,6 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
         field = frame.schema.field(position).with_type(column.type)
         frame = frame.set_column(position, field, column)
     return frame
-
-
-def keep(frame: Any, kept: Bools) -> Any:
-    """The same table with only some columns."""
-    return frame.select(np.flatnonzero(kept).tolist())
 
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:

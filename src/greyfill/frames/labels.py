@@ -11,9 +11,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from greyfill.conventions import own_errors
 from greyfill.exceptions import InvalidDataError, TargetColumnWarning
-from greyfill.frames.cells import Array, sorted_levels
 from greyfill.frames.columns import read_column, read_series
 from greyfill.frames.decoder import MOMENTS, boxed_array
+from greyfill.frames.schema import Array, sorted_levels
 from greyfill.frames.validation import read_or_refuse, refusing
 from greyfill.table import Bools, Ints
 

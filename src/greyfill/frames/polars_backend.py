@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from greyfill.frames.cells import Array, sorted_levels
+from greyfill.frames.schema import Array, sorted_levels
 from greyfill.table import Bools, Ints
 
 
@@ -66,11 +66,6 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
     """The same frame with some columns exchanged, by position."""
     names = frame.columns
     return frame.with_columns([c.alias(names[position]) for position, c in columns.items()])
-
-
-def keep(frame: Any, kept: Bools) -> Any:
-    """The same frame with only some columns."""
-    return frame[:, np.flatnonzero(kept).tolist()]
 
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:

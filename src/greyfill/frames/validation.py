@@ -1,4 +1,9 @@
-"""Which columns the user called categorical or ordinal."""
+"""What is refused, and in which words.
+
+`open_table` refuses what is no table, `categorical_positions` and `ordinal_orders` refuse a choice
+of columns that does not fit it. `refusing` turns what a library raises into an `InvalidDataError`
+with a remedy, and `read_or_refuse` adds the column and the row.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +20,7 @@ from greyfill.exceptions import (
     InvalidParameterError,
     InvalidTypeError,
 )
-from greyfill.frames.cells import Array
+from greyfill.frames.schema import Array
 
 CONVERT = "Convert the column to numbers, text, categories or dates, or drop it."
 REPLACE = (
@@ -212,7 +217,7 @@ def categorical_positions(categorical_features: Any, names: Names) -> frozenset[
     >>> sorted(categorical_positions(["sex", 0], ("age", "sex", "pay")))
     [0, 1]
     """
-    if categorical_features is None or _is_auto(categorical_features):
+    if is_auto(categorical_features):
         return frozenset()
     if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
         raise InvalidParameterError(
@@ -251,8 +256,10 @@ def _levels(column: Any, levels: Any) -> tuple[Any, ...]:
     return tuple(levels)
 
 
-def _is_auto(categorical_features: Any) -> bool:
-    return isinstance(categorical_features, str) and categorical_features == "auto"
+def is_auto(categorical_features: Any) -> bool:
+    """Whether the dtypes alone say which columns are categorical."""
+    is_text = isinstance(categorical_features, str)  # arrays compare cell by cell
+    return categorical_features is None or (is_text and categorical_features == "auto")
 
 
 def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:
