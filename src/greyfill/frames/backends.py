@@ -27,9 +27,6 @@ class Backend(Protocol):
     def matrix(self, frame: Any) -> Array | None:
         """All cells as one array of numbers, if all columns are numbers of one dtype."""
 
-    def dtype(self, series: Any) -> Any:
-        """The dtype in the words of narwhals."""
-
     def categories(self, series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
         """Positions of the cells among the levels (−1 for holes), the levels, their order."""
 

@@ -36,7 +36,7 @@ from greyfill.frames.validation import (
     read_or_refuse,
     refusing,
 )
-from greyfill.table import Column, Floats, Kind, Table
+from greyfill.table import Bools, Column, Floats, Kind, Table
 
 CATEGORICAL_FAMILIES = frozenset({Family.BOOLEAN, Family.TEXT, Family.CATEGORY, Family.MIXED})
 NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
@@ -84,15 +84,21 @@ def encode(
     sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
     names = _names(table)
     by_dtype = is_auto(categorical_features) and ordinal_features is None
-    if by_dtype if schema is None else schema.all_numbers:
-        matrix = _as_matrix(table)
-        if matrix is not None:
-            schema = schema or _schema_of_matrix(matrix, names, sentinels)
-            return _encode_matrix(table, matrix, schema)
-    columns = _read(table, names, sentinels)
-    if schema is None:
-        schema = learn(columns, names, categorical_features, ordinal_features, sentinels)
-    return _encode_columns(table, columns, schema)
+    # A matrix of numbers is read as a whole: column by column would take several times as long.
+    matrix = _as_matrix(table) if (by_dtype if schema is None else schema.all_numbers) else None
+    if matrix is not None:
+        schema = schema or _schema_of_matrix(matrix, names, sentinels)
+        values, missing = read_matrix(matrix, sentinels)
+        families = (FAMILIES[matrix.dtype.kind],) * len(names)
+        boxed = (False,) * len(names)
+    else:
+        columns = _read(table, names, sentinels)
+        schema = schema or learn(columns, names, categorical_features, ordinal_features, sentinels)
+        values, missing = _numbers(columns, schema)
+        families, boxed = tuple(c.family for c in columns), tuple(c.boxed for c in columns)
+    _refuse_infinity(values, schema.columns)
+    origin = Origin(schema, nw.to_native(table, pass_through=True), missing, families, boxed)
+    return Table(values, missing, schema.columns), origin
 
 
 def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
@@ -137,29 +143,6 @@ def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[An
     columns = zip(names, extents, strict=True)
     fields = (Field(name, Kind.NUMERIC, family, extent=extent) for name, extent in columns)
     return Schema(tuple(fields), sentinels)
-
-
-def _encode_matrix(table: Array | Frame, matrix: Array, schema: Schema) -> tuple[Table, Origin]:
-    values, missing = read_matrix(matrix, schema.missing_values)
-    _refuse_infinity(values, schema.columns)
-    families = (FAMILIES[matrix.dtype.kind],) * matrix.shape[1]
-    origin = Origin(schema, _native(table), missing, families, (False,) * matrix.shape[1])
-    return Table(values, missing, schema.columns), origin
-
-
-def _native(table: Array | Frame) -> Any:
-    return nw.to_native(table, pass_through=True)
-
-
-def _refuse_infinity(values: Floats, columns: tuple[Column, ...]) -> None:
-    """Refuse infinite numbers, with the place of the first one."""
-    if np.isfinite(values).all():
-        return
-    row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
-    raise InvalidDataError(
-        f"Input X contains infinity: column {columns[column].name!r} is infinite in row {row}. "
-        "Replace it by a finite number, or by a missing value to have it imputed."
-    )
 
 
 def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
@@ -235,28 +218,19 @@ def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) 
         )
 
 
-def _encode_columns(
-    table: Array | Frame, columns: list[Cells], schema: Schema
-) -> tuple[Table, Origin]:
-    values = np.empty((len(columns[0].values), len(columns)))
-    missing = np.empty(values.shape, dtype=bool)
+def _numbers(columns: list[Cells], schema: Schema) -> tuple[Floats, Bools]:
+    """The cells as the numbers or codes of their fields, 0 in the holes, and the holes."""
+    values = np.zeros((len(columns[0].values), len(columns)))
+    missing = np.column_stack([cells.missing for cells in columns])
     for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
+        if cells.is_empty:
+            continue
         with refusing(f"Column {field.name!r} cannot be used"):
-            values[:, j] = _numbers(cells, field)
-        missing[:, j] = cells.missing
+            _refuse_another_meaning(cells, field)
+            is_number = field.kind is Kind.NUMERIC
+            values[:, j] = cells.numbers() if is_number else cells.codes(field.codes)
     values[missing] = 0.0
-    _refuse_infinity(values, schema.columns)
-    families, boxed = tuple(c.family for c in columns), tuple(c.boxed for c in columns)
-    origin = Origin(schema, _native(table), missing, families, boxed)
-    return Table(values, missing, schema.columns), origin
-
-
-def _numbers(cells: Cells, field: Field) -> Floats:
-    """The cells as the numbers or codes of their field."""
-    if cells.is_empty:
-        return np.zeros(len(cells.values))
-    _refuse_another_meaning(cells, field)
-    return cells.numbers() if field.kind is Kind.NUMERIC else cells.codes(field.codes)
+    return values, missing
 
 
 def _refuse_another_meaning(cells: Cells, field: Field) -> None:
@@ -273,6 +247,17 @@ def _refuse_another_meaning(cells: Cells, field: Field) -> None:
     raise InvalidDataError(
         f"Column {field.name!r} holds {given}, but fit saw {seen} in it. "
         "Convert the column, or fit again."
+    )
+
+
+def _refuse_infinity(values: Floats, columns: tuple[Column, ...]) -> None:
+    """Refuse infinite numbers, with the place of the first one."""
+    if np.isfinite(values).all():
+        return
+    row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
+    raise InvalidDataError(
+        f"Input X contains infinity: column {columns[column].name!r} is infinite in row {row}. "
+        "Replace it by a finite number, or by a missing value to have it imputed."
     )
 
 

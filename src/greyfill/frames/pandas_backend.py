@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
@@ -34,15 +33,7 @@ def matrix(frame: Any) -> Array | None:
     return np.asarray(frame.to_numpy()) if is_matrix else None
 
 
-def dtype(series: Any) -> Any:
-    """The dtype in the words of narwhals, which cannot name every time zone."""
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        return nw.Datetime(series.dtype.unit, str(series.dtype.tz))
-    return nw.from_native(series, series_only=True).dtype
-
-
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
-    """Positions of the cells among the categories, the categories, and whether they are ordered."""
     if isinstance(series.dtype, pd.ArrowDtype):
         from greyfill.frames import arrow_backend
 
@@ -55,7 +46,6 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
 
 
 def patch(series: Any, missing: Bools, values: Array) -> Any:
-    """The same column, with values in the holes."""
     if isinstance(series.dtype, pd.ArrowDtype):
         from greyfill.frames import arrow_backend
 
@@ -78,12 +68,10 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
 
 
 def build(values: Array) -> Any:
-    """A new column."""
     return pd.Series(values)
 
 
 def replace(frame: Any, columns: dict[int, Any]) -> Any:
-    """The same frame with some columns exchanged, by position."""
     result = frame.copy(deep=SHARES_MEMORY)
     for position, column in columns.items():
         result.isetitem(position, column.set_axis(frame.index))
@@ -91,7 +79,6 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
 
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
-    """The same frame with boolean columns added at its end."""
     # A table of another library that lost all columns has lost its rows.
     if not frame.shape[1] and not len(frame):
         frame = pd.DataFrame(index=range(len(next(iter(columns.values())))))
@@ -99,7 +86,6 @@ def append(frame: Any, columns: dict[str, Bools]) -> Any:
 
 
 def from_array(array: Array, names: tuple[str, ...]) -> Any:
-    """A frame from a numpy array."""
     return pd.DataFrame(array, columns=list(names)).infer_objects()
 
 
