@@ -904,7 +904,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "One `except GreyfillError` catches every refusal": [
         Fault(
             "an unfitted estimator is scikit-learn's affair",
-            "conventions.py",
+            "checks.py",
             "        raise exceptions.NotFittedError(str(error)) from None\n",
             "        raise\n",
             "tests/test_conventions.py::test_unfitted",

@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from greyfill.checks import is_number
-from greyfill.conventions import OwnParameters, OwnScore, check_fitted, own_errors
+from greyfill.checks import OwnParameters, OwnScore, check_fitted, is_number, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Floats, Kind, Table
 

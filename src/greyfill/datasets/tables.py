@@ -25,7 +25,7 @@ RADIUS = 0.10
 class Dataset:
     """A table with its class labels, the kinds of its columns, and where it comes from.
 
-    ``X`` and ``y`` are a frame and a column of the library that was asked for; ``target`` is the
+    ``X`` and ``y`` are a frame and a column of the chosen library; ``target`` is the
     name of ``y``. Columns that are neither categorical nor ordinal are numeric.
 
     >>> iris = load("iris", library="pandas")
@@ -129,7 +129,7 @@ def make_cubes(
     n_noise: int = 20,
     n_per_cube: int = 100,
 ) -> tuple[Floats, Ints]:
-    """Draw points from four cubes in two classes, and add columns that tell nothing.
+    """Draw points from four cubes in two classes, and add irrelevant columns.
 
     A point of cube c is uniform on Π_j [c_j − 0.1, c_j + 0.1], j = 1, 2, 3. The paper's *radius*
     of 0.10 is read as half a side. Every further column is uniform on [−1, 1]. Class 1 has the

@@ -10,7 +10,7 @@ from greyfill.table import Bools, Ints
 
 
 def plain(series: Any) -> Array | None:
-    """The cells as numpy has them, if numpy can tell all their holes."""
+    """The cells as numpy has them, if numpy marks all their holes."""
     if series.dtype == pl.Object or (series.dtype.is_float() and series.null_count() == 0):
         return np.asarray(series.to_numpy())
     return None

@@ -1,4 +1,4 @@
-"""What is known of columns.
+"""How columns are described.
 
 `Family` is how cells are stored, `Cells` is one column as it was read, `Field` and `Schema` are
 what `fit` learned of one column and of all, and `Origin` is what one call keeps to write its

@@ -125,7 +125,7 @@ def nearest_information(table: Table, target: Floats | Ints, is_categorical: boo
 
     Two numbers: Kraskov, Stögbauer and Grassberger (2004); a number and a category: Ross (2014);
     both as scikit-learn computes them, with three neighbors. Two categories by histogram (19).
-    A column with fewer than five known cells tells nothing.
+    A column with fewer than five known cells has 0.
 
     >>> import numpy as np
     >>> from greyfill.table import Column, Kind
@@ -171,10 +171,10 @@ def forest_importance(table: Table, target: Floats | Ints, is_categorical: bool)
     """Share of every column in the impurity that a random forest removes (Breiman 2001).
 
     Shares sum to 1 whether or not there is anything to learn, and favor columns with many values;
-    only compared with shuffled targets do they tell relevance (Altmann et al. 2010: see
-    `null_corrected`). Unlike the other measures it credits columns that tell only in combination,
-    and divides the credit between columns that tell the same. Trees send holes to the better
-    side, so that a column also counts if its holes are telling. Categories are split by code.
+    only compared with shuffled targets do they show relevance (Altmann et al. 2010: see
+    `null_corrected`). Unlike the other measures it credits columns that matter in combination only,
+    and divides the credit between columns with the same content. Trees send holes to the better
+    side, so that a column also counts if its holes are informative. Categories are split by code.
 
     >>> import numpy as np
     >>> from greyfill.table import Column, Kind
@@ -206,7 +206,7 @@ def class_information(
     """Information I(X_j; Y) in bits of every column about the class, over its observed cells.
 
     Categories by histogram (19), numbers and ordinal codes by Parzen windows (24)–(29). A
-    column with fewer than two observed cells tells nothing. ``n_permutations`` > 0 subtracts
+    column with fewer than two observed cells has 0. ``n_permutations`` > 0 subtracts
     what chance alone would give (see `null_corrected`). Other ``MEASURES`` of relevance are
     "ksg", "distance_correlation" and "forest".
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_fitted
 from greyfill.exceptions import InvalidDataError
 from greyfill.report import evidence
 from greyfill.table import Floats
