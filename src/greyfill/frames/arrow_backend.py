@@ -47,6 +47,10 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
     return frame
 
 
+def keep(frame: Any, kept: Bools) -> Any:
+    return frame.select(np.flatnonzero(kept).tolist())
+
+
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
     for name, mask in columns.items():
         frame = frame.append_column(name, pa.array(mask))

@@ -39,6 +39,9 @@ class Backend(Protocol):
     def replace(self, frame: Any, columns: dict[int, Any]) -> Any:
         """The same frame with some columns exchanged, by position."""
 
+    def keep(self, frame: Any, kept: Bools) -> Any:
+        """The same frame with only some columns."""
+
     def append(self, frame: Any, columns: dict[str, Bools]) -> Any:
         """The same frame with boolean columns added at its end."""
 

@@ -73,16 +73,18 @@ def decode(
     result: Any = _filled_array(filled, origin) if is_array else _filled_frame(filled, origin)
     names = origin.schema.names
     if kept is not None and not kept.all():
-        columns = np.flatnonzero(kept).tolist()
-        names = tuple(names[j] for j in columns)
-        frame = nw.from_native(result, pass_through=True)
-        result = nw.to_native(frame[:, columns], pass_through=True)
+        names = tuple(names[j] for j in np.flatnonzero(kept))
+        result = result[:, kept] if is_array else _backend(result).keep(result, kept)
     result = convert(result, names, library)
     if not indicators:
         return result
     if isinstance(result, np.ndarray):
         return np.column_stack([result, *(m.astype(result.dtype) for m in indicators.values())])
-    return backend_of(nw.from_native(result, eager_only=True)).append(result, dict(indicators))
+    return _backend(result).append(result, dict(indicators))
+
+
+def _backend(native: Any) -> Backend:
+    return backend_of(nw.from_native(native, eager_only=True))
 
 
 def _filled_frame(filled: Floats, origin: Origin) -> Any:

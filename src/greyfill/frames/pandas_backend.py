@@ -78,6 +78,10 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
     return result
 
 
+def keep(frame: Any, kept: Bools) -> Any:
+    return frame.iloc[:, np.flatnonzero(kept)]
+
+
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
     # A table of another library that lost all columns has lost its rows.
     if not frame.shape[1] and not len(frame):

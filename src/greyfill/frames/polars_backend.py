@@ -56,6 +56,10 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
     return frame.with_columns([c.alias(names[position]) for position, c in columns.items()])
 
 
+def keep(frame: Any, kept: Bools) -> Any:
+    return frame[:, np.flatnonzero(kept).tolist()]
+
+
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
     added = [pl.Series(name, mask) for name, mask in columns.items()]
     return frame.with_columns(added) if frame.width else pl.DataFrame(added)
