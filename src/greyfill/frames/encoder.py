@@ -136,13 +136,9 @@ def _as_matrix(table: Array | Frame) -> Array | None:
 
 
 def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
-    family = FAMILIES[matrix.dtype.kind]
-    extents: list[Extent] = [None] * len(names)
-    if family is Family.INTEGER:
-        extents = [read_column(matrix[:, j], n, sentinels).extent for j, n in enumerate(names)]
-    columns = zip(names, extents, strict=True)
-    fields = (Field(name, Kind.NUMERIC, family, extent=extent) for name, extent in columns)
-    return Schema(tuple(fields), sentinels)
+    if matrix.dtype.kind == "f":  # nothing is to be learned from the cells
+        return Schema(tuple(Field(name, Kind.NUMERIC, Family.FLOAT) for name in names), sentinels)
+    return learn(_read(matrix, names, sentinels), names, None, None, sentinels)
 
 
 def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:

@@ -116,7 +116,12 @@ def open_table(X: Any) -> Array | Frame:
         ) from None
     if isinstance(frame, nw.DataFrame):
         _refuse_no_cells(frame.shape)
-        _refuse_mixed_names(frame.columns)
+        others = [name for name in frame.columns if not isinstance(name, str)]
+        if 0 < len(others) < len(frame.columns):
+            raise InvalidTypeError(
+                f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
+                "X.columns = X.columns.astype(str)."
+            )
         return frame
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
@@ -191,16 +196,6 @@ def _refuse_no_cells(shape: tuple[int, ...]) -> None:
                 f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is "
                 "required."
             )
-
-
-def _refuse_mixed_names(names: list[Any]) -> None:
-    """Refuse texts beside other names, as scikit-learn does."""
-    others = [name for name in names if not isinstance(name, str)]
-    if 0 < len(others) < len(names):
-        raise InvalidTypeError(
-            f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
-            "X.columns = X.columns.astype(str)."
-        )
 
 
 def is_auto(categorical_features: Any) -> bool:
