@@ -34,8 +34,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "observed numbers come back from a rounded copy",
             "frames/decoder.py",
-            "result[missing] = real_numbers(filled[missing], matrix.dtype)",
-            "result[...] = real_numbers(np.round(filled, 9), matrix.dtype)",
+            "result[missing] = real_numbers(filled[missing], dtype)",
+            "result[...] = real_numbers(np.round(filled, 9), dtype)",
             f"{CONTRACT}::test_container_is_kept_and_only_holes_are_written",
         ),
         Fault(
@@ -90,15 +90,15 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "an infinite number is let in",
             "frames/encoder.py",
-            "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    check_finite(",
-            "missing[:, j] = cells.missing\n    values[missing] = 0.0\n    len(",
+            "_refuse_infinity(values, schema.columns)",
+            "len(values)",
             f"{CONTRACT}::test_wrong_tables_are_refused",
         ),
         Fault(
             "the table of the caller is filled in place",
             "frames/decoder.py",
-            'result, missing = matrix.copy(order="K"), origin.missing',
-            "result, missing = matrix, origin.missing",
+            'result, missing = origin.container.copy(order="K"), origin.missing',
+            "result, missing = origin.container, origin.missing",
             f"{CONTRACT}::test_the_result_is_a_copy",
         ),
         Fault(
@@ -134,8 +134,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "the range is not learned beyond 64 bits",
             "frames/decoder.py",
-            "whole = (min(max(round(value), extent[0]), extent[1]) for",
-            "whole = (round(value) for",
+            "min(max(round(v), extent[0]), extent[1]) for",
+            "round(v) for",
             f"{RANGE}::test_integers_beyond_64_bits",
         ),
         Fault(
@@ -903,7 +903,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "One `except GreyfillError` catches every refusal": [
         Fault(
             "an unfitted estimator is scikit-learn's affair",
-            "conventions.py",
+            "checks.py",
             "        raise exceptions.NotFittedError(str(error)) from None\n",
             "        raise\n",
             "tests/test_conventions.py::test_unfitted",

@@ -16,7 +16,7 @@ from sklearn.impute import KNNImputer
 
 import greyfill as gf
 from greyfill import exceptions
-from greyfill.conventions import check_fitted, own_errors
+from greyfill.checks import check_fitted, own_errors
 from greyfill.evaluation import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
 from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidTypeError
 from greyfill.metrics import MixedNaiveBayes

@@ -20,7 +20,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import Family, decode, encode, encode_labels, labels_to_array
-from greyfill.frames.backends import dialect_of
+from greyfill.frames.backends import backend_of
 from greyfill.table import Kind
 
 UTC = dt.UTC
@@ -890,7 +890,7 @@ def test_what_is_no_table_is_refused(X, words):
 def test_tables_of_other_libraries_are_refused_with_a_remedy():
     table = SimpleNamespace(implementation=nw.Implementation.IBIS)
     with pytest.raises(InvalidDataError, match=r"(?i)ibis are not supported.*to_pandas"):
-        dialect_of(table)
+        backend_of(table)
 
 
 def test_holes_among_objects_are_known_without_pandas(monkeypatch):

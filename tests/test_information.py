@@ -413,7 +413,6 @@ def test_many_rows_give_nearly_the_same_as_exact_sums(monkeypatch, mixed):
     table, y = mixed
     exact = [class_information(table, y), *(pair_information(table, j) for j in range(4))]
     monkeypatch.setattr("greyfill.information.parzen.EXACT_ROWS", 1)
-    monkeypatch.setattr("greyfill.information.pairs.EXACT_ROWS", 1)
     binned = [class_information(table, y), *(pair_information(table, j) for j in range(4))]
     assert np.array(binned) == pytest.approx(np.array(exact), rel=1e-2, abs=1e-3)
 

@@ -1,12 +1,26 @@
-"""What is asked before any work: whether a parameter is a number, and a package installed."""
+"""What is checked before any work, and scikit-learn's conventions with errors of greyfill.
 
+Is a parameter a number, a choice, a seed; is a package installed (``is_…``, ``check_…``)? What
+scikit-learn raises about an input becomes greyfill's error of the same type (`own_errors`,
+`check_fitted`, and two mixins for estimators). scikit-learn is imported where it is used.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
-from greyfill.exceptions import InvalidParameterError, MissingPackageError
+from greyfill import exceptions
+from greyfill.exceptions import (
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+    InvalidTypeError,
+    MissingPackageError,
+)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
@@ -153,3 +167,54 @@ pip install nowhere
         raise MissingPackageError(
             f"{user} needs the package {package}: pip install {install or package}"
         )
+
+
+@contextmanager
+def own_errors(wrong_value: type[GreyfillError] = InvalidDataError) -> Iterator[None]:
+    """Raise what scikit-learn says about an input as greyfill's error of the same type.
+
+    >>> with own_errors():
+    ...     raise ValueError("X has 3 features, but 2 are expected")
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidDataError: X has 3 features, but 2 are expected
+    """
+    from sklearn.exceptions import NotFittedError as Unfitted  # takes its time
+
+    try:
+        yield
+    except GreyfillError:
+        raise
+    except Unfitted as error:  # is a ValueError, too
+        raise exceptions.NotFittedError(str(error)) from None
+    except (ValueError, OverflowError) as error:
+        raise wrong_value(str(error)) from error
+    except TypeError as error:
+        raise InvalidTypeError(str(error)) from error
+
+
+def check_fitted(estimator: Any, attributes: str | None = None) -> None:
+    """Refuse to use what was never fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    with own_errors():
+        check_is_fitted(estimator, attributes)
+
+
+class OwnParameters:
+    """Before scikit-learn's BaseEstimator: an unknown parameter is an InvalidParameterError."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` sets that of a part."""
+        with own_errors(InvalidParameterError):
+            super().set_params(**params)  # type: ignore[misc]
+        return self
+
+
+class OwnScore:
+    """Before scikit-learn's ClassifierMixin or RegressorMixin: bad rows are an InvalidDataError."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predicted classes, or R² of the predicted numbers."""
+        with own_errors():
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]

@@ -14,33 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from greyfill.checks import is_number
-from greyfill.conventions import OwnParameters, OwnScore, check_fitted, own_errors
+from greyfill.checks import OwnParameters, OwnScore, check_fitted, is_number, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.ranges import range_sizes
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Floats, Kind, Table
 
 __all__ = ["ImputationErrors", "MixedNaiveBayes", "distribution_distances", "imputation_errors"]
-
-
-def check_cells(truth: Table, filled: Floats, mask: Bools) -> None:
-    """Refuse masks that do not fit, natural holes among the truth, and holes among the fills."""
-    if filled.shape != truth.values.shape or mask.shape != truth.values.shape:
-        raise InvalidDataError(
-            f"filled {filled.shape} and mask {mask.shape} do not fit the table {truth.values.shape}"
-        )
-    if mask.dtype != bool:
-        raise InvalidDataError(f"mask must be boolean, got {mask.dtype}")
-    _refuse(truth, mask & truth.missing, "covers natural holes, whose truth is unknown,")
-    _refuse(truth, mask & ~np.isfinite(filled), "covers cells without a finite fill")
-
-
-def _refuse(truth: Table, cells: Bools, what: str) -> None:
-    """Raise an error that names the columns of bad cells."""
-    if cells.any():
-        counts = {c.name: int(n) for c, n in zip(truth.columns, cells.sum(axis=0), strict=True)}
-        places = ", ".join(f"{name!r} ({n})" for name, n in counts.items() if n)
-        raise InvalidDataError(f"mask {what} in columns {places}")
 
 
 @dataclass(frozen=True)
@@ -112,41 +91,24 @@ def imputation_errors(truth: Table, filled: Floats, mask: Bools) -> ImputationEr
     0.25
     """
     check_cells(truth, filled, mask)
-    gaps = filled - truth.values
-    wrong = np.rint(filled) != truth.values
+    gaps, wrong = filled - truth.values, np.rint(filled) != truth.values
     scaled = np.where(truth.is_categorical, wrong, gaps / range_sizes(truth))
-    is_number = np.array([c.kind is Kind.NUMERIC for c in truth.columns], dtype=bool)
-    cells = _Cells(gaps, scaled, wrong, mask, is_number)
-    by_column = {
-        column.name: cells.figures(slice(j, j + 1), {})
-        for j, column in enumerate(truth.columns)
-        if mask[:, j].any()
-    }
-    return cells.figures(slice(None), by_column)
+    numeric = np.array([c.kind is Kind.NUMERIC for c in truth.columns], dtype=bool)
 
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Errors of all cells: in units, on the [0, 1] scale, as wrong levels, and which count."""
-
-    gaps: Floats
-    scaled: Floats
-    wrong: Bools
-    mask: Bools
-    is_number: Bools
-
-    def figures(self, part: slice, by_column: dict[str, ImputationErrors]) -> ImputationErrors:
-        """Sum up the masked cells of some columns."""
-        mask, is_number = self.mask[:, part], self.is_number[part]
-        squares = self.scaled[:, part] ** 2
+    def figures(part: slice, by_column: dict[str, ImputationErrors]) -> ImputationErrors:
+        hidden, squares = mask[:, part], scaled[:, part] ** 2
         return ImputationErrors(
-            nrmse=float(np.sqrt(_mean(squares, mask))),
-            nrmse_all_cells=float(np.sqrt(np.sum(squares, where=mask) / max(mask.size, 1))),
-            rmse=float(np.sqrt(_mean(self.gaps[:, part] ** 2, mask & is_number))),
-            wrong_share=_mean(self.wrong[:, part], mask & ~is_number),
-            n_cells=int(mask.sum()),
+            nrmse=float(np.sqrt(_mean(squares, hidden))),
+            nrmse_all_cells=float(np.sqrt(np.sum(squares, where=hidden) / max(hidden.size, 1))),
+            rmse=float(np.sqrt(_mean(gaps[:, part] ** 2, hidden & numeric[part]))),
+            wrong_share=_mean(wrong[:, part], hidden & ~numeric[part]),
+            n_cells=int(hidden.sum()),
             by_column=by_column,
         )
+
+    masked = np.flatnonzero(mask.any(axis=0)).tolist()
+    by_column = {truth.columns[j].name: figures(slice(j, j + 1), {}) for j in masked}
+    return figures(slice(None), by_column)
 
 
 def _mean(values: Floats | Bools, where: Bools) -> float:
@@ -197,6 +159,26 @@ def total_variation(first: Floats, second: Floats) -> float:
     levels = np.union1d(first, second)[:, None]
     shares = (levels == first).mean(axis=1) - (levels == second).mean(axis=1)
     return float(np.abs(shares).sum() / 2)
+
+
+def check_cells(truth: Table, filled: Floats, mask: Bools) -> None:
+    """Refuse masks that do not fit, natural holes among the truth, and holes among the fills."""
+    if filled.shape != truth.values.shape or mask.shape != truth.values.shape:
+        raise InvalidDataError(
+            f"filled {filled.shape} and mask {mask.shape} do not fit the table {truth.values.shape}"
+        )
+    if mask.dtype != bool:
+        raise InvalidDataError(f"mask must be boolean, got {mask.dtype}")
+    _refuse(truth, mask & truth.missing, "covers natural holes, whose truth is unknown,")
+    _refuse(truth, mask & ~np.isfinite(filled), "covers cells without a finite fill")
+
+
+def _refuse(truth: Table, cells: Bools, what: str) -> None:
+    """Raise an error that names the columns of bad cells."""
+    if cells.any():
+        counts = {c.name: int(n) for c, n in zip(truth.columns, cells.sum(axis=0), strict=True)}
+        places = ", ".join(f"{name!r} ({n})" for name, n in counts.items() if n)
+        raise InvalidDataError(f"mask {what} in columns {places}")
 
 
 class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -261,10 +243,22 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
         members = labels == np.arange(len(self.classes_))[:, None]
         self._fit_numbers(cells, members)
         self.category_log_prob_ = {
-            int(j): _category_log_prob(_codes(cells[:, j], int(j)), members, self.alpha)
-            for j in np.flatnonzero(self.is_categorical_)
+            j: _category_log_prob(cells[:, j], j, members, self.alpha)
+            for j in np.flatnonzero(self.is_categorical_).tolist()
         }
         return self
+
+    def _fit_numbers(self, X: Floats, members: Bools) -> None:
+        """Mean and variance of each class and column; of all rows where a class has no cell."""
+        overall_mean, overall_var = _moments(X)
+        numeric_var = overall_var[~self.is_categorical_]
+        self.epsilon_ = self.var_smoothing * (numeric_var.max(initial=0.0) or 1.0)
+        self.theta_ = np.tile(overall_mean, (len(members), 1))
+        self.var_ = np.tile(overall_var, (len(members), 1))
+        for c, rows in enumerate(members):
+            known = ~np.isnan(X[rows]).all(axis=0)
+            self.theta_[c, known], self.var_[c, known] = _moments(X[rows][:, known])
+        self.var_ += self.epsilon_
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable class of each row."""
@@ -304,18 +298,6 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
         gaps, var = x[:, None] - self.theta_[:, j], self.var_[:, j]
         return np.asarray(-0.5 * (np.log(2.0 * np.pi * var) + gaps**2 / var))
 
-    def _fit_numbers(self, X: Floats, members: Bools) -> None:
-        """Mean and variance of each class and column; of all rows where a class has no cell."""
-        overall_mean, overall_var = _moments(X)
-        numeric_var = overall_var[~self.is_categorical_]
-        self.epsilon_ = self.var_smoothing * (numeric_var.max(initial=0.0) or 1.0)
-        self.theta_ = np.tile(overall_mean, (len(members), 1))
-        self.var_ = np.tile(overall_var, (len(members), 1))
-        for c, rows in enumerate(members):
-            known = ~np.isnan(X[rows]).all(axis=0)
-            self.theta_[c, known], self.var_[c, known] = _moments(X[rows][:, known])
-        self.var_ += self.epsilon_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -344,19 +326,13 @@ def _categorical_mask(features: ArrayLike | None, n_features: int) -> Bools:
     return np.isin(positions, given)
 
 
-def _codes(x: Floats, j: int) -> Ints:
-    """Category codes of a training column, −1 for a missing cell."""
+def _category_log_prob(x: Floats, j: int, members: Bools, alpha: float) -> Floats:
+    """Smoothed log shares of each code of column j and, last, of an unseen one, for each class."""
     seen = ~np.isnan(x)
     if ((x[seen] < 0) | (x[seen] != np.rint(x[seen]))).any():
         raise InvalidDataError(f"column {j} is categorical but holds other values than 0, 1, 2, …")
-    return np.where(seen, x, -1).astype(np.intp)
-
-
-def _category_log_prob(codes: Ints, members: Bools, alpha: float) -> Floats:
-    """Smoothed log shares of each code and, last, of an unseen one, for each class."""
-    n_levels = int(codes.max(initial=-1)) + 1
-    counts = np.array(
-        [np.bincount(codes[rows & (codes >= 0)], minlength=n_levels + 1) for rows in members]
-    )
+    n_levels = int(x[seen].max(initial=-1)) + 1
+    classes = [x[rows & seen].astype(np.intp) for rows in members]
+    counts = np.array([np.bincount(codes, minlength=n_levels + 1) for codes in classes])
     total = counts.sum(axis=1, keepdims=True) + alpha * max(n_levels, 1)
     return np.asarray(np.log(counts + alpha) - np.log(total))

@@ -48,8 +48,8 @@ class Column:
 class Table:
     """Values as float64 codes or numbers, and the mask of the cells that were missing.
 
-    ``values`` is finite everywhere: a hole that nobody has filled yet holds 0.0, and only
-    ``missing`` says that it is a hole. After a start fill the mask still marks it.
+    ``values`` is finite everywhere: an unfilled hole holds 0.0, and only ``missing`` marks
+    it as a hole. After a start fill the mask still marks it.
 
     >>> import numpy as np
     >>> table = Table(

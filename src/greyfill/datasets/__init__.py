@@ -2,7 +2,7 @@
 
 ========================  =====================================================
 ``load(name)``            votes, hepatitis, penguins or iris, with its column kinds
-``names()``               what ``load`` knows
+``names()``               the names of these tables
 ``make_cubes``            four cubes in two classes, among irrelevant columns
 ``make_gaussian_classes`` normal classes, each with its own mean and correlations
 ========================  =====================================================

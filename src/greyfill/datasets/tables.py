@@ -1,4 +1,4 @@
-"""The paper's simulation with values missing at random: normal classes."""
+"""Bundled tables by `load`, and the two simulations of the paper: cubes and normal classes."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,12 +16,16 @@ Library = Literal["polars", "pandas", "pyarrow"]
 
 _DATA = files("greyfill.datasets") / "data"
 
+CENTERS = np.array([[0.0, 0.0, 0.0], [-0.2, -0.4, 0.4], [-0.6, -0.6, 0.5], [0.4, -0.2, -0.2]])
+CLASSES = np.array([1, 1, 2, 2])
+RADIUS = 0.10
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A table with its class labels, the kinds of its columns, and where it comes from.
 
-    ``X`` and ``y`` are a frame and a column of the library that was asked for; ``target`` is the
+    ``X`` and ``y`` are a frame and a column of the chosen library; ``target`` is the
     name of ``y``. Columns that are neither categorical nor ordinal are numeric.
 
     >>> iris = load("iris", library="pandas")
@@ -41,7 +45,7 @@ class Dataset:
 
 
 def names() -> tuple[str, ...]:
-    """List the names that :func:`load` knows.
+    """List the names of the tables of :func:`load`.
 
     >>> names()
     ('votes', 'hepatitis', 'penguins', 'iris')
@@ -71,8 +75,12 @@ def load(name: str, *, library: Library = "polars") -> Dataset:
     ('year',)
     """
     sources = _sources()
-    _check("name", name, tuple(sources))
-    _check("library", library, get_args(Library))
+    for parameter, value, valid in (
+        ("name", name, tuple(sources)),
+        ("library", library, get_args(Library)),
+    ):
+        if value not in valid:
+            raise InvalidParameterError(f"{parameter}={value!r} is not one of {', '.join(valid)}")
     check_installed(library, f"A table of {library}")
     about = sources[name]
     columns = _iris() if name == "iris" else _read(name, about)
@@ -88,11 +96,6 @@ def load(name: str, *, library: Library = "polars") -> Dataset:
         source=about["source"],
         licence=about["licence"],
     )
-
-
-def _check(parameter: str, value: str, valid: tuple[str, ...]) -> None:
-    if value not in valid:
-        raise InvalidParameterError(f"{parameter}={value!r} is not one of {', '.join(valid)}")
 
 
 def _sources() -> dict[str, dict[str, Any]]:
@@ -121,17 +124,12 @@ def _iris() -> dict[str, list[Any]]:
     return {**columns, "class": iris.target_names[iris.target].tolist()}
 
 
-CENTERS = np.array([[0.0, 0.0, 0.0], [-0.2, -0.4, 0.4], [-0.6, -0.6, 0.5], [0.4, -0.2, -0.2]])
-CLASSES = np.array([1, 1, 2, 2])
-RADIUS = 0.10
-
-
 def make_cubes(
     random_state: int | np.random.Generator | None = None,
     n_noise: int = 20,
     n_per_cube: int = 100,
 ) -> tuple[Floats, Ints]:
-    """Draw points from four cubes in two classes, and add columns that tell nothing.
+    """Draw points from four cubes in two classes, and add irrelevant columns.
 
     A point of cube c is uniform on Π_j [c_j − 0.1, c_j + 0.1], j = 1, 2, 3. The paper's *radius*
     of 0.10 is read as half a side. Every further column is uniform on [−1, 1]. Class 1 has the
@@ -208,7 +206,11 @@ def make_gaussian_classes(
             "must be 1 or more"
         )
     rng = np.random.default_rng(random_state)
-    rows = [_draw_class(n_per_class, n_features, rng) for _ in range(n_classes)]
+    rows = []
+    for _ in range(n_classes):
+        mean = rng.uniform(-1.0, 1.0, size=n_features)
+        factor = _correlation_factor(n_features, rng)
+        rows.append(mean + rng.standard_normal((n_per_class, n_features)) @ factor.T)
     labels = np.repeat(np.arange(1, n_classes + 1, dtype=np.intp), n_per_class)
     return np.vstack(rows), labels
 
@@ -252,9 +254,3 @@ def _correlation_factor(n_features: int, rng: np.random.Generator) -> Floats:
         unexplained = np.cumprod(np.r_[1.0, 1 - partial**2])
         factor[i, : i + 1] = np.r_[partial, 1.0] * np.sqrt(unexplained)
     return factor
-
-
-def _draw_class(n_rows: int, n_features: int, rng: np.random.Generator) -> Floats:
-    mean = rng.uniform(-1.0, 1.0, size=n_features)
-    factor = _correlation_factor(n_features, rng)
-    return mean + rng.standard_normal((n_rows, n_features)) @ factor.T

@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
 from greyfill._neighbors.engine import RecipeSettings
-from greyfill.checks import check_whole
-from greyfill.conventions import OwnParameters, check_fitted, own_errors
+from greyfill.checks import OwnParameters, check_fitted, check_whole, own_errors
 from greyfill.distributed.cluster import Cluster, Task
 from greyfill.distributed.cluster_loop import Trained, check_recipe, train
 from greyfill.distributed.partitions import (

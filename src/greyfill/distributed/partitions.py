@@ -252,7 +252,7 @@ def read_facts(
 def _told_dtypes(frame: Any, schema: Schema) -> Dtypes:
     """The dtypes of the columns whose cells tell what they are."""
     pairs = zip(frame.dtypes.items(), schema.fields, strict=True)
-    return {name: dtype for (name, dtype), one in pairs if not one.is_silent}
+    return {name: dtype for (name, dtype), one in pairs if not one.is_untyped}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_fitted
 from greyfill.distributed.partitions import with_columns_of
 from greyfill.exceptions import InvalidDataError
 

@@ -10,8 +10,8 @@ from greyfill import frames
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.frames import open_table
-from greyfill.frames.backends import dialect_of
-from greyfill.frames.cells import Array
+from greyfill.frames.backends import backend_of
+from greyfill.frames.schema import Array
 from greyfill.missingness import mar, mcar, nmar
 from greyfill.table import Bools, Table
 
@@ -30,7 +30,7 @@ def blank(X: Any, mask: Bools) -> Any:
         j: _WRITERS[table.implementation](table[:, j].to_native(), mask[:, j])
         for j in np.flatnonzero(mask.any(axis=0)).tolist()
     }
-    return dialect_of(table).replace(table.to_native(), changed)
+    return backend_of(table).replace(table.to_native(), changed)
 
 
 def _blank_array(array: Array, mask: Bools) -> Array:

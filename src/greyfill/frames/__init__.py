@@ -1,21 +1,24 @@
 """Tables of any library ⇄ the one `Table` that every method works on.
 
 ```
-X ── doors ──> numpy array or narwhals frame            refuses what is no table
-  ── series / arrays / objects ──> Cells per column     raw values, holes, family
-  ── learning ──> Schema                                names, kinds, levels (only in fit)
-  ── encoding ──> Table + Origin                        numbers, codes, mask
+X ── validation.open_table ──> numpy array or narwhals frame        refuses what is no table
+  ── columns ──> schema.Cells, one a column                         raw values, holes, family
+  ── encoder.learn ──> schema.Schema                                names, kinds, levels; in fit
+  ── encoder.encode ──> Table + schema.Origin                       numbers, codes, mask
 filled numbers + Origin
-  ── storing ──> the values of the holes, as the column stores them
-  ── pandas_dialect / polars_dialect / arrow_dialect ──> the same library, only holes written
+  ── decoder ──> the values of the holes, as the column stores them
+  ── pandas_backend / polars_backend / arrow_backend ──> the same library, only holes written
+  ── backends.convert ──> another library, where one is wanted
+
+y ── labels ──> an array, or codes and classes
 ```
 
-What a library raises on the way, `refusing` turns into words that name the column. Nothing outside
-this package knows a dataframe library. The three dialects have the same
-functions and are imported when the first table of their library arrives.
+What a library raises on the way, `validation.refusing` turns into an error that names the column.
+No module outside this package calls a dataframe library for the tables of a user. The three
+backends have the functions of `backends.Backend`, and are imported when the first table of their
+library arrives.
 """
 
-from greyfill.frames.cells import sorted_levels
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, merge_schemas
 from greyfill.frames.labels import (
@@ -25,7 +28,7 @@ from greyfill.frames.labels import (
     labels_to_array,
     warn_of_target,
 )
-from greyfill.frames.schema import Family, Field, Origin, Schema
+from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
 from greyfill.frames.validation import open_table, shown
 
 __all__ = [

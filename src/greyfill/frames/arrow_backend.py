@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from greyfill.frames.cells import Array
+from greyfill.frames.schema import Array
 from greyfill.table import Bools, Ints
 
 
@@ -20,13 +19,7 @@ def matrix(frame: Any) -> Array | None:
     return None
 
 
-def dtype(series: Any) -> Any:
-    """The dtype in the words of narwhals."""
-    return nw.from_native(series, series_only=True).dtype
-
-
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
-    """Positions of the cells in the dictionary, the dictionary, and whether it is ordered."""
     if not pa.types.is_dictionary(series.type):
         series = _takeable(series).dictionary_encode()
     array = _one_chunk(series)
@@ -35,7 +28,6 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
 
 
 def patch(series: Any, missing: Bools, values: Array) -> Any:
-    """The same column, with values in the holes."""
     if pa.types.is_dictionary(series.type):
         return _patch_dictionary(_one_chunk(series), missing, values)
     if _is_view(series.type):
@@ -45,12 +37,10 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
 
 
 def build(values: Array) -> Any:
-    """A new column."""
     return pa.chunked_array([pa.array(values)])
 
 
 def replace(frame: Any, columns: dict[int, Any]) -> Any:
-    """The same table with some columns exchanged, by position."""
     for position, column in columns.items():
         field = frame.schema.field(position).with_type(column.type)
         frame = frame.set_column(position, field, column)
@@ -58,19 +48,16 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
 
 
 def keep(frame: Any, kept: Bools) -> Any:
-    """The same table with only some columns."""
     return frame.select(np.flatnonzero(kept).tolist())
 
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
-    """The same table with boolean columns added at its end."""
     for name, mask in columns.items():
         frame = frame.append_column(name, pa.array(mask))
     return frame
 
 
 def from_array(array: Array, names: tuple[str, ...]) -> Any:
-    """A table from a numpy array."""
     columns = [pa.array(np.ascontiguousarray(array[:, j])) for j in range(array.shape[1])]
     return pa.table(columns, names=list(names))
 

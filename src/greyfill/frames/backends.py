@@ -1,4 +1,8 @@
-"""From one library to another, for callers that ask for it."""
+"""The library of a table: what its backend must do, which one it is, and the way to another.
+
+Each backend is a module with the functions of `Backend`, imported when the first table of its
+library arrives.
+"""
 
 from functools import partial
 from importlib import import_module
@@ -9,22 +13,19 @@ import numpy as np
 
 from greyfill.checks import check_choice, check_installed
 from greyfill.exceptions import InvalidDataError
-from greyfill.frames.cells import Array
-from greyfill.frames.validation import refusing
+from greyfill.frames.schema import Array
+from greyfill.frames.validation import Frame, refusing
 from greyfill.table import Bools, Ints
 
 
-class Dialect(Protocol):
+class Backend(Protocol):
     """What narwhals cannot do for a library: read the holes fast, and write them in place."""
 
     def plain(self, series: Any) -> Array | None:
-        """The cells as numpy has them, if numpy knows them all; the short way past narwhals."""
+        """The cells as numpy has them, if numpy can hold them all; the short way past narwhals."""
 
     def matrix(self, frame: Any) -> Array | None:
         """All cells as one array of numbers, if all columns are numbers of one dtype."""
-
-    def dtype(self, series: Any) -> Any:
-        """The dtype in the words of narwhals."""
 
     def categories(self, series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
         """Positions of the cells among the levels (−1 for holes), the levels, their order."""
@@ -53,35 +54,23 @@ MODULES = {
     nw.Implementation.POLARS: "polars_backend",
     nw.Implementation.PYARROW: "arrow_backend",
 }
+LIBRARIES = ("numpy", "pandas", "polars", "pyarrow")
+STAY = "Convert the column, or keep the library of the input: set_output(transform='default')."
 
 
-def dialect_of(narwhals_object: Any) -> Dialect:
-    """The dialect of a narwhals frame or series; its module is imported on first use."""
+def backend_of(narwhals_object: Any) -> Backend:
+    """The backend of a narwhals frame or series."""
     implementation = narwhals_object.implementation
     if implementation not in MODULES:
         raise InvalidDataError(
             f"Tables of {implementation} are not supported. "
             "Convert them to pandas, polars or pyarrow, for example with X.to_pandas()."
         )
-    return _load(MODULES[implementation])
+    return _load(implementation)
 
 
-def dialect_named(library: str) -> Dialect:
-    """The dialect of a library by its name.
-
-    >>> dialect_named("polars").__name__
-    'greyfill.frames.polars_backend'
-    """
-    check_installed(library, f"A table of {library}")
-    return _load(MODULES[nw.Implementation.from_string(library)])
-
-
-def _load(module: str) -> Dialect:
-    return cast(Dialect, import_module(f"greyfill.frames.{module}"))
-
-
-STAY = "Convert the column, or keep the library of the input: set_output(transform='default')."
-LIBRARIES = ("numpy", "pandas", "polars", "pyarrow")
+def _load(implementation: nw.Implementation) -> Backend:
+    return cast(Backend, import_module(f"greyfill.frames.{MODULES[implementation]}"))
 
 
 def convert(table: Any, names: tuple[str, ...], library: str | None) -> Any:
@@ -94,57 +83,38 @@ def convert(table: Any, names: tuple[str, ...], library: str | None) -> Any:
         return table
     check_choice("library", library, LIBRARIES)
     if isinstance(table, np.ndarray):
-        return table if library == "numpy" else dialect_named(library).from_array(table, names)
+        if library == "numpy":
+            return table
+        check_installed(library, f"A table of {library}")
+        return _load(nw.Implementation.from_string(library)).from_array(table, names)
     frame = nw.from_native(table, eager_only=True)
     if frame.implementation is nw.Implementation.from_string(library):
         return table
-    with refusing(partial(_unknown_there, frame, names, library), STAY):
-        return _TARGETS[library](frame, names)
+    with refusing(partial(_refused_column, frame, names, library), STAY):
+        return _converted(frame, names, library)
 
 
-def _unknown_there(frame: nw.DataFrame[Any], names: tuple[str, ...], library: str) -> str:
+def _converted(frame: Frame, names: tuple[str, ...], library: str) -> Any:
+    """A frame in another library, in which column names are text and no index exists."""
+    if library == "pandas":
+        return frame.to_pandas()
+    if library == "numpy":
+        columns = [series.to_numpy() for series in frame.iter_columns()]
+        is_matrix = all(column.dtype.kind in "fiub" for column in columns)
+        return np.column_stack(columns if is_matrix else [c.astype(object) for c in columns])
+    if frame.implementation.is_pandas():
+        native = frame.to_native().reset_index(drop=True).set_axis(list(names), axis=1)
+        frame = nw.from_native(native, eager_only=True)
+    return frame.to_polars() if library == "polars" else frame.to_arrow()
+
+
+def _refused_column(frame: Frame, names: tuple[str, ...], library: str) -> str:
     """Which column the other library refuses."""
     for j, name in enumerate(names):
         try:
             with refusing(""):
-                _TARGETS[library](frame[:, [j]], (name,))
+                _converted(frame[:, [j]], (name,), library)
         except InvalidDataError:
             dtype = frame[:, j].dtype
             return f"Column {name!r} of dtype {dtype} cannot become a column of {library}"
     return f"The filled table cannot become a table of {library}"
-
-
-def _to_numpy(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> Array:
-    """A plain matrix if all columns are numbers, else an array of objects."""
-    columns = [series.to_numpy() for series in frame.iter_columns()]
-    if all(column.dtype.kind in "fiub" for column in columns):
-        return np.column_stack(columns)
-    return np.column_stack([column.astype(object) for column in columns])
-
-
-def _to_pandas(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> Any:
-    return frame.to_pandas()
-
-
-def _to_polars(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> Any:
-    return _labeled(frame, names).to_polars()
-
-
-def _to_pyarrow(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> Any:
-    return _labeled(frame, names).to_arrow()
-
-
-def _labeled(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> nw.DataFrame[Any]:
-    """The frame with text as column names, and without the index that only pandas has."""
-    if not frame.implementation.is_pandas():
-        return frame
-    native = frame.to_native().reset_index(drop=True).set_axis(list(names), axis=1)
-    return nw.from_native(native, eager_only=True)
-
-
-_TARGETS = {
-    "numpy": _to_numpy,
-    "pandas": _to_pandas,
-    "polars": _to_polars,
-    "pyarrow": _to_pyarrow,
-}

@@ -1,49 +1,185 @@
-"""Reading one column of a dataframe through narwhals."""
+"""One column of any library → `Cells`: its raw values, its holes and its family.
+
+```
+read_series   a column of a frame, as an array where its library has one, else by narwhals
+read_column   a column of an array, by its dtype
+read_objects  a column of Python objects, by the types of its cells
+read_matrix   all columns of an array of numbers at once
+```
+
+Sentinels, the extra values that count as missing, become holes here.
+"""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Complex, Integral, Real
 from operator import attrgetter
-from typing import Any, Literal
+from string import digits
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.frames.backends import dialect_of
-from greyfill.frames.cells import (
-    NANOSECONDS,
-    Array,
-    Cells,
-    equal_to_any,
-    microseconds,
-    number_sentinels,
-    with_blanks,
-    without_sentinels,
-)
-from greyfill.frames.schema import Family
+from greyfill.frames.backends import backend_of
+from greyfill.frames.schema import Array, Cells, Family
 from greyfill.table import Bools, Floats
 
 BOOLEANS = (bool, np.bool_)
+NUMBERS = (int, float, np.number, Decimal, Fraction)
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9,
+               "D": 86_400 * 10**9, "W": 7 * 86_400 * 10**9}  # fmt: skip
+"""Nanoseconds of each unit of numpy that has a fixed length."""
+
+FAMILIES = {
+    "f": Family.FLOAT,
+    "i": Family.INTEGER,
+    "u": Family.INTEGER,
+    "b": Family.BOOLEAN,
+    "M": Family.DATETIME,
+    "m": Family.DURATION,
+}
+"""The family of each kind of numpy dtype; all others hold objects."""
+
+_SERIES_FAMILIES = {
+    "Float": Family.FLOAT,
+    "Int": Family.INTEGER,
+    "UInt": Family.INTEGER,
+    "Decimal": Family.DECIMAL,
+    "Boolean": Family.BOOLEAN,
+    "String": Family.TEXT,
+    "Categorical": Family.CATEGORY,
+    "Enum": Family.CATEGORY,
+    "Date": Family.DATE,
+    "Datetime": Family.DATETIME,
+    "Duration": Family.DURATION,
+    "Time": Family.TIME,
+    "Unknown": Family.EMPTY,
+}
+"""The family of each narwhals dtype, by its name without bits."""
+
+_OBJECT_FAMILIES: dict[Family, tuple[type, ...]] = {
+    Family.TEXT: (str,),
+    Family.DURATION: (timedelta, np.timedelta64),  # first: numpy counts the latter as Integral
+    Family.INTEGER: (Integral,),
+    Family.DECIMAL: (Decimal,),
+    Family.FLOAT: (Real, Decimal),
+    Family.DATE: (date,),
+}
+"""The types that all objects of a family have."""
+
+
+def read_series(series: nw.Series[Any], name: str, sentinels: tuple[Any, ...]) -> Cells:
+    """Read one column of a frame: its family follows from its dtype."""
+    backend, native = backend_of(series), series.to_native()
+    array = backend.plain(native)
+    if array is not None:
+        return read_column(array, name, sentinels)
+    family = _SERIES_FAMILIES.get(type(series.dtype).__name__.rstrip(digits))
+    if family is None or (family is Family.EMPTY and not series.is_null().all()):
+        dtype = getattr(native, "dtype", None) or native.type  # narwhals has no word for each
+        raise InvalidDataError(
+            f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
+            "texts, categories and dates can: convert the column (a sparse one by "
+            "X[name].sparse.to_dense()), or drop it."
+        )
+    if family in (Family.CATEGORY, Family.TEXT):
+        codes, declared, ordered = backend.categories(native)
+        missing = codes < 0
+        cells = Cells(np.where(missing, 0, codes), missing, family, declared, ordered)
+        return _without_sentinels(cells, sentinels)
+    values, missing = _series_array(series, family), series.is_null().to_numpy().astype(bool)
+    if family is Family.FLOAT:
+        missing |= np.isnan(values)
+    return _without_sentinels(_typed_cells(values, missing, family), sentinels)
+
+
+def _series_array(series: nw.Series[Any], family: Family) -> Array:
+    """The cells as numpy has them, with anything in the holes."""
+    if family in (Family.DATE, Family.DATETIME, Family.DURATION):
+        return _series_moments(series, family)
+    if family is Family.TIME:
+        return _microseconds_of_day(series)
+    if family is Family.BOOLEAN:
+        return series.fill_null(False).to_numpy().astype(bool)
+    if family is Family.EMPTY:
+        return np.zeros(len(series))
+    if family is Family.INTEGER and series.dtype not in (nw.Int128, nw.UInt128):
+        return series.fill_null(0).to_numpy()
+    return series.fill_null(0).cast(nw.Float64).to_numpy()
+
+
+def _series_moments(series: nw.Series[Any], family: Family) -> Array:
+    """Dates and durations of numpy, in the unit in which narwhals counts them without loss."""
+    unit: Any = getattr(series.dtype, "time_unit", "us")
+    if family is not Family.DURATION:
+        unit = "ms" if unit == "s" else unit
+        return series.dt.timestamp(unit).fill_null(0).to_numpy().astype(f"M8[{unit}]")
+    if unit == "ns":
+        return series.dt.total_nanoseconds().fill_null(0).to_numpy().astype("m8[ns]")
+    return series.dt.total_microseconds().fill_null(0).to_numpy().astype("m8[us]")
+
+
+def _microseconds_of_day(series: nw.Series[Any]) -> Array:
+    if series.implementation.is_pandas():  # which leaves the times of Arrow to Arrow
+        import pyarrow as pa
+
+        series = nw.from_native(pa.chunked_array([series.to_arrow()]), series_only=True)
+    parts = series.dt.hour(), series.dt.minute(), series.dt.second(), series.dt.nanosecond()
+    hours, minutes, seconds, nanos = (part.fill_null(0).to_numpy().astype(float) for part in parts)
+    return np.asarray(((hours * 60 + minutes) * 60 + seconds) * 1e6 + np.rint(nanos / 1e3))
+
+
+def read_column(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
+    """Read one column of an array of any dtype."""
+    kind = column.dtype.kind
+    if kind not in FAMILIES:
+        return read_objects(column.astype(object), name, sentinels)
+    missing = np.isnan(column) if kind in "fMm" else np.zeros(len(column), dtype=bool)
+    return _without_sentinels(_typed_cells(column, missing, FAMILIES[kind]), sentinels)
+
+
+def _typed_cells(values: Array, missing: Bools, family: Family) -> Cells:
+    """Cells of a typed array; moments become microseconds, with exact ticks beside them."""
+    if values.dtype.kind not in "Mm":
+        return Cells(_with_blanks(values, missing), missing, family)
+    rounded = _with_blanks(_microseconds(values), missing)
+    unit, count = np.datetime_data(values.dtype)
+    # Months and years have no fixed length, and float64 holds every day exactly.
+    if unit not in NANOSECONDS or family is Family.DATE:
+        return Cells(rounded, missing, family)
+    ticks, tick = values.astype(np.int64), count * NANOSECONDS[unit]
+    return Cells(rounded, missing, family, ticks=ticks, tick=tick)
+
+
+def _microseconds(moments: Any) -> Any:
+    """Dates or durations of numpy as float64 microseconds."""
+    return moments.astype(f"{moments.dtype.kind}8[us]").astype(np.int64).astype(np.float64)
 
 
 def read_objects(cells: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
     """Read a column of objects: all numbers → numbers, all text → text, else categories as is."""
     missing = null_cells(cells)
     _refuse_nested(cells[~missing], name)
-    values = with_blanks(cells, missing)
-    missing |= equal_to_any(values, sentinels)
+    values = _with_blanks(cells, missing)
+    missing |= _equal_to_any(values, sentinels)
     values[missing] = None
     observed = values[~missing]
-    family = _family_of(observed)
-    unboxed = _unboxed(values, observed, missing, family)
-    is_long = family is Family.INTEGER and unboxed.dtype.kind == "f"
+    family = _object_family(observed)
+    if family in (Family.TEXT, Family.MIXED):
+        return Cells(values, missing, family, boxed=True)
+    typed = _typed_objects(observed, family)
+    unboxed = np.zeros(len(values), dtype=typed.dtype)
+    unboxed[~missing] = typed
+    is_long = family is Family.INTEGER and typed.dtype.kind == "f"
     return Cells(unboxed, missing, family, boxed=True, ticks=values if is_long else None)
 
 
 def null_cells(cells: Array) -> Bools:
-    """Which objects are None, NaN, NaT or NA; pandas knows its own, and only if it is loaded."""
+    """Which objects are None, NaN, NaT or NA; pandas finds its own, and only if it is loaded."""
     pandas = nw.dependencies.get_pandas()
     if pandas is not None:
         return np.asarray(pandas.isna(cells), dtype=bool)
@@ -52,7 +188,7 @@ def null_cells(cells: Array) -> Bools:
 
 def _differs_from_itself(cell: Any) -> bool:
     differs = cell != cell  # noqa: PLR0124  (true of NaN only)
-    return differs is True or (isinstance(differs, np.bool_) and bool(differs))
+    return isinstance(differs, BOOLEANS) and bool(differs)
 
 
 def _refuse_nested(observed: Array, name: str) -> None:
@@ -69,7 +205,7 @@ def _refuse_nested(observed: Array, name: str) -> None:
         )
 
 
-def _family_of(observed: Array) -> Family:
+def _object_family(observed: Array) -> Family:
     types = set(map(type, observed.tolist()))
 
     def every(*bases: type) -> bool:
@@ -82,64 +218,25 @@ def _family_of(observed: Array) -> Family:
     if every(datetime):
         zoned = any(map(attrgetter("tzinfo"), observed.tolist()))
         return Family.MIXED if zoned else Family.DATETIME
-    for family, bases in _BASES.items():
-        if every(*bases):
-            return family
-    return Family.MIXED
+    fitting = (family for family, bases in _OBJECT_FAMILIES.items() if every(*bases))
+    return next(fitting, Family.MIXED)
 
 
-_BASES: dict[Family, tuple[type, ...]] = {
-    Family.TEXT: (str,),
-    Family.DURATION: (timedelta, np.timedelta64),  # first: numpy counts the latter as Integral
-    Family.INTEGER: (Integral,),
-    Family.DECIMAL: (Decimal,),
-    Family.FLOAT: (Real, Decimal),
-    Family.DATE: (date,),
-}
-
-
-def _unboxed(values: Array, observed: Array, missing: Bools, family: Family) -> Array:
-    """The objects as a typed array where the family has one."""
-    if family in (Family.TEXT, Family.MIXED):
-        return values
-    typed = _typed(observed, family)
-    result = np.zeros(len(values), dtype=typed.dtype)
-    result[~missing] = typed
-    return result
-
-
-def _typed(observed: Array, family: Family) -> Array:
+def _typed_objects(observed: Array, family: Family) -> Array:
+    """Numbers and moments as a typed array; what no float can hold is infinite, and refused."""
     if family is Family.BOOLEAN:
         return observed.astype(bool)
     if family in (Family.DATE, Family.DATETIME):
-        return np.asarray(microseconds(observed.astype("M8[us]")))
+        return np.asarray(_microseconds(observed.astype("M8[us]")))
     if family is Family.DURATION:
-        return np.asarray(microseconds(observed.astype("m8[us]")))
-    if family is Family.INTEGER:
+        return np.asarray(_microseconds(observed.astype("m8[us]")))
+    for dtype in (np.int64, np.float64) if family is Family.INTEGER else (np.float64,):
         try:
-            return observed.astype(np.int64)
+            return observed.astype(dtype)
         except OverflowError:
-            return _floats(observed)
-    return _floats(observed)
-
-
-def _floats(observed: Array) -> Array:
-    """Numbers as floats; one beyond the largest float is infinite, and refused as such."""
-    try:
-        return observed.astype(np.float64)
-    except OverflowError:
-        largest = float(np.finfo(np.float64).max)  # as a float of Python, compared exactly
-        return np.array([float(x) if abs(x) <= largest else np.inf for x in observed])
-
-
-FAMILIES = {
-    "f": Family.FLOAT,
-    "i": Family.INTEGER,
-    "u": Family.INTEGER,
-    "b": Family.BOOLEAN,
-    "M": Family.DATETIME,
-    "m": Family.DURATION,
-}
+            continue
+    largest = float(np.finfo(np.float64).max)  # as a float of Python, compared exactly
+    return np.array([float(x) if abs(x) <= largest else np.inf for x in observed])
 
 
 def read_matrix(array: Array, sentinels: tuple[Any, ...]) -> tuple[Floats, Bools]:
@@ -148,151 +245,61 @@ def read_matrix(array: Array, sentinels: tuple[Any, ...]) -> tuple[Floats, Bools
         values = array.astype(np.float64, order="C")
     missing = np.isnan(values)
     if sentinels:
-        missing |= equal_to_any(array, number_sentinels(sentinels))
+        missing |= _equal_to_any(array, _number_sentinels(sentinels))
     values[missing] = 0.0
     return values, missing
 
 
-def read_column(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
-    """Read one column of an array of any dtype."""
-    kind = column.dtype.kind
-    if kind not in FAMILIES:
-        return read_objects(column.astype(object), name, sentinels)
-    missing = np.isnan(column) if kind in "fMm" else np.zeros(len(column), dtype=bool)
-    values = np.asarray(microseconds(column)) if kind in "Mm" else column
-    ticks, tick = _ticks(column) if kind in "Mm" else (None, 1)
-    cells = Cells(with_blanks(values, missing), missing, FAMILIES[kind], ticks=ticks, tick=tick)
-    return without_sentinels(cells, sentinels)
+def _without_sentinels(cells: Cells, sentinels: tuple[Any, ...]) -> Cells:
+    """The same cells, with those that equal a sentinel turned into holes."""
+    if not sentinels:
+        return cells
+    if cells.declared is not None:
+        hits = np.array([level in sentinels for level in cells.declared], dtype=bool)
+        hit = hits[cells.values] if len(hits) else np.zeros(len(cells.values), dtype=bool)
+    else:
+        hit = _equal_to_any(cells.values, _fitting(sentinels, cells))
+    missing = cells.missing | hit
+    return replace(cells, values=_with_blanks(cells.values, missing), missing=missing)
 
 
-def _ticks(moments: Array) -> tuple[Array | None, int]:
-    """Moments as whole numbers, and the nanoseconds of one; None for months and years."""
-    unit, count = np.datetime_data(moments.dtype)
-    if unit not in NANOSECONDS:
-        return None, 1
-    return moments.astype(np.int64), count * NANOSECONDS[unit]
+def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
+    """The sentinels of a type that these cells can hold, as the cells hold them."""
+    if cells.family is Family.BOOLEAN:
+        return tuple(s for s in sentinels if isinstance(s, BOOLEANS))
+    if cells.meaning == "numbers":
+        return _number_sentinels(sentinels)
+    if cells.meaning in _MOMENT_SENTINELS:
+        types, as_held = _MOMENT_SENTINELS[cells.meaning]
+        return tuple(as_held(s) for s in sentinels if isinstance(s, types))
+    return ()
 
 
-Series = nw.Series[Any]
-
-_UNITS: dict[str, Literal["ns", "us", "ms"]] = {"s": "ms", "ms": "ms", "us": "us", "ns": "ns"}
-"""The unit in which narwhals counts each unit of moments without loss."""
-
-
-def read_series(series: Series, name: str, sentinels: tuple[Any, ...]) -> Cells:
-    """Read one column: its family follows from its dtype."""
-    array = dialect_of(series).plain(series.to_native())
-    if array is not None:
-        return read_column(array, name, sentinels)
-    family = _series_family(series, name)
-    if family in (Family.CATEGORY, Family.TEXT):
-        return without_sentinels(_read_levels(series, family), sentinels)
-    missing = series.is_null().to_numpy().astype(bool)
-    if family is Family.EMPTY and not missing.all():
-        raise _unusable(series, name)
-    values = _READERS[family](series)
-    if family is Family.FLOAT:
-        missing |= np.isnan(values)
-    ticks, tick = _series_ticks(series, family)
-    cells = Cells(with_blanks(values, missing), missing, family, ticks=ticks, tick=tick)
-    return without_sentinels(cells, sentinels)
+def _number_sentinels(sentinels: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The sentinels that a column of numbers may hold; True is not 1 here."""
+    return tuple(s for s in sentinels if isinstance(s, NUMBERS) and not isinstance(s, bool))
 
 
-def _series_family(series: Series, name: str) -> Family:
-    """The family of the dtype of narwhals, or an error that names the column."""
-    for family, belongs in _FAMILIES.items():
-        if belongs(series.dtype):
-            return family
-    raise _unusable(series, name)
+def _since_midnight(moment: time) -> float:
+    return (datetime.combine(date.min, moment) - datetime.min) / timedelta(microseconds=1)
 
 
-def _unusable(series: Series, name: str) -> InvalidDataError:
-    """Narwhals does not know every dtype, so the one of the library is told."""
-    native = series.to_native()
-    dtype = getattr(native, "dtype", None) or native.type
-    return InvalidDataError(
-        f"Column {name!r} has dtype {dtype}, which cannot be imputed. Only single numbers, "
-        "texts, categories and dates can: convert the column (a sparse one by "
-        "X[name].sparse.to_dense()), or drop it."
-    )
-
-
-def _read_levels(series: Series, family: Family) -> Cells:
-    codes, declared, ordered = dialect_of(series).categories(series.to_native())
-    missing = codes < 0
-    return Cells(np.where(missing, 0, codes), missing, family, declared, ordered)
-
-
-def _integers(series: Series) -> Array:
-    if series.dtype in (nw.Int128, nw.UInt128):
-        return _series_floats(series)
-    return series.fill_null(0).to_numpy()
-
-
-def _series_floats(series: Series) -> Array:
-    return series.fill_null(0).cast(nw.Float64).to_numpy()
-
-
-def _booleans(series: Series) -> Array:
-    return series.fill_null(False).to_numpy().astype(bool)
-
-
-def _moments(series: Series) -> Array:
-    return series.dt.timestamp("us").to_numpy().astype(np.float64)
-
-
-def _spans(series: Series) -> Array:
-    return series.dt.total_microseconds().to_numpy().astype(np.float64)
-
-
-def _series_ticks(series: Series, family: Family) -> tuple[Array | None, int]:
-    """Moments as whole numbers in their own unit, and the nanoseconds of one."""
-    if family is Family.DATETIME:
-        unit = _UNITS[series.dtype.time_unit]  # type: ignore[attr-defined]
-        return series.dt.timestamp(unit).fill_null(0).to_numpy(), NANOSECONDS[unit]
-    if family is Family.DURATION:
-        if series.dtype.time_unit == "ns":  # type: ignore[attr-defined]
-            return series.dt.total_nanoseconds().fill_null(0).to_numpy(), 1
-        return series.dt.total_microseconds().fill_null(0).to_numpy(), NANOSECONDS["us"]
-    return None, 1
-
-
-def _times(series: Series) -> Array:
-    if series.implementation.is_pandas():  # which leaves the times of Arrow to Arrow
-        import pyarrow as pa
-
-        series = nw.from_native(pa.chunked_array([series.to_arrow()]), series_only=True)
-    parts = series.dt.hour(), series.dt.minute(), series.dt.second(), series.dt.nanosecond()
-    hours, minutes, seconds, nanos = (part.fill_null(0).to_numpy().astype(float) for part in parts)
-    return np.asarray(((hours * 60 + minutes) * 60 + seconds) * 1e6 + np.rint(nanos / 1e3))
-
-
-def _nothing(series: Series) -> Array:
-    return np.zeros(len(series))
-
-
-_FAMILIES: dict[Family, Callable[[Any], bool]] = {
-    Family.FLOAT: lambda dtype: dtype.is_float(),
-    Family.INTEGER: lambda dtype: dtype.is_integer(),
-    Family.DECIMAL: lambda dtype: dtype.is_decimal(),
-    Family.BOOLEAN: lambda dtype: dtype == nw.Boolean,
-    Family.TEXT: lambda dtype: dtype == nw.String,
-    Family.CATEGORY: lambda dtype: dtype in (nw.Categorical, nw.Enum),
-    Family.DATE: lambda dtype: dtype == nw.Date,
-    Family.DATETIME: lambda dtype: dtype == nw.Datetime,
-    Family.DURATION: lambda dtype: dtype == nw.Duration,
-    Family.TIME: lambda dtype: dtype == nw.Time,
-    Family.EMPTY: lambda dtype: dtype == nw.Unknown,
+_MOMENT_SENTINELS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = {
+    "dates": ((date, np.datetime64), lambda s: _microseconds(np.datetime64(s))),
+    "durations": ((timedelta, np.timedelta64), lambda s: _microseconds(np.timedelta64(s))),
+    "times of day": ((time,), _since_midnight),
 }
+"""The types of a sentinel among moments, and how cells hold them."""
 
-_READERS: dict[Family, Callable[[Series], Array]] = {
-    Family.FLOAT: _series_floats,
-    Family.INTEGER: _integers,
-    Family.DECIMAL: _series_floats,
-    Family.BOOLEAN: _booleans,
-    Family.DATE: _moments,
-    Family.DATETIME: _moments,
-    Family.DURATION: _spans,
-    Family.TIME: _times,
-    Family.EMPTY: _nothing,
-}
+
+def _equal_to_any(values: Array, sentinels: tuple[Any, ...]) -> Bools:
+    hit = np.zeros(values.shape, dtype=bool)
+    for sentinel in sentinels:
+        hit |= np.asarray(values == sentinel, dtype=bool)
+    return hit
+
+
+def _with_blanks(values: Array, missing: Bools) -> Array:
+    """The same values, with 0 or None in the holes."""
+    blank = np.array([None]) if values.dtype == object else np.zeros(1, values.dtype)
+    return np.where(missing, blank, values)

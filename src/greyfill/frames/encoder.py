@@ -1,4 +1,9 @@
-"""One schema of a table that comes in parts, each of which was encoded on its own."""
+"""The way in: any table → numbers, codes and a mask of holes.
+
+`encode` reads the columns, learns their `Schema` where none is given (`learn`), and turns cells
+into numbers. `merge_schemas` makes one schema for a table that comes in parts, each of which was
+encoded on its own.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,22 +14,140 @@ import narwhals as nw
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames.backends import dialect_of
-from greyfill.frames.cells import Array, Cells, check_finite, sorted_levels
+from greyfill.frames.backends import backend_of
 from greyfill.frames.columns import FAMILIES, null_cells, read_column, read_matrix, read_series
-from greyfill.frames.schema import Extent, Family, Field, Origin, Schema
+from greyfill.frames.schema import (
+    Array,
+    Cells,
+    Extent,
+    Family,
+    Field,
+    Origin,
+    Schema,
+    sorted_levels,
+)
 from greyfill.frames.validation import (
     TABLES,
     Frame,
     categorical_positions,
+    is_auto,
     open_table,
     ordinal_orders,
     read_or_refuse,
     refusing,
 )
-from greyfill.table import Floats, Kind, Table
+from greyfill.table import Bools, Column, Floats, Kind, Table
 
 CATEGORICAL_FAMILIES = frozenset({Family.BOOLEAN, Family.TEXT, Family.CATEGORY, Family.MIXED})
+NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
+"""Families of numbers; a column that has two of them is of the later one."""
+
+
+@refusing("X cannot be read as a table", TABLES)
+def encode(
+    X: Any,
+    *,
+    schema: Schema | None = None,
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+) -> tuple[Table, Origin]:
+    """Turn any table into numbers, codes and a mask of holes.
+
+    Parameters
+    ----------
+    X
+        A numpy array, a list of rows, or an eager frame of pandas, polars or pyarrow.
+    schema
+        What an earlier call learned; the codes are then the same, a value that it does
+        not have gets −1, and the other parameters are not used.
+    categorical_features
+        ``"auto"`` (by dtype), or names, positions or a mask of columns that are categorical too.
+    ordinal_features
+        Names or positions of ordinal columns (in the order of the dtype, else sorted), or a
+        dict from them to the ordered levels.
+    missing_values
+        One value or a list of values that stand for a hole, besides None, NaN, NA and NaT.
+
+    Dates, durations and times become float64 microseconds since the epoch or midnight; their
+    observed cells are kept as they are, so only imputed cells are rounded to that precision.
+
+    >>> table, origin = encode([[1.0, "no"], [None, "yes"], [3.0, None]])
+    >>> table.values
+    array([[1., 0.],
+           [0., 1.],
+           [3., 0.]])
+    >>> table.columns[1]
+    Column(name='x1', kind=<Kind.CATEGORICAL: 'categorical'>, n_levels=2)
+    """
+    table = open_table(X)
+    sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
+    names = _names(table)
+    by_dtype = is_auto(categorical_features) and ordinal_features is None
+    # A matrix of numbers is read as a whole: column by column would take several times as long.
+    matrix = _as_matrix(table) if (by_dtype if schema is None else schema.all_numbers) else None
+    if matrix is not None:
+        schema = schema or _schema_of_matrix(matrix, names, sentinels)
+        values, missing = read_matrix(matrix, sentinels)
+        families = (FAMILIES[matrix.dtype.kind],) * len(names)
+        boxed = (False,) * len(names)
+    else:
+        columns = _read(table, names, sentinels)
+        schema = schema or learn(columns, names, categorical_features, ordinal_features, sentinels)
+        values, missing = _numbers(columns, schema)
+        families, boxed = tuple(c.family for c in columns), tuple(c.boxed for c in columns)
+    _refuse_infinity(values, schema.columns)
+    origin = Origin(schema, nw.to_native(table, pass_through=True), missing, families, boxed)
+    return Table(values, missing, schema.columns), origin
+
+
+def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
+    """The extra missing values as a tuple; NaN and None need no mention.
+
+    >>> as_sentinels(["?", -999, None]), as_sentinels("NA"), as_sentinels(float("nan"))
+    (('?', -999), ('NA',), ())
+    """
+    if isinstance(missing_values, Mapping):
+        raise InvalidParameterError(
+            "missing_values holds for all columns and cannot be a dict. Give a value or a list of "
+            "values, or replace those of one column beforehand: X['age'].replace(-999, None)"
+        )
+    if isinstance(missing_values, set | frozenset):
+        given = list(sorted_levels(missing_values))  # a set's own order differs between processes
+    elif isinstance(missing_values, list | tuple | np.ndarray):
+        given = list(missing_values)
+    else:
+        given = [missing_values]
+    missing = null_cells(np.fromiter(given, dtype=object, count=len(given)))
+    return tuple(value for value, null in zip(given, missing, strict=True) if not null)
+
+
+def _names(table: Array | Frame) -> tuple[str, ...]:
+    if isinstance(table, nw.DataFrame):
+        return tuple(str(name) for name in table.columns)
+    return tuple(f"x{j}" for j in range(table.shape[1]))
+
+
+def _as_matrix(table: Array | Frame) -> Array | None:
+    """The whole table as one array of numbers, if it is one."""
+    if isinstance(table, nw.DataFrame):
+        return backend_of(table).matrix(table.to_native())
+    return table if table.dtype.kind in "fiu" else None
+
+
+def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
+    if matrix.dtype.kind == "f":  # nothing is to be learned from the cells
+        return Schema(tuple(Field(name, Kind.NUMERIC, Family.FLOAT) for name in names), sentinels)
+    return learn(_read(matrix, names, sentinels), names, None, None, sentinels)
+
+
+def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
+    read: Any = read_column if isinstance(table, np.ndarray) else read_series
+    columns: Any = table.T if isinstance(table, np.ndarray) else table.iter_columns()
+    return [
+        read_or_refuse(partial(read, name=name, sentinels=sentinels), column, name)
+        for column, name in zip(columns, names, strict=True)
+    ]
 
 
 def learn(
@@ -34,10 +157,15 @@ def learn(
     ordinal_features: Any,
     sentinels: tuple[Any, ...],
 ) -> Schema:
-    """Learn the schema of a table from its columns and the wishes of the user."""
+    """Learn the schema of a table from its columns and what the user said of them."""
     categorical = categorical_positions(categorical_features, names)
     orders = ordinal_orders(ordinal_features, names)
-    _refuse_both(categorical & orders.keys(), names)
+    both = categorical & orders.keys()
+    if both:
+        twice = ", ".join(repr(names[j]) for j in sorted(both))
+        raise InvalidParameterError(
+            f"Columns are in both categorical_features and ordinal_features: {twice}."
+        )
     fields = []
     for j, (cells, name) in enumerate(zip(columns, names, strict=True)):
         with refusing(f"Column {name!r} cannot be used"):
@@ -71,14 +199,6 @@ def _levels(
     return tuple(level for level in levels or () if level not in sentinels)
 
 
-def _refuse_both(both: Any, names: tuple[str, ...]) -> None:
-    if both:
-        twice = ", ".join(repr(names[j]) for j in sorted(both))
-        raise InvalidParameterError(
-            f"Columns are in both categorical_features and ordinal_features: {twice}."
-        )
-
-
 def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
     if order is None or cells.is_empty:
         return
@@ -94,157 +214,19 @@ def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) 
         )
 
 
-@refusing("X cannot be read as a table", TABLES)
-def encode(
-    X: Any,
-    *,
-    schema: Schema | None = None,
-    categorical_features: Any = "auto",
-    ordinal_features: Any = None,
-    missing_values: Any = None,
-) -> tuple[Table, Origin]:
-    """Turn any table into numbers, codes and a mask of holes.
-
-    Parameters
-    ----------
-    X
-        A numpy array, a list of rows, or an eager frame of pandas, polars or pyarrow.
-    schema
-        What an earlier call learned; the codes are then the same, a value that it never saw
-        gets −1, and the other parameters are not looked at.
-    categorical_features
-        ``"auto"`` (by dtype), or names, positions or a mask of columns that are categorical too.
-    ordinal_features
-        Names or positions of ordinal columns (in the order of the dtype, else sorted), or a
-        dict from them to the ordered levels.
-    missing_values
-        One value or a list of values that stand for a hole, besides None, NaN, NA and NaT.
-
-    Dates, durations and times become float64 microseconds since the epoch or midnight; their
-    observed cells are kept as they are, so only imputed cells are rounded to that precision.
-
-    >>> table, origin = encode([[1.0, "no"], [None, "yes"], [3.0, None]])
-    >>> table.values
-    array([[1., 0.],
-           [0., 1.],
-           [3., 0.]])
-    >>> table.columns[1]
-    Column(name='x1', kind=<Kind.CATEGORICAL: 'categorical'>, n_levels=2)
-    """
-    table = open_table(X)
-    sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values
-    by_dtype = _is_auto(categorical_features) and ordinal_features is None
-    if by_dtype if schema is None else schema.all_numbers:
-        matrix = _as_matrix(table)
-        if matrix is not None:
-            schema = schema or _schema_of_matrix(matrix, _names(table), sentinels)
-            return _encode_matrix(table, matrix, schema)
-    columns = _read(table, _names(table), sentinels)
-    if schema is None:
-        schema = learn(columns, _names(table), categorical_features, ordinal_features, sentinels)
-    return _encode_columns(table, columns, schema)
-
-
-def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
-    """The extra missing values as a tuple; NaN and None need no mention.
-
-    >>> as_sentinels(["?", -999, None]), as_sentinels("NA"), as_sentinels(float("nan"))
-    (('?', -999), ('NA',), ())
-    """
-    if isinstance(missing_values, Mapping):
-        raise InvalidParameterError(
-            "missing_values holds for all columns and cannot be a dict. Give a value or a list of "
-            "values, or replace those of one column beforehand: X['age'].replace(-999, None)"
-        )
-    if isinstance(missing_values, set | frozenset):
-        given = list(sorted_levels(missing_values))  # a set's own order differs between processes
-    elif isinstance(missing_values, list | tuple | np.ndarray):
-        given = list(missing_values)
-    else:
-        given = [missing_values]
-    missing = null_cells(np.fromiter(given, dtype=object, count=len(given)))
-    return tuple(value for value, null in zip(given, missing, strict=True) if not null)
-
-
-def _is_auto(categorical_features: Any) -> bool:
-    return categorical_features is None or (
-        isinstance(categorical_features, str) and categorical_features == "auto"
-    )
-
-
-def _as_matrix(table: Array | Frame) -> Array | None:
-    """The whole table as one array of numbers, if it is one."""
-    if isinstance(table, nw.DataFrame):
-        return dialect_of(table).matrix(table.to_native())
-    return table if table.dtype.kind in "fiu" else None
-
-
-def _encode_matrix(table: Array | Frame, matrix: Array, schema: Schema) -> tuple[Table, Origin]:
-    values, missing = read_matrix(matrix, schema.missing_values)
-    check_finite(values, schema.columns)
-    families = (FAMILIES[matrix.dtype.kind],) * matrix.shape[1]
-    origin = Origin(schema, _native(table), missing, families, (False,) * matrix.shape[1])
-    return Table(values, missing, schema.columns), origin
-
-
-def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
-    family = FAMILIES[matrix.dtype.kind]
-    extents: list[Extent] = [None] * len(names)
-    if family is Family.INTEGER:
-        extents = [read_column(matrix[:, j], n, sentinels).extent for j, n in enumerate(names)]
-    fields = zip(names, extents, strict=True)
-    return Schema(
-        tuple(Field(name, Kind.NUMERIC, family, extent=extent) for name, extent in fields),
-        sentinels,
-    )
-
-
-def _names(table: Array | Frame) -> tuple[str, ...]:
-    if isinstance(table, nw.DataFrame):
-        return tuple(str(name) for name in table.columns)
-    return tuple(f"x{j}" for j in range(table.shape[1]))
-
-
-def _native(table: Array | Frame) -> Any:
-    return table.to_native() if isinstance(table, nw.DataFrame) else table
-
-
-def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
-    if isinstance(table, nw.DataFrame):
-        return [
-            read_or_refuse(partial(read_series, name=name, sentinels=sentinels), series, name)
-            for series, name in zip(table.iter_columns(), names, strict=True)
-        ]
-    return [
-        read_or_refuse(partial(read_column, name=name, sentinels=sentinels), table[:, j], name)
-        for j, name in enumerate(names)
-    ]
-
-
-def _encode_columns(
-    table: Array | Frame, columns: list[Cells], schema: Schema
-) -> tuple[Table, Origin]:
-    values = np.empty((len(columns[0].values), len(columns)))
-    missing = np.empty(values.shape, dtype=bool)
+def _numbers(columns: list[Cells], schema: Schema) -> tuple[Floats, Bools]:
+    """The cells as the numbers or codes of their fields, 0 in the holes, and the holes."""
+    values = np.zeros((len(columns[0].values), len(columns)))
+    missing = np.column_stack([cells.missing for cells in columns])
     for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
+        if cells.is_empty:
+            continue
         with refusing(f"Column {field.name!r} cannot be used"):
-            values[:, j] = _numbers(cells, field)
-        missing[:, j] = cells.missing
+            _refuse_another_meaning(cells, field)
+            is_number = field.kind is Kind.NUMERIC
+            values[:, j] = cells.numbers() if is_number else cells.codes(field.codes)
     values[missing] = 0.0
-    check_finite(values, schema.columns)
-    families = tuple(cells.family for cells in columns)
-    boxed = tuple(cells.boxed for cells in columns)
-    return Table(values, missing, schema.columns), Origin(
-        schema, _native(table), missing, families, boxed
-    )
-
-
-def _numbers(cells: Cells, field: Field) -> Floats:
-    """The cells as the numbers or codes of their field."""
-    if cells.is_empty:
-        return np.zeros(len(cells.values))
-    _refuse_another_meaning(cells, field)
-    return cells.numbers() if field.kind is Kind.NUMERIC else cells.codes(field.codes)
+    return values, missing
 
 
 def _refuse_another_meaning(cells: Cells, field: Field) -> None:
@@ -264,8 +246,15 @@ def _refuse_another_meaning(cells: Cells, field: Field) -> None:
     )
 
 
-NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
-"""Families of numbers; a column that has two of them is of the later one."""
+def _refuse_infinity(values: Floats, columns: tuple[Column, ...]) -> None:
+    """Refuse infinite numbers, with the place of the first one."""
+    if np.isfinite(values).all():
+        return
+    row, column = (int(index[0]) for index in np.nonzero(~np.isfinite(values)))
+    raise InvalidDataError(
+        f"Input X contains infinity: column {columns[column].name!r} is infinite in row {row}. "
+        "Replace it by a finite number, or by a missing value to have it imputed."
+    )
 
 
 def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
@@ -288,19 +277,20 @@ def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
 
 
 def _merge_column(fields: dict[int, Field]) -> Field:
-    """One field of those of all parts; parts without a value say nothing."""
-    told = {n: field for n, field in fields.items() if not field.is_silent} or fields
-    (first, merged), *others = told.items()
+    """One field of those of all parts; parts without a value are left out."""
+    typed = {n: field for n, field in fields.items() if not field.is_untyped} or fields
+    (first, merged), *others = typed.items()
+    one = merged
     for number, other in others:
         family = _merge_families(merged, other)
         if family is None:
-            raise _conflict(fields[first], first, other, number)
-        merged = replace(
-            merged,
-            family=family,
-            levels=_merge_levels(merged, other),
-            extent=_merge_extents(merged, other),
-        )
+            raise InvalidDataError(
+                f"Column {one.name!r} holds {one.kind.value} cells ({one.family}) in partition "
+                f"{first} and {other.kind.value} ones ({other.family}) in partition {number}. Give "
+                f"it one dtype, for example frame.astype({{{one.name!r}: 'string'}})."
+            )
+        levels, extent = _merge_levels(merged, other), _merge_extents(merged, other)
+        merged = replace(merged, family=family, levels=levels, extent=extent)
     return merged
 
 
@@ -329,11 +319,3 @@ def _merge_extents(one: Field, other: Field) -> Extent:
     if not known or (len(known) == 1 and one.family is not other.family):
         return None
     return min(low for low, _ in known), max(high for _, high in known)
-
-
-def _conflict(one: Field, first: int, other: Field, number: int) -> InvalidDataError:
-    return InvalidDataError(
-        f"Column {one.name!r} holds {one.kind.value} cells ({one.family}) in partition {first} and "
-        f"{other.kind.value} ones ({other.family}) in partition {number}. Give it one dtype, for "
-        f"example frame.astype({{{one.name!r}: 'string'}})."
-    )

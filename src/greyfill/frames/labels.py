@@ -1,4 +1,4 @@
-"""The class labels of the rows."""
+"""The labels of the rows: from any library to an array, to codes and classes."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -7,13 +7,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
-from greyfill.conventions import own_errors
+from greyfill.checks import own_errors
 from greyfill.exceptions import InvalidDataError, TargetColumnWarning
-from greyfill.frames.cells import Array, sorted_levels
 from greyfill.frames.columns import read_column, read_series
 from greyfill.frames.decoder import MOMENTS, boxed_array
+from greyfill.frames.schema import Array, sorted_levels
 from greyfill.frames.validation import read_or_refuse, refusing
 from greyfill.table import Bools, Ints
 
@@ -29,14 +28,53 @@ def labels_to_array(y: Any) -> tuple[Array, Bools]:
     array([False,  True, False])
     """
     column = _one_column(y)
-    cells = _cells(column)
-    if cells.values.dtype.kind == "f":
-        _refuse_infinity(cells.values)
+    read = read_series if isinstance(column, nw.Series) else read_column
+    cells = read_or_refuse(partial(read, name="y", sentinels=()), column, "y")
+    values = cells.values
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        row = int(np.isinf(values).argmax())
+        raise InvalidDataError(f"Input y contains infinity: row {row}. Labels must be finite.")
     if cells.declared is not None:
-        levels = np.fromiter(cells.declared, dtype=object, count=len(cells.declared))
-        values = levels[cells.values] if len(levels) else np.full(len(cells.values), None)
-        return values, cells.missing
-    return np.asarray(column) if cells.family in MOMENTS else cells.values, cells.missing
+        levels = boxed_array(cells.declared)
+        return levels[values] if len(levels) else np.full(len(values), None), cells.missing
+    return np.asarray(column) if cells.family in MOMENTS else values, cells.missing
+
+
+def _one_column(y: Any) -> Any:
+    """The labels as a series or a 1-D array; a single column passes with a warning."""
+    table = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(table, nw.Series):
+        return table
+    if isinstance(table, nw.DataFrame):
+        _warn_of_column(table.shape)
+        return table[:, 0]
+    if np.isscalar(table) or isinstance(table, Mapping | nw.LazyFrame):
+        given = repr(table) if np.isscalar(table) else f"a {type(table).__name__}"
+        raise InvalidDataError(
+            "y should be a 1d array of one label for each row, such as the column "
+            f"frame['class'] itself, not {given}."
+        )
+    with own_errors():
+        array = np.asarray(y)
+    if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        array = np.array(y, dtype=object)  # numpy would turn numbers beside texts into texts
+    if array.ndim != 1:
+        _warn_of_column(array.shape)
+    return array.ravel()
+
+
+def _warn_of_column(shape: tuple[int, ...]) -> None:
+    """Let a single column pass with the warning of scikit-learn."""
+    if len(shape) != 2 or shape[1] != 1:
+        raise InvalidDataError(f"y should be a 1d array, got an array of shape {shape} instead.")
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape "
+        "of y to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=2,
+    )
 
 
 @refusing(*UNREADABLE)
@@ -96,55 +134,3 @@ def warn_of_target(y: Any, names: tuple[str, ...]) -> None:
                 TargetColumnWarning,
                 stacklevel=4,
             )
-
-
-def _cells(column: Any) -> Any:
-    if isinstance(column, nw.Series):
-        return read_or_refuse(partial(read_series, name="y", sentinels=()), column, "y")
-    return read_or_refuse(partial(read_column, name="y", sentinels=()), column, "y")
-
-
-def _one_column(y: Any) -> Any:
-    """The labels as a series or a 1-D array; a single column passes with a warning."""
-    table = nw.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(table, nw.Series):
-        return table
-    if isinstance(table, nw.DataFrame):
-        _warn_of_column(table.shape)
-        return table[:, 0]
-    _refuse_no_labels(table)
-    with own_errors():
-        array = np.asarray(y)
-    if array.dtype.kind == "U" and not isinstance(y, np.ndarray):
-        array = np.array(y, dtype=object)  # numpy would turn numbers beside texts into texts
-    if array.ndim != 1:
-        _warn_of_column(array.shape)
-    return array.ravel()
-
-
-def _refuse_no_labels(y: Any) -> None:
-    """Refuse what cannot be one label for each row, such as the name of the column."""
-    if np.isscalar(y) or isinstance(y, Mapping | nw.LazyFrame):
-        given = repr(y) if np.isscalar(y) else f"a {type(y).__name__}"
-        raise InvalidDataError(
-            "y should be a 1d array of one label for each row, such as the column "
-            f"frame['class'] itself, not {given}."
-        )
-
-
-def _warn_of_column(shape: tuple[int, ...]) -> None:
-    """Let a single column pass with the warning of scikit-learn."""
-    if len(shape) != 2 or shape[1] != 1:
-        raise InvalidDataError(f"y should be a 1d array, got an array of shape {shape} instead.")
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. Please change the shape "
-        "of y to (n_samples, ), for example using ravel().",
-        DataConversionWarning,
-        stacklevel=2,
-    )
-
-
-def _refuse_infinity(labels: Array) -> None:
-    if np.isinf(labels).any():
-        row = int(np.isinf(labels).argmax())
-        raise InvalidDataError(f"Input y contains infinity: row {row}. Labels must be finite.")

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from greyfill.frames.backends import Dialect, dialect_named
-from greyfill.frames.cells import Array
+from greyfill.frames.schema import Array
 from greyfill.table import Bools, Ints
 
 LIBRARY_DTYPES = (pd.PeriodDtype, pd.IntervalDtype)
@@ -17,7 +15,7 @@ SHARES_MEMORY = int(pd.__version__.split(".")[0]) < 3
 
 
 def plain(series: Any) -> Array | None:
-    """The cells as numpy has them, if the dtype is one of numpy or known to pandas only."""
+    """The cells as numpy has them, if the dtype is one of numpy or of pandas alone."""
     if isinstance(series.dtype, np.dtype):
         return np.asarray(series.to_numpy())
     if isinstance(series.dtype, pd.DatetimeTZDtype):
@@ -35,17 +33,11 @@ def matrix(frame: Any) -> Array | None:
     return np.asarray(frame.to_numpy()) if is_matrix else None
 
 
-def dtype(series: Any) -> Any:
-    """The dtype in the words of narwhals, which does not know every time zone."""
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        return nw.Datetime(series.dtype.unit, str(series.dtype.tz))
-    return nw.from_native(series, series_only=True).dtype
-
-
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
-    """Positions of the cells among the categories, the categories, and whether they are ordered."""
     if isinstance(series.dtype, pd.ArrowDtype):
-        return _arrow().categories(_chunks(series))
+        from greyfill.frames import arrow_backend
+
+        return arrow_backend.categories(_chunks(series))
     if not isinstance(series.dtype, pd.CategoricalDtype):
         codes, levels = series.factorize()
         return codes.astype(np.intp), tuple(levels.tolist()), False
@@ -54,9 +46,10 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
 
 
 def patch(series: Any, missing: Bools, values: Array) -> Any:
-    """The same column, with values in the holes."""
     if isinstance(series.dtype, pd.ArrowDtype):
-        chunks = _arrow().patch(_chunks(series), missing, values)
+        from greyfill.frames import arrow_backend
+
+        chunks = arrow_backend.patch(_chunks(series), missing, values)
         return pd.Series(pd.arrays.ArrowExtensionArray(chunks), index=series.index, copy=False)
     if isinstance(series.dtype, np.dtype):
         cells = series.to_numpy(copy=True)
@@ -64,7 +57,8 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
         return pd.Series(cells, index=series.index, dtype=series.dtype, copy=False)
     array = series.array.copy()
     if isinstance(series.dtype, pd.CategoricalDtype):
-        array = _with_levels(array, values)
+        distinct = dict.fromkeys(values.tolist())
+        array = array.add_categories([v for v in distinct if v not in array.categories])
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         values = pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(series.dtype.tz).array
     if isinstance(series.dtype, LIBRARY_DTYPES) and not isinstance(values[0], LIBRARY_CELLS):
@@ -74,12 +68,10 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
 
 
 def build(values: Array) -> Any:
-    """A new column."""
     return pd.Series(values)
 
 
 def replace(frame: Any, columns: dict[int, Any]) -> Any:
-    """The same frame with some columns exchanged, by position."""
     result = frame.copy(deep=SHARES_MEMORY)
     for position, column in columns.items():
         result.isetitem(position, column.set_axis(frame.index))
@@ -87,21 +79,17 @@ def replace(frame: Any, columns: dict[int, Any]) -> Any:
 
 
 def keep(frame: Any, kept: Bools) -> Any:
-    """The same frame with only some columns."""
     return frame.iloc[:, np.flatnonzero(kept)]
 
 
 def append(frame: Any, columns: dict[str, Bools]) -> Any:
-    """The same frame with boolean columns added at its end."""
-    if not frame.shape[1] and not len(
-        frame
-    ):  # a table of another library that lost all columns has lost its rows
+    # A table of another library that lost all columns has lost its rows.
+    if not frame.shape[1] and not len(frame):
         frame = pd.DataFrame(index=range(len(next(iter(columns.values())))))
     return pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1)
 
 
 def from_array(array: Array, names: tuple[str, ...]) -> Any:
-    """A frame from a numpy array."""
     return pd.DataFrame(array, columns=list(names)).infer_objects()
 
 
@@ -110,13 +98,3 @@ def _chunks(series: Any) -> Any:
 
     array = pa.array(series.array)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _arrow() -> Dialect:
-    return dialect_named("pyarrow")
-
-
-def _with_levels(array: Any, values: Array) -> Any:
-    """The same categories, and those of the values that are not among them."""
-    new = [value for value in dict.fromkeys(values.tolist()) if value not in array.categories]
-    return array.add_categories(new) if new else array

@@ -1,12 +1,23 @@
-"""What `fit` learned about the columns, and what one call must remember to write them back."""
+"""How columns are described.
 
+`Family` is how cells are stored, `Cells` is one column as it was read, `Field` and `Schema` are
+what `fit` learned of one column and of all, and `Origin` is what one call keeps to write its
+table back.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
-from greyfill.table import Bools, Column, Kind
+import numpy as np
+from numpy.typing import NDArray
 
+from greyfill.table import Bools, Column, Floats, Kind
+
+Array = NDArray[Any]
 Extent = tuple[int, int] | None
 """The least and the largest, exactly."""
 
@@ -56,6 +67,81 @@ def meaning(family: Family, levels: tuple[Any, ...]) -> str:
     return "text" if levels and all(isinstance(level, str) for level in levels) else "anything"
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One column: ``values`` hold 0 or None in the holes.
+
+    Dates, durations and times are float64 microseconds. A category holds the positions of its
+    cells in ``declared``, the levels of its dtype; so does text of a typed column, among its
+    distinct values. ``boxed`` cells are Python objects. ``ticks`` are moments or whole numbers that
+    ``values`` hold only rounded, in steps of ``tick`` nanoseconds or of one.
+    """
+
+    values: Array
+    missing: Bools
+    family: Family
+    declared: tuple[Any, ...] | None = None
+    ordered: bool = False
+    boxed: bool = False
+    ticks: Array | None = None
+    tick: int = 1
+
+    @property
+    def meaning(self) -> str:
+        """What the cells stand for."""
+        return meaning(self.family, self.declared or ())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every cell is a hole."""
+        return bool(self.missing.all())
+
+    @property
+    def extent(self) -> Extent:
+        """The exact least and largest observed whole number, or nanosecond of a moment."""
+        whole = self.ticks if self.ticks is not None else self.values
+        if self.is_empty or (self.ticks is None and whole.dtype.kind not in "iu"):
+            return None
+        observed = whole[~self.missing]
+        return int(observed.min()) * self.tick, int(observed.max()) * self.tick
+
+    def numbers(self) -> Floats:
+        """The cells as float64, 0 in the holes and where there is no number to be had."""
+        if self.meaning not in COUNTABLE:
+            return np.zeros(len(self.values))
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+            return self.values.astype(np.float64)
+
+    def uniques(self) -> tuple[Any, ...]:
+        """The distinct observed values, sorted."""
+        if self.declared is not None:
+            return sorted_levels(self.declared)
+        return sorted_levels(dict.fromkeys(self.values[~self.missing].tolist()))
+
+    def codes(self, lookup: dict[Any, int]) -> Floats:
+        """The code of each cell, −1 for a value that is not in the lookup."""
+        if self.declared is not None:
+            codes = np.fromiter((lookup.get(level, -1) for level in self.declared), np.float64)
+            return codes[self.values] if len(codes) else np.full(len(self.values), -1.0)
+        values = self.values.tolist()
+        return np.fromiter(map(lookup.get, values, repeat(-1)), np.float64, len(values))
+
+
+def sorted_levels(levels: Iterable[Any]) -> tuple[Any, ...]:
+    """Levels in ascending order, by type and then by value when they cannot be compared.
+
+    >>> sorted_levels(["b", 10, "a", 9])
+    (9, 10, 'a', 'b')
+    """
+    keys = (None, lambda v: (type(v).__name__, v), lambda v: (type(v).__name__, repr(v)))
+    for key in keys:
+        try:
+            return tuple(sorted(levels, key=key))
+        except TypeError:
+            continue
+    raise AssertionError("text can always be sorted")  # pragma: no cover
+
+
 @dataclass(frozen=True)
 class Field:
     """One column as `fit` saw it: name, kind, family, and its levels in the order of the codes.
@@ -78,8 +164,8 @@ class Field:
         return meaning(self.family, self.levels)
 
     @property
-    def is_silent(self) -> bool:
-        """Whether nothing tells what the cells are: all are None, or missing texts."""
+    def is_untyped(self) -> bool:
+        """Whether no cell shows what the column holds: all are None, or missing texts."""
         is_text = self.family is Family.TEXT and not self.levels
         return self.family is Family.EMPTY or is_text
 

@@ -1,4 +1,9 @@
-"""Which columns the user called categorical or ordinal."""
+"""What is refused, and in which words.
+
+`open_table` refuses what is no table, `categorical_positions` and `ordinal_orders` refuse a choice
+of columns that does not fit it. `refusing` turns what a library raises into an `InvalidDataError`
+with a remedy, and `read_or_refuse` adds the column and the row.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,20 +14,30 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from greyfill.checks import is_whole
 from greyfill.exceptions import (
     GreyfillError,
     InvalidDataError,
     InvalidParameterError,
     InvalidTypeError,
 )
-from greyfill.frames.cells import Array
+from greyfill.frames.schema import Array
+
+Frame = nw.DataFrame[Any]
+Names = tuple[str, ...]
 
 CONVERT = "Convert the column to numbers, text, categories or dates, or drop it."
 REPLACE = (
     "Replace that value, convert the column to numbers, text, categories or dates, or drop it."
 )
 TABLES = "Pass a frame of pandas, polars or pyarrow, an array of two dimensions, or a list of rows."
+ONE_DIMENSION = (
+    "Expected 2D array, got 1D array instead:\narray={}.\nReshape your data either using "
+    "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+    "contains a single sample."
+)
 LONGEST = 60
+"""Characters of a cell in an error."""
 
 
 @contextmanager
@@ -68,13 +83,11 @@ def _unreadable(read: Callable[[Any], Any], column: Any, name: str) -> str:
             readable = middle
         except InvalidDataError:
             unreadable = middle
-    return f"Column {name!r} cannot be read: row {readable} holds {_cell(column, readable)}"
-
-
-def _cell(column: Any, row: int) -> str:
+    cell = "a value that cannot be shown"
     with suppress(Exception):
-        return shown(column.to_list()[row] if isinstance(column, nw.Series) else column[row])
-    return "a value that cannot be shown"
+        cells = column.to_list() if isinstance(column, nw.Series) else column
+        cell = shown(cells[readable])
+    return f"Column {name!r} cannot be read: row {readable} holds {cell}"
 
 
 def shown(cell: Any) -> str:
@@ -90,21 +103,11 @@ def shown(cell: Any) -> str:
     return f"a value of type {type(cell).__name__}"
 
 
-Frame = nw.DataFrame[Any]
-
-ONE_DIMENSION = (
-    "Expected 2D array, got 1D array instead:\narray={}.\nReshape your data either using "
-    "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
-    "contains a single sample."
-)
-
-
 @refusing("X cannot be read as a table", TABLES)
 def open_table(X: Any) -> Array | Frame:
     """Return X as a numpy array or a narwhals frame of two dimensions, or say what is wrong."""
     if type(X) is np.ndarray:
         return _checked_array(X)
-    _refuse_sparse(X)
     try:
         frame = nw.from_native(X, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
@@ -113,7 +116,12 @@ def open_table(X: Any) -> Array | Frame:
         ) from None
     if isinstance(frame, nw.DataFrame):
         _refuse_no_cells(frame.shape)
-        _refuse_mixed_names(frame.columns)
+        others = [name for name in frame.columns if not isinstance(name, str)]
+        if 0 < len(others) < len(frame.columns):
+            raise InvalidTypeError(
+                f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
+                "X.columns = X.columns.astype(str)."
+            )
         return frame
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
@@ -147,6 +155,11 @@ def _refuse_no_table(X: Any) -> None:
     if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
         what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
         raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise InvalidTypeError(
+            f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
+            "apart, so dense data is required. Use X.toarray()."
+        )
 
 
 def _as_array(X: Any) -> Array:
@@ -185,25 +198,10 @@ def _refuse_no_cells(shape: tuple[int, ...]) -> None:
             )
 
 
-def _refuse_mixed_names(names: list[Any]) -> None:
-    """Refuse texts beside other names, as scikit-learn does."""
-    others = [name for name in names if not isinstance(name, str)]
-    if 0 < len(others) < len(names):
-        raise InvalidTypeError(
-            f"Some column names are text, others are not, such as {others[0]!r}. Rename them: "
-            "X.columns = X.columns.astype(str)."
-        )
-
-
-def _refuse_sparse(X: Any) -> None:
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise InvalidTypeError(
-            f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
-            "apart, so dense data is required. Use X.toarray()."
-        )
-
-
-Names = tuple[str, ...]
+def is_auto(categorical_features: Any) -> bool:
+    """Whether the dtypes alone say which columns are categorical."""
+    is_text = isinstance(categorical_features, str)  # arrays compare cell by cell
+    return categorical_features is None or (is_text and categorical_features == "auto")
 
 
 def categorical_positions(categorical_features: Any, names: Names) -> frozenset[int]:
@@ -212,7 +210,7 @@ def categorical_positions(categorical_features: Any, names: Names) -> frozenset[
     >>> sorted(categorical_positions(["sex", 0], ("age", "sex", "pay")))
     [0, 1]
     """
-    if categorical_features is None or _is_auto(categorical_features):
+    if is_auto(categorical_features):
         return frozenset()
     if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
         raise InvalidParameterError(
@@ -237,51 +235,33 @@ def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, 
     positions = _positions(list(ordinal_features), names, "ordinal_features")
     if not isinstance(ordinal_features, Mapping):
         return dict.fromkeys(positions)
-    orders = [_levels(column, levels) for column, levels in ordinal_features.items()]
-    return dict(zip(positions, orders, strict=True))
-
-
-def _levels(column: Any, levels: Any) -> tuple[Any, ...]:
-    """The levels of one ordinal column, lowest first."""
-    if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise InvalidParameterError(
-            f"ordinal_features gives {levels!r} as the levels of column {column!r}. List them, "
-            "lowest first; or pass a list of columns, whose levels are then taken as sorted."
-        )
-    return tuple(levels)
-
-
-def _is_auto(categorical_features: Any) -> bool:
-    return isinstance(categorical_features, str) and categorical_features == "auto"
+    for column, levels in ordinal_features.items():
+        if isinstance(levels, str) or not isinstance(levels, Iterable):
+            raise InvalidParameterError(
+                f"ordinal_features gives {levels!r} as the levels of column {column!r}. List them, "
+                "lowest first; or pass a list of columns, whose levels are then taken as sorted."
+            )
+    return dict(zip(positions, map(tuple, ordinal_features.values()), strict=True))
 
 
 def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:
+    """The positions of columns given by name, by position from either end, or by a mask."""
+    n = len(names)
     if selection and all(isinstance(item, bool | np.bool_) for item in selection):
-        return _from_mask(selection, names, parameter)
-    places = {name: position for position, name in enumerate(names)}
-    found = [_position(item, places) for item in selection]
-    unknown = [item for item, position in zip(selection, found, strict=True) if position is None]
+        if len(selection) != n:
+            raise InvalidParameterError(
+                f"{parameter} is a mask of {len(selection)} columns, but the table has {n}."
+            )
+        return np.flatnonzero(selection).tolist()
+    places: dict[Any, int] = {j: j % n for j in range(-n, n)} | {c: j for j, c in enumerate(names)}
+    keys = [int(i) if is_whole(i) else str(i) for i in selection]
+    unknown = [item for item, key in zip(selection, keys, strict=True) if key not in places]
     if unknown:
         raise InvalidParameterError(
             f"{parameter} names columns that are not in the table: {_listed(unknown)}. "
-            f"Its {len(names)} columns are {_listed(names)}."
+            f"Its {n} columns are {_listed(names)}."
         )
-    return [position for position in found if position is not None]
-
-
-def _from_mask(mask: list[Any], names: Names, parameter: str) -> list[int]:
-    if len(mask) != len(names):
-        raise InvalidParameterError(
-            f"{parameter} is a mask of {len(mask)} columns, but the table has {len(names)}."
-        )
-    return [position for position, chosen in enumerate(mask) if chosen]
-
-
-def _position(item: Any, places: dict[str, int]) -> int | None:
-    if isinstance(item, int | np.integer) and not isinstance(item, bool):
-        n_columns = len(places)
-        return int(item) % n_columns if -n_columns <= item < n_columns else None
-    return places.get(str(item))
+    return [places[key] for key in keys]
 
 
 def _listed(items: Any, most: int = 10) -> str:

@@ -11,8 +11,14 @@ from sklearn import get_config
 from sklearn.base import TransformerMixin
 
 from greyfill import exceptions, frames, late
-from greyfill.checks import check_choice, check_flag, check_installed, check_whole, is_whole
-from greyfill.conventions import check_fitted
+from greyfill.checks import (
+    check_choice,
+    check_fitted,
+    check_flag,
+    check_installed,
+    check_whole,
+    is_whole,
+)
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
 from greyfill.table import Bools, Floats, Ints, Table

@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 
 from greyfill._chained import chain, missforest
 from greyfill._chained.missforest import overall_error
-from greyfill.checks import check_choice, check_seed, check_whole
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_choice, check_fitted, check_seed, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Table

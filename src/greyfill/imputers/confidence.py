@@ -10,8 +10,7 @@ from greyfill import frames
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.reasons import Reasons, reasons
 from greyfill._grey.uncertainty import draws, ranges
-from greyfill.checks import check_share, check_whole
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_fitted, check_share, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation

@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from greyfill import frames, memory
-from greyfill.checks import check_jobs
-from greyfill.conventions import OwnParameters, check_fitted, own_errors
+from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Table
 

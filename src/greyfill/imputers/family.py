@@ -12,8 +12,7 @@ from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe, fill_new
 from greyfill._neighbors.provenance import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
-from greyfill.checks import check_choice, check_whole, is_whole, seed_of
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_choice, check_fitted, check_whole, is_whole, seed_of
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table

@@ -8,8 +8,14 @@ from sklearn.utils import check_random_state
 
 from greyfill._grey.grey_engine import GreySettings, fill_by_panels, tune
 from greyfill._grey.selection import PanelChoice
-from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
-from greyfill.conventions import check_fitted
+from greyfill.checks import (
+    check_choice,
+    check_fitted,
+    check_seed,
+    check_tolerance,
+    check_whole,
+    is_whole,
+)
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.confidence import Answers
 from greyfill.imputers.estimator import told_error

@@ -18,8 +18,7 @@ from greyfill._grey.grey_engine import (
     predict,
     teach,
 )
-from greyfill.checks import check_seed, check_whole, is_number
-from greyfill.conventions import OwnScore
+from greyfill.checks import OwnScore, check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, told_error
 from greyfill.ranges import from_share

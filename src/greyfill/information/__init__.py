@@ -1,17 +1,16 @@
 """Entropy and mutual information in bits, and the feature weights made of them.
 
-::
+```
+sums      sums that no order of their terms changes
+entropy   counts → entropy, histogram information                      eqs (16), (19), (25)
+parzen    a number and a category: I(X; Y) = H(Y) − H(Y|X)             eqs (24)–(29)
+          two numbers: the mean of log p(x, y) / p(x)p(y)              eq (22)
+measures  a whole table → one number a column, by Parzen windows, nearest neighbors,
+          distance correlation or a random forest → weights            eq (30)
+```
 
-    blocks.py     bounded memory
-    sums.py       sums that no order of their terms changes
-    entropy.py    counts → entropy, histogram information              eqs (16), (19), (25)
-    windows.py    columns → units of their Parzen window; fine grids   eq (26)
-    parzen.py     a number and a category: I(X; Y) = H(Y) − H(Y|X)     eqs (24)–(29)
-    pairs.py      two numbers: the mean of log p(x, y) / p(x)p(y)      eq (22)
-    nearest.py    any pair by nearest neighbors (KSG), no bandwidth
-    distances.py  any pair by distance correlation
-    forest.py     all columns at once by a random forest
-    relevance.py  a whole table → one number a column → weights        eq (30)
+The path is upwards: `class_information` and `pair_information` choose a measure, which takes its
+columns in blocks through `parzen` and `entropy`, whose sums are exact in `sums`.
 
 Each Parzen estimate has two evaluations with the same meaning: an exact one, O(n²) in bounded
 memory, for few rows, and a binned one, O(n log n), above ``EXACT_ROWS`` rows.
@@ -29,14 +28,12 @@ from greyfill.information.measures import (
     pair_information,
     squared_distance_correlation,
 )
-from greyfill.information.pairs import (
-    binned_density_information,
-    density_information,
-    exact_density_information,
-)
 from greyfill.information.parzen import (
     EXACT_ROWS,
+    binned_density_information,
     binned_parzen_information,
+    density_information,
+    exact_density_information,
     exact_parzen_information,
     parzen_information,
 )

@@ -1,4 +1,8 @@
-"""Entropy of counts, and mutual information of categories by histogram."""
+"""Entropy of counts, mutual information of categories by histogram, and what all estimates share.
+
+`blocks` bound the memory of a sum, `known_cells` are those that count, `dense_codes` are 0, 1, 2 …
+and `without_rounding` clips what an estimate of 0 leaves.
+"""
 
 from collections.abc import Iterator
 
@@ -9,6 +13,8 @@ from greyfill.table import Bools, Floats, Ints, Kind, Table
 
 # Numbers held at once: 2 MB, which stays in a core's cache.
 BLOCK_CELLS = 2**18
+# Rounding leaves about 1e-16 bits where the information is 0; normalize would blow that up.
+NEGLIGIBLE = 1e-12
 
 
 def blocks(n: int, cells_each: int) -> Iterator[slice]:
@@ -23,9 +29,8 @@ def blocks(n: int, cells_each: int) -> Iterator[slice]:
 
 
 def known_cells(table: Table) -> Bools:
-    """Observed cells whose value means something: a code of −1 is a level nobody knows.
+    """Observed cells whose value means something: a code of −1 is a level unseen in `fit`.
 
-    >>> import numpy as np
     >>> from greyfill.table import Column
     >>> values, missing = np.array([[-1.0], [0.0]]), np.array([[False], [False]])
     >>> known_cells(Table(values, missing, (Column("sex", Kind.CATEGORICAL, 1),))).ravel()
@@ -33,10 +38,6 @@ def known_cells(table: Table) -> Bools:
     """
     holds_codes = np.array([c.kind is not Kind.NUMERIC for c in table.columns], dtype=bool)
     return np.asarray(~table.missing & ~(holds_codes & (table.values < 0)))
-
-
-# Rounding leaves about 1e-16 bits where the information is 0; normalize would blow that up.
-NEGLIGIBLE = 1e-12
 
 
 def entropy(codes: Ints, n_levels: int) -> float:
@@ -67,7 +68,6 @@ def histogram_information(a: Ints, b: Ints) -> float:
 def information_of_counts(counts: Floats) -> float:
     """Histogram information (19) of two columns of categories from the table of their counts.
 
-    >>> import numpy as np
     >>> information_of_counts(np.array([[2.0, 0.0], [0.0, 2.0]]))
     1.0
     """
@@ -85,7 +85,6 @@ def histogram_columns(codes: Ints, known: Bools, labels: Ints) -> Floats:
     With S = Σ c log₂ c over counts c, (19) reads I = log₂ n + (S_ab − S_a − S_b) / n.
     Only cells that occur are counted, so two columns of n levels cost O(n log n), not O(n²).
 
-    >>> import numpy as np
     >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
     >>> histogram_columns(codes, np.ones((2, 4), dtype=bool), np.array([0, 0, 1, 1]))
     array([1., 0.])
@@ -101,7 +100,6 @@ def entropy_of_masses(masses: Floats) -> Floats:
 
     H = log₂ M − (1/M) Σ_y m_y log₂ m_y,  M = Σ_y m_y
 
-    >>> import numpy as np
     >>> entropy_of_masses(np.array([[2.0, 2.0], [5.0, 0.0]]))
     array([1., 0.])
     """
@@ -114,7 +112,6 @@ def entropy_of_masses(masses: Floats) -> Floats:
 def dense_codes(codes: Ints) -> Ints:
     """Recode each row to 0, 1, 2 … in the order of its values.
 
-    >>> import numpy as np
     >>> dense_codes(np.array([[7, -1, 7], [3, 2, 1]]))
     array([[1, 0, 1],
            [2, 1, 0]])
@@ -131,7 +128,6 @@ def dense_codes(codes: Ints) -> Ints:
 def without_rounding(information: Floats) -> Floats:
     """Information that is never negative, and exactly 0 where only rounding is left.
 
-    >>> import numpy as np
     >>> without_rounding(np.array([-0.1, 1e-16, 0.5]))
     array([0. , 0. , 0.5])
     """

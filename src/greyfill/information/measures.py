@@ -1,4 +1,9 @@
-"""The information of every column of a table about a class or a column, and weights of it."""
+"""The relevance of every column of a table to a class or a column, and weights made of it.
+
+Four measures of one shape, ``estimate(table, target, is_categorical)``: `window_information`,
+`squared_distance_correlation`, `nearest_information` and `forest_importance`. `class_information`
+and `pair_information` apply one of them, and `null_corrected` takes out what chance gives.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +21,39 @@ from greyfill.information.entropy import (
     known_cells,
     without_rounding,
 )
-from greyfill.information.pairs import density_columns
-from greyfill.information.parzen import parzen_columns
+from greyfill.information.parzen import density_columns, parzen_columns
 from greyfill.table import Bools, Floats, Ints, Table
+
+RandomState = int | np.random.Generator | None
+
+# Neighbors of each point; few keep the bias low, as the authors advise.
+NEIGHBORS = 3
+TREES = 50
+# Rows in a leaf; deeper trees would explain noise.
+LEAF = 3
+
+
+def window_information(table: Table, target: Floats | Ints, is_categorical: bool) -> Floats:
+    """Information in bits of every column about a target without holes, as the paper has it.
+
+    Two categories by histogram (19), a number and a category by Parzen windows (24)–(29), two
+    numbers by windows in the plane (22).
+    """
+    values, known, category = table.values.T, known_cells(table).T, table.is_categorical
+    number, information = ~category, np.zeros(table.n_columns)
+    # What a hole holds may be no category at all.
+    codes = np.where(known[category], values[category], 0.0).astype(np.intp)
+    if is_categorical:
+        labels = dense_codes(target[None].astype(np.intp))
+        same = np.broadcast_to(labels, values.shape)
+        information[category] = histogram_columns(codes, known[category], labels[0])
+        information[number] = parzen_columns(values[number], known[number], same[number])
+    else:
+        numbers = np.broadcast_to(target.astype(np.float64), values.shape)
+        codes = dense_codes(codes)
+        information[category] = parzen_columns(numbers[category], known[category], codes)
+        information[number] = density_columns(values[number], numbers[number], known[number])
+    return information
 
 
 def squared_distance_correlation(
@@ -85,16 +120,12 @@ def _product(a: Floats, b: Floats) -> float:
     return float(np.einsum("ik,ik->", a, b))
 
 
-NEIGHBORS = 3
-"""Neighbors of each point; few keep the bias low, as the authors advise."""
-
-
 def nearest_information(table: Table, target: Floats | Ints, is_categorical: bool) -> Floats:
     """Information in bits of every column about a target without holes, over its known cells.
 
     Two numbers: Kraskov, Stögbauer and Grassberger (2004); a number and a category: Ross (2014);
     both as scikit-learn computes them, with three neighbors. Two categories by histogram (19).
-    A column with fewer than five known cells tells nothing.
+    A column with fewer than five known cells has 0.
 
     >>> import numpy as np
     >>> from greyfill.table import Column, Kind
@@ -118,8 +149,11 @@ def _information(
     """Bits that one column without holes shares with the target."""
     if by_levels and into_levels:
         return histogram_information(values.astype(np.intp), target.astype(np.intp))
-    usable = _usable(values if by_levels else target, by_levels or into_levels)
-    values, target = values[usable], target[usable]
+    if by_levels or into_levels:  # a level of one row has no neighbor inside
+        levels = values if by_levels else target
+        _, place, counts = np.unique(levels, return_inverse=True, return_counts=True)
+        usable = counts[place.ravel()] > 1
+        values, target = values[usable], target[usable]
     if len(values) < NEIGHBORS + 2:
         return 0.0
     measure = mutual_info_classif if into_levels else mutual_info_regression
@@ -133,27 +167,14 @@ def _information(
     return float(nats[0]) / float(np.log(2.0))
 
 
-def _usable(codes: Floats | Ints, are_levels: bool) -> Bools:
-    """Rows whose level occurs more than once; a level of one row has no neighbor inside."""
-    if not are_levels:
-        return np.ones(len(codes), dtype=bool)
-    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    return np.asarray(counts[place.ravel()] > 1)
-
-
-TREES = 50
-LEAF = 3
-"""Rows in a leaf; deeper trees would explain noise."""
-
-
 def forest_importance(table: Table, target: Floats | Ints, is_categorical: bool) -> Floats:
     """Share of every column in the impurity that a random forest removes (Breiman 2001).
 
     Shares sum to 1 whether or not there is anything to learn, and favor columns with many values;
-    only compared with shuffled targets do they tell relevance (Altmann et al. 2010: see
-    `null_corrected`). Unlike the other measures it credits columns that tell only in combination,
-    and divides the credit between columns that tell the same. Trees send holes to the better
-    side, so that a column also counts if its holes are telling. Categories are split by code.
+    only compared with shuffled targets do they show relevance (Altmann et al. 2010: see
+    `null_corrected`). Unlike the other measures it credits columns that matter in combination only,
+    and divides the credit between columns with the same content. Trees send holes to the better
+    side, so that a column also counts if its holes are informative. Categories are split by code.
 
     >>> import numpy as np
     >>> from greyfill.table import Column, Kind
@@ -174,9 +195,6 @@ def forest_importance(table: Table, target: Floats | Ints, is_categorical: bool)
     return found
 
 
-RandomState = int | np.random.Generator | None
-
-
 def class_information(
     table: Table,
     labels: Ints,
@@ -188,7 +206,7 @@ def class_information(
     """Information I(X_j; Y) in bits of every column about the class, over its observed cells.
 
     Categories by histogram (19), numbers and ordinal codes by Parzen windows (24)–(29). A
-    column with fewer than two observed cells tells nothing. ``n_permutations`` > 0 subtracts
+    column with fewer than two observed cells has 0. ``n_permutations`` > 0 subtracts
     what chance alone would give (see `null_corrected`). Other ``MEASURES`` of relevance are
     "ksg", "distance_correlation" and "forest".
 
@@ -292,13 +310,6 @@ def normalize(information: Floats) -> Floats:
     return np.full(len(information), 1 / max(len(information), 1))
 
 
-def _parzen(table: Table, target: Floats | Ints, is_categorical: bool) -> Floats:
-    """Information of every column about a target without holes, as the paper estimates it."""
-    if is_categorical:
-        return _about_categories(table, target)
-    return _about_numbers(table, target.astype(np.float64))
-
-
 @dataclass(frozen=True)
 class Measure:
     """How relevance is measured, and the most rows on which it is (a seeded sample of larger ones).
@@ -311,7 +322,7 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {
-    "parzen": Measure(_parzen),
+    "parzen": Measure(window_information),
     "ksg": Measure(nearest_information, 5_000),
     "distance_correlation": Measure(squared_distance_correlation, 500),
     "forest": Measure(forest_importance, 5_000),
@@ -337,7 +348,7 @@ def _relevance(
     n_permutations: int,
     random_state: RandomState,
 ) -> Floats:
-    """A measure of every column about a target without holes, chance taken out where asked."""
+    """A measure of every column about a target without holes, corrected by ``n_permutations``."""
     measure = find_measure(name)
     if measure.most_rows is not None and table.n_rows > measure.most_rows:
         rows = np.random.default_rng(0).choice(table.n_rows, measure.most_rows, replace=False)
@@ -348,31 +359,3 @@ def _relevance(
         n_permutations,
         random_state,
     )
-
-
-def _about_categories(table: Table, labels: Floats | Ints) -> Floats:
-    """Information of every column about one column of categories without holes."""
-    values, known, category = table.values.T, known_cells(table).T, table.is_categorical
-    number, information = ~category, np.zeros(table.n_columns)
-    target = dense_codes(labels[None].astype(np.intp))
-    codes = _codes(values[category], known[category])
-    same = np.broadcast_to(target, (int(number.sum()), table.n_rows))
-    information[category] = histogram_columns(codes, known[category], target[0])
-    information[number] = parzen_columns(values[number], known[number], same)
-    return information
-
-
-def _about_numbers(table: Table, target: Floats) -> Floats:
-    """Information of every column about one column of numbers without holes."""
-    values, known, category = table.values.T, known_cells(table).T, table.is_categorical
-    number, information = ~category, np.zeros(table.n_columns)
-    codes = dense_codes(_codes(values[category], known[category]))
-    same = np.broadcast_to(target, values.shape)
-    information[category] = parzen_columns(same[category], known[category], codes)
-    information[number] = density_columns(values[number], same[number], known[number])
-    return information
-
-
-def _codes(values: Floats, known: Bools) -> Ints:
-    """Categories as integers; what a hole holds may be no category at all."""
-    return np.where(known, values, 0.0).astype(np.intp)

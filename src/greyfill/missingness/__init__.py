@@ -1,10 +1,13 @@
-"""Make holes on purpose, and ask whether given holes came by chance alone.
+"""Make holes on purpose, and test whether given holes came by chance alone.
 
-A mechanism gives each cell a score η, the draw turns scores into holes at a wanted rate::
+In ``mechanisms``, a mechanism gives each cell a score η, and a draw turns scores into holes at a
+wanted rate::
 
     mcar   η = 0                          (4)
     mar    η = cells that stay observed   (5)   ─→  draw  ─→  mask  ─→  hide
     nmar   η = the cell's own value       (6)
+
+``little`` goes the other way: a table with its holes ─→ patterns ─→ Little's test of (4).
 """
 
 from greyfill.missingness.little import LittleResult, little_test

@@ -1,4 +1,8 @@
-"""Little's test of missingness completely at random."""
+"""Little's test of missingness completely at random.
+
+Cells are standardized, rows grouped by pattern, mean and covariance estimated by EM, and the means
+of the patterns compared with them.
+"""
 
 from dataclasses import dataclass
 
@@ -22,16 +26,6 @@ class LittleResult:
     dof: int
     p_value: float
     n_patterns: int
-
-
-@dataclass(frozen=True)
-class _Pattern:
-    """Rows with the same cells observed, by their sufficient statistics."""
-
-    seen: Bools
-    n: int
-    mean: Floats
-    scatter: Floats
 
 
 def little_test(table: Table, *, max_iter: int = 1000, tol: float = 1e-6) -> LittleResult:
@@ -84,12 +78,21 @@ def little_test(table: Table, *, max_iter: int = 1000, tol: float = 1e-6) -> Lit
 
 
 def _standardized_cells(table: Table) -> tuple[Floats, Bools]:
-    """Columns with mean 0 and deviation 1 over their observed cells, and which are observed."""
-    parts = [_as_numbers(table, int(j)) for j in np.flatnonzero(~table.missing.all(axis=0))]
+    """Columns with mean 0 and deviation 1 over their observed cells, and which are observed.
+
+    A category becomes the indicators of all its observed levels but the first.
+    """
+    parts, masks = [], []
+    for j in np.flatnonzero(~table.missing.all(axis=0)).tolist():
+        values, seen = table.values[:, [j]], ~table.missing[:, [j]]
+        if table.columns[j].kind is Kind.CATEGORICAL:
+            levels = np.unique(values[seen])
+            values = indicators(values[:, 0], levels[min(1, len(levels) - 1) :])
+        parts.append(values)
+        masks.append(np.broadcast_to(seen, values.shape))
     if not parts:
         raise InvalidDataError("the table has no observed cell to test")
-    cells = np.hstack([values for values, _ in parts])
-    seen = np.hstack([np.repeat(s[:, None], v.shape[1], axis=1) for v, s in parts])
+    cells, seen = np.hstack(parts), np.hstack(masks)
     count = seen.sum(axis=0)
     _, size = np.frexp(np.abs(cells).max(axis=0, where=seen, initial=0.0))
     cells = np.ldexp(cells, -2 - size)  # a power of two changes no digit, and no square overflows
@@ -98,13 +101,14 @@ def _standardized_cells(table: Table) -> tuple[Floats, Bools]:
     return centered / np.where(sd > 0, sd, 1.0), seen
 
 
-def _as_numbers(table: Table, j: int) -> tuple[Floats, Bools]:
-    """One column of numbers, or indicators of all observed levels but the first."""
-    values, seen = table.values[:, j], ~table.missing[:, j]
-    if table.columns[j].kind is not Kind.CATEGORICAL:
-        return values[:, np.newaxis], seen
-    levels = np.unique(values[seen])
-    return indicators(values, levels[min(1, len(levels) - 1) :]), seen
+@dataclass(frozen=True)
+class _Pattern:
+    """Rows with the same cells observed, by their sufficient statistics."""
+
+    seen: Bools
+    n: int
+    mean: Floats
+    scatter: Floats
 
 
 def _patterns(cells: Floats, seen: Bools) -> list[_Pattern]:
@@ -122,32 +126,27 @@ def _patterns(cells: Floats, seen: Bools) -> list[_Pattern]:
 def _em(patterns: list[_Pattern], cov: Floats, max_iter: int, tol: float) -> tuple[Floats, Floats]:
     """Estimate mean and covariance of a normal sample with holes by maximum likelihood.
 
-    Starting from the mean-filled covariance keeps exact linear ties between columns exact.
+    Each pass takes the expected moments of the complete table for the next estimates. Starting from
+    the mean-filled covariance keeps exact linear ties between columns exact.
     """
-    mean = np.zeros(len(cov))
+    mean, n = np.zeros(len(cov)), sum(g.n for g in patterns)
     for _ in range(max_iter):
-        new_mean, new_cov = _em_step(patterns, mean, cov)
-        move = max(np.abs(new_mean - mean).max(), np.abs(new_cov - cov).max())
-        mean, cov = new_mean, new_cov
+        first, second = np.zeros_like(mean), np.zeros_like(cov)
+        for g in patterns:
+            gap = g.mean - mean[g.seen]
+            expand = cov[:, g.seen] @ _inverse(cov[np.ix_(g.seen, g.seen)])[0]
+            expand[g.seen] = np.eye(len(gap))
+            rest = cov - expand @ cov[g.seen]
+            rest[g.seen], rest[:, g.seen] = 0.0, 0.0
+            first += g.n * expand @ gap
+            second += expand @ (g.scatter + g.n * np.outer(gap, gap)) @ expand.T + g.n * rest
+        shift = first / n
+        new_cov = second / n - np.outer(shift, shift)
+        move = max(np.abs(shift).max(), np.abs(new_cov - cov).max())
+        mean, cov = mean + shift, new_cov
         if move < tol:
             break
     return mean, cov
-
-
-def _em_step(patterns: list[_Pattern], mean: Floats, cov: Floats) -> tuple[Floats, Floats]:
-    """Update both estimates by the expected moments of the complete table."""
-    p, n = len(mean), sum(g.n for g in patterns)
-    first, second = np.zeros(p), np.zeros((p, p))
-    for g in patterns:
-        gap = g.mean - mean[g.seen]
-        expand = cov[:, g.seen] @ _inverse(cov[np.ix_(g.seen, g.seen)])[0]
-        expand[g.seen] = np.eye(len(gap))
-        rest = cov - expand @ cov[g.seen]
-        rest[g.seen], rest[:, g.seen] = 0.0, 0.0
-        first += g.n * expand @ gap
-        second += expand @ (g.scatter + g.n * np.outer(gap, gap)) @ expand.T + g.n * rest
-    shift = first / n
-    return mean + shift, second / n - np.outer(shift, shift)
 
 
 def _inverse(cov: Floats) -> tuple[Floats, int]:

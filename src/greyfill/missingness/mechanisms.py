@@ -1,4 +1,9 @@
-"""Masks of cells to hide: completely at random, at random, and not at random, eqs (4)–(6)."""
+"""Masks of cells to hide: completely at random, at random, and not at random, eqs (4)–(6).
+
+A mechanism scores the cells (`design`, `standardize`), and a `Draw` hides those with the highest
+score plus noise, so many as the rate wants. `split_cells` sets predictors apart where every column
+may get holes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,242 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
+from scipy.stats import rankdata
 
 from greyfill.checks import is_number
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, indicators
-
-
-@dataclass(frozen=True)
-class Draw:
-    """How many holes to make: the rate, exactly or in expectation, and what must survive."""
-
-    rate: float
-    exact: bool = True
-    keep_one: bool = True
-
-    def __post_init__(self) -> None:
-        if not is_number(self.rate) or not 0.0 <= self.rate < 1.0:
-            raise InvalidParameterError(f"rate must lie in [0, 1), got {self.rate!r}")
-
-    def counts(self, eligible: Bools) -> Ints:
-        """Holes to make in each column: round(rate · eligible cells)."""
-        n_eligible = eligible.sum(axis=0)
-        counts = np.array([round(self.rate * int(n)) for n in n_eligible], dtype=np.intp)
-        return np.minimum(counts, np.maximum(n_eligible - 1, 0)) if self.keep_one else counts
-
-    def holes(
-        self,
-        scores: Floats,
-        open_cells: Bools,
-        eligible: Bools,
-        observed: Bools,
-        rng: np.random.Generator,
-    ) -> Bools:
-        """Hide the open cells with the highest η + logistic noise.
-
-        A cell with η_ij + c_j + ε_ij > 0, ε standard logistic, is Bernoulli with P = logit(η + c),
-        the model of (40) and (41). ``exact`` puts the threshold −c_j between two cells, else c_j
-        solves the expected rate.
-        """
-        latent = np.where(open_cells, scores + rng.logistic(size=scores.shape), -np.inf)
-        if self.exact:
-            mask = _ranks(latent) < self.counts(eligible)
-            return _swap_out_of_empty_rows(mask, latent, open_cells, observed, self)
-        wanted = self.rate * eligible.sum(axis=0) / np.maximum(open_cells.sum(axis=0), 1)
-        intercepts = [
-            solve_intercept(scores[open_cells[:, j], j], wanted[j]) for j in range(len(wanted))
-        ]
-        mask = latent > -np.array(intercepts)
-        return _put_one_back(mask, latent, observed) if self.keep_one else mask
-
-
-def solve_intercept(scores: Floats, rate: float) -> float:
-    """Solve mean e^(η + c) / (1 + e^(η + c)) = ``rate`` for c.
-
-    >>> round(solve_intercept(np.array([0.0, 0.0]), 0.5), 6)
-    0.0
-    """
-    if len(scores) == 0 or rate < 1e-12:
-        return -np.inf
-    if rate > 1.0 - 1e-12:
-        return np.inf
-    low, high = logit(rate) - scores.max() - 1.0, logit(rate) - scores.min() + 1.0
-    return float(brentq(lambda c: float(expit(scores + c).mean()) - rate, low, high))
-
-
-def _ranks(latent: Floats) -> Ints:
-    """Rank of each cell in its column, 0 for the highest."""
-    order = np.argsort(-latent, axis=0, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(len(latent))[:, None], axis=0)
-    return ranks
-
-
-def _swap_out_of_empty_rows(
-    mask: Bools, latent: Floats, open_cells: Bools, observed: Bools, draw: Draw
-) -> Bools:
-    """Move one hole of each emptied row to the next cell in its column's queue.
-
-    First each row offers its least likely hole; rows that found no taker then offer any, at last
-    through other rows. Rows stay without an observed cell only where the rate allows no other mask.
-    """
-    mask, left = mask.copy(), (observed & ~mask).sum(axis=1)
-    emptied = (left == 0) & mask.any(axis=1)
-    if not draw.keep_one or not emptied.any():
-        return mask
-    weakest = np.argmin(np.where(mask, latent, np.inf), axis=1)[:, None]
-    for offered in (weakest == np.arange(mask.shape[1]), np.ones_like(mask)):
-        for j in range(mask.shape[1]):
-            rows = np.flatnonzero(emptied & (left == 0) & offered[:, j] & mask[:, j])
-            spare = np.flatnonzero(open_cells[:, j] & ~mask[:, j] & (left > 1))
-            takers = spare[np.argsort(-latent[spare, j], kind="stable")][: len(rows)]
-            rows = rows[: len(takers)]
-            mask[rows, j], mask[takers, j] = False, True
-            left[rows] += 1
-            left[takers] -= 1
-    shown = observed & ~mask
-    if not all(_free_by_a_chain(row, mask, shown, open_cells) for row in _empty(mask, shown)):
-        raise InvalidParameterError(
-            f"rate {draw.rate!r} leaves rows without any observed cell; "
-            "lower it, choose fewer columns, or pass keep_one=False"
-        )
-    return mask
-
-
-def _empty(mask: Bools, shown: Bools) -> Ints:
-    """Rows that show nothing, but would without their holes."""
-    return np.flatnonzero(mask.any(axis=1) & ~shown.any(axis=1))
-
-
-def _free_by_a_chain(row: int, mask: Bools, shown: Bools, open_cells: Bools) -> bool:
-    """Show a cell of ``row`` by a chain of swaps, each within a column; False if there is none.
-
-    A row that shows one cell can take a hole there if it passes one of its own holes on. The search
-    goes over the rows breadth first until one can spare a cell, and then swaps along the way back.
-    """
-    came_from = {row: (row, -1)}
-    queue = [row]
-    for giver in queue:
-        for column in np.flatnonzero(mask[giver]).tolist():
-            for taker in np.flatnonzero(open_cells[:, column] & ~mask[:, column]).tolist():
-                if taker in came_from:
-                    continue
-                came_from[taker] = (giver, column)
-                queue.append(taker)
-                if shown[taker].sum() > 1:
-                    _swap_back(taker, came_from, mask, shown)
-                    return True
-    return False
-
-
-def _swap_back(
-    taker: int, came_from: dict[int, tuple[int, int]], mask: Bools, shown: Bools
-) -> None:
-    """Hand each hole of the chain that ends at ``taker`` to the next row."""
-    while came_from[taker][0] != taker:
-        giver, column = came_from[taker]
-        for cells, at_giver in ((mask, False), (shown, True)):
-            cells[giver, column], cells[taker, column] = at_giver, not at_giver
-        taker = giver
-
-
-def _put_one_back(mask: Bools, latent: Floats, observed: Bools) -> Bools:
-    """Show the least likely hole of each emptied row, then of each emptied column."""
-    mask = mask.copy()
-    for axis in (1, 0):
-        emptied = mask.any(axis=axis) & ~(observed & ~mask).any(axis=axis)
-        where = np.flatnonzero(emptied)
-        weakest = np.argmin(np.where(mask, latent, np.inf), axis=axis)[where]
-        mask[(where, weakest) if axis == 1 else (weakest, where)] = False
-    return mask
-
-
-def design(table: Table, usable: Bools, sources: Ints) -> tuple[Floats, Ints]:
-    """Standardized numbers and centered category indicators of the usable cells.
-
-    Means and deviations come from the usable cells alone, and every other cell is 0, so that no
-    score can depend on a cell that may be hidden. Returned with the source column of each part.
-
-    >>> cells = Table(np.array([[1.0], [3.0], [9.0]]), np.zeros((3, 1), bool),
-    ...               (Column("a", Kind.NUMERIC),))
-    >>> design(cells, np.array([[True], [True], [False]]), np.array([0]))[0].ravel().tolist()
-    [-1.0, 1.0, 0.0]
-    """
-    parts = [_encode(table.values[:, j], usable[:, j], table.columns[j]) for j in sources]
-    widths = np.array([part.shape[1] for part in parts], dtype=np.intp)
-    return np.hstack(parts), np.repeat(sources, widths)
-
-
-def _encode(values: Floats, usable: Bools, column: Column) -> Floats:
-    """One column of numbers, or one indicator for each level of a category."""
-    is_category = column.kind is Kind.CATEGORICAL
-    raw = indicators(values, np.arange(column.n_levels)) if is_category else values[:, None]
-    if not usable.any():
-        return np.zeros_like(raw)
-    centered = raw - raw[usable].mean(axis=0)
-    sd = 1.0 if is_category else raw[usable].std() or 1.0
-    return np.where(usable[:, None], centered / sd, 0.0)
-
-
-def standardize(scores: Floats, open_cells: Bools, strength: float) -> Floats:
-    """Scale the scores of each column's open cells to mean 0 and deviation ``strength``."""
-    scaled = np.zeros_like(scores)
-    for j, rows in enumerate(open_cells.T):
-        own = scores[rows, j]
-        if len(own) and own.std() > 1e-12:
-            scaled[rows, j] = strength * (own - own.mean()) / own.std()
-    return scaled
-
-
-def split_cells(eligible: Bools, draw: Draw, rng: np.random.Generator) -> Bools:
-    """Choose in each row the cells that may be hidden; the others stay and predict them.
-
-    Half of the columns are open in each row, more above a rate of 1/4, never all. In each block
-    of p rows every column is open equally often.
-    """
-    n, p = eligible.shape
-    needed = np.maximum(draw.counts(eligible), draw.rate * eligible.sum(axis=0))
-    fewest = max(1, min(p - 1, int(np.ceil(p * max(0.5, 2 * draw.rate)))))
-    for n_open in range(fewest, p):
-        open_cells = eligible & _open_in_turn(n, p, n_open, rng)
-        if (open_cells.sum(axis=0) >= needed).all():
-            return open_cells
-    raise InvalidParameterError(
-        f"rate {draw.rate!r} is too high to hide cells at random (MAR) in all {p} columns: "
-        "each row must keep cells that predict the hidden ones; lower it, or name predictors"
-    )
-
-
-def _open_in_turn(n: int, p: int, n_open: int, rng: np.random.Generator) -> Bools:
-    """Open ``n_open`` random cells in each row and, in each block of p rows, in each column."""
-    places = rng.permuted(np.tile(np.arange(p), (-(-n // p), 1)), axis=1)
-    turns = (places[:, None, :] + np.arange(p)[None, :, None]) % p < n_open
-    return np.asarray(rng.permutation(turns.reshape(-1, p)[:n]), dtype=bool)
-
-
-def positions(table: Table, columns: Sequence[str | int] | None, role: str) -> Ints:
-    """Positions of columns given by name or position; all of them for ``None``.
-
-    >>> pair = Table(np.zeros((1, 2)), np.zeros((1, 2), bool),
-    ...              (Column("age", Kind.NUMERIC), Column("sex", Kind.CATEGORICAL, 2)))
-    >>> positions(pair, ["sex"], "columns")
-    array([1])
-    """
-    if columns is None:
-        return np.arange(table.n_columns)
-    if isinstance(columns, str):
-        raise InvalidParameterError(f"{role} must be a list, such as [{columns!r}]")
-    place: dict[str | int, int] = {c.name: j for j, c in enumerate(table.columns)}
-    place |= {j: j for j in range(table.n_columns)}
-    unknown = [c for c in columns if c not in place]
-    if unknown:
-        names = ", ".join(c.name for c in table.columns)
-        raise InvalidParameterError(f"{role} {unknown} are not in the table; it has {names}")
-    if len(columns) == 0:
-        raise InvalidParameterError(f"{role} is empty; pass None for all columns")
-    return np.array(sorted({place[c] for c in columns}), dtype=np.intp)
-
 
 Seed = int | np.random.Generator | None
 
@@ -431,6 +205,29 @@ def _roles(
     return targets, sources
 
 
+def positions(table: Table, columns: Sequence[str | int] | None, role: str) -> Ints:
+    """Positions of columns given by name or position; all of them for ``None``.
+
+    >>> pair = Table(np.zeros((1, 2)), np.zeros((1, 2), bool),
+    ...              (Column("age", Kind.NUMERIC), Column("sex", Kind.CATEGORICAL, 2)))
+    >>> positions(pair, ["sex"], "columns")
+    array([1])
+    """
+    if columns is None:
+        return np.arange(table.n_columns)
+    if isinstance(columns, str):
+        raise InvalidParameterError(f"{role} must be a list, such as [{columns!r}]")
+    place: dict[str | int, int] = {c.name: j for j, c in enumerate(table.columns)}
+    place |= {j: j for j in range(table.n_columns)}
+    unknown = [c for c in columns if c not in place]
+    if unknown:
+        names = ", ".join(c.name for c in table.columns)
+        raise InvalidParameterError(f"{role} {unknown} are not in the table; it has {names}")
+    if len(columns) == 0:
+        raise InvalidParameterError(f"{role} is empty; pass None for all columns")
+    return np.array(sorted({place[c] for c in columns}), dtype=np.intp)
+
+
 def _coefficients(
     given: ArrayLike | None, n_parts: int, n_targets: int, rng: np.random.Generator
 ) -> Floats:
@@ -445,3 +242,194 @@ def _coefficients(
             f"or ({n_parts}, {n_targets})"
         )
     return np.broadcast_to(beta, (n_parts, n_targets))
+
+
+def design(table: Table, usable: Bools, sources: Ints) -> tuple[Floats, Ints]:
+    """Standardized numbers and centered category indicators of the usable cells.
+
+    Means and deviations come from the usable cells alone, and every other cell is 0, so that no
+    score can depend on a cell that may be hidden. Returned with the source column of each part.
+
+    >>> cells = Table(np.array([[1.0], [3.0], [9.0]]), np.zeros((3, 1), bool),
+    ...               (Column("a", Kind.NUMERIC),))
+    >>> design(cells, np.array([[True], [True], [False]]), np.array([0]))[0].ravel().tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    parts = [_encode(table.values[:, j], usable[:, j], table.columns[j]) for j in sources]
+    widths = np.array([part.shape[1] for part in parts], dtype=np.intp)
+    return np.hstack(parts), np.repeat(sources, widths)
+
+
+def _encode(values: Floats, usable: Bools, column: Column) -> Floats:
+    """One column of numbers, or one indicator for each level of a category."""
+    is_category = column.kind is Kind.CATEGORICAL
+    raw = indicators(values, np.arange(column.n_levels)) if is_category else values[:, None]
+    if not usable.any():
+        return np.zeros_like(raw)
+    centered = raw - raw[usable].mean(axis=0)
+    sd = 1.0 if is_category else raw[usable].std() or 1.0
+    return np.where(usable[:, None], centered / sd, 0.0)
+
+
+def standardize(scores: Floats, open_cells: Bools, strength: float) -> Floats:
+    """Scale the scores of each column's open cells to mean 0 and deviation ``strength``."""
+    scaled = np.zeros_like(scores)
+    for j, rows in enumerate(open_cells.T):
+        own = scores[rows, j]
+        if len(own) and own.std() > 1e-12:
+            scaled[rows, j] = strength * (own - own.mean()) / own.std()
+    return scaled
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How many holes to make: the rate, exactly or in expectation, and what must survive."""
+
+    rate: float
+    exact: bool = True
+    keep_one: bool = True
+
+    def __post_init__(self) -> None:
+        if not is_number(self.rate) or not 0.0 <= self.rate < 1.0:
+            raise InvalidParameterError(f"rate must lie in [0, 1), got {self.rate!r}")
+
+    def counts(self, eligible: Bools) -> Ints:
+        """Holes to make in each column: round(rate · eligible cells)."""
+        n_eligible = eligible.sum(axis=0)
+        counts = np.array([round(self.rate * int(n)) for n in n_eligible], dtype=np.intp)
+        return np.minimum(counts, np.maximum(n_eligible - 1, 0)) if self.keep_one else counts
+
+    def holes(
+        self,
+        scores: Floats,
+        open_cells: Bools,
+        eligible: Bools,
+        observed: Bools,
+        rng: np.random.Generator,
+    ) -> Bools:
+        """Hide the open cells with the highest η + logistic noise.
+
+        A cell with η_ij + c_j + ε_ij > 0, ε standard logistic, is Bernoulli with P = logit(η + c),
+        the model of (40) and (41). ``exact`` puts the threshold −c_j between two cells, else c_j
+        solves the expected rate.
+        """
+        latent = np.where(open_cells, scores + rng.logistic(size=scores.shape), -np.inf)
+        if self.exact:
+            mask = rankdata(-latent, method="ordinal", axis=0) <= self.counts(eligible)
+            return _swap_out_of_empty_rows(mask, latent, open_cells, observed, self)
+        wanted = self.rate * eligible.sum(axis=0) / np.maximum(open_cells.sum(axis=0), 1)
+        intercepts = [
+            solve_intercept(scores[open_cells[:, j], j], wanted[j]) for j in range(len(wanted))
+        ]
+        mask = latent > -np.array(intercepts)
+        return _put_one_back(mask, latent, observed) if self.keep_one else mask
+
+
+def solve_intercept(scores: Floats, rate: float) -> float:
+    """Solve mean e^(η + c) / (1 + e^(η + c)) = ``rate`` for c.
+
+    >>> round(solve_intercept(np.array([0.0, 0.0]), 0.5), 6)
+    0.0
+    """
+    if len(scores) == 0 or rate < 1e-12:
+        return -np.inf
+    if rate > 1.0 - 1e-12:
+        return np.inf
+    low, high = logit(rate) - scores.max() - 1.0, logit(rate) - scores.min() + 1.0
+    return float(brentq(lambda c: float(expit(scores + c).mean()) - rate, low, high))
+
+
+def _swap_out_of_empty_rows(
+    mask: Bools, latent: Floats, open_cells: Bools, observed: Bools, draw: Draw
+) -> Bools:
+    """Move one hole of each emptied row to the next cell in its column's queue.
+
+    First each row offers its least likely hole; rows that found no taker then offer any, at last
+    through other rows. Rows stay without an observed cell only where the rate allows no other mask.
+    """
+    mask, left = mask.copy(), (observed & ~mask).sum(axis=1)
+    emptied = (left == 0) & mask.any(axis=1)
+    if not draw.keep_one or not emptied.any():
+        return mask
+    weakest = np.argmin(np.where(mask, latent, np.inf), axis=1)[:, None]
+    for offered in (weakest == np.arange(mask.shape[1]), np.ones_like(mask)):
+        for j in range(mask.shape[1]):
+            rows = np.flatnonzero(emptied & (left == 0) & offered[:, j] & mask[:, j])
+            spare = np.flatnonzero(open_cells[:, j] & ~mask[:, j] & (left > 1))
+            takers = spare[np.argsort(-latent[spare, j], kind="stable")][: len(rows)]
+            rows = rows[: len(takers)]
+            mask[rows, j], mask[takers, j] = False, True
+            left[rows] += 1
+            left[takers] -= 1
+    shown = observed & ~mask
+    still_empty = np.flatnonzero(mask.any(axis=1) & ~shown.any(axis=1)).tolist()
+    if not all(_free_by_a_chain(row, mask, shown, open_cells) for row in still_empty):
+        raise InvalidParameterError(
+            f"rate {draw.rate!r} leaves rows without any observed cell; "
+            "lower it, choose fewer columns, or pass keep_one=False"
+        )
+    return mask
+
+
+def _free_by_a_chain(row: int, mask: Bools, shown: Bools, open_cells: Bools) -> bool:
+    """Show a cell of ``row`` by a chain of swaps, each within a column; False if there is none.
+
+    A row that shows one cell can take a hole there if it passes one of its own holes on. The search
+    goes over the rows breadth first until one can spare a cell, and then swaps along the way back.
+    """
+    came_from = {row: (row, -1)}
+    queue = [row]
+    for giver in queue:
+        for column in np.flatnonzero(mask[giver]).tolist():
+            for taker in np.flatnonzero(open_cells[:, column] & ~mask[:, column]).tolist():
+                if taker in came_from:
+                    continue
+                came_from[taker] = (giver, column)
+                queue.append(taker)
+                if shown[taker].sum() > 1:
+                    _swap_back(taker, came_from, mask, shown)
+                    return True
+    return False
+
+
+def _swap_back(
+    taker: int, came_from: dict[int, tuple[int, int]], mask: Bools, shown: Bools
+) -> None:
+    """Hand each hole of the chain that ends at ``taker`` to the next row."""
+    while came_from[taker][0] != taker:
+        giver, column = came_from[taker]
+        for cells, at_giver in ((mask, False), (shown, True)):
+            cells[giver, column], cells[taker, column] = at_giver, not at_giver
+        taker = giver
+
+
+def _put_one_back(mask: Bools, latent: Floats, observed: Bools) -> Bools:
+    """Show the least likely hole of each emptied row, then of each emptied column."""
+    mask = mask.copy()
+    for axis in (1, 0):
+        emptied = mask.any(axis=axis) & ~(observed & ~mask).any(axis=axis)
+        where = np.flatnonzero(emptied)
+        weakest = np.argmin(np.where(mask, latent, np.inf), axis=axis)[where]
+        mask[(where, weakest) if axis == 1 else (weakest, where)] = False
+    return mask
+
+
+def split_cells(eligible: Bools, draw: Draw, rng: np.random.Generator) -> Bools:
+    """Choose in each row the cells that may be hidden; the others stay and predict them.
+
+    Half of the columns are open in each row, more above a rate of 1/4, never all. In each block
+    of p rows every column is open equally often.
+    """
+    n, p = eligible.shape
+    needed = np.maximum(draw.counts(eligible), draw.rate * eligible.sum(axis=0))
+    fewest = max(1, min(p - 1, int(np.ceil(p * max(0.5, 2 * draw.rate)))))
+    for n_open in range(fewest, p):
+        places = rng.permuted(np.tile(np.arange(p), (-(-n // p), 1)), axis=1)
+        turns = (places[:, None, :] + np.arange(p)[None, :, None]) % p < n_open
+        open_cells: Bools = eligible & rng.permutation(turns.reshape(-1, p)[:n])
+        if (open_cells.sum(axis=0) >= needed).all():
+            return open_cells
+    raise InvalidParameterError(
+        f"rate {draw.rate!r} is too high to hide cells at random (MAR) in all {p} columns: "
+        "each row must keep cells that predict the hidden ones; lower it, or name predictors"
+    )

@@ -19,7 +19,7 @@ from matplotlib.ticker import (
     PercentFormatter,
 )
 
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.report import evidence
 from greyfill.table import Floats

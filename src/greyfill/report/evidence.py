@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from greyfill import frames
-from greyfill.conventions import check_fitted
+from greyfill.checks import check_fitted
 from greyfill.exceptions import InvalidDataError
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Bools, Floats, Ints, Kind, Table
