@@ -159,7 +159,12 @@ OLD_NAMES: dict[str, str] = {
 }
 """What files of format 1 name types by, and their tags: read for good, never written."""
 
-OLD_FIELDS: dict[str, dict[str, str]] = {}
+OLD_FIELDS: dict[str, dict[str, str]] = {
+    "tuned-neighbors": {"ground": "donors"},
+    "GreyImputer": {"_tuned": "_fitted"},
+    "GreyClassifier": {"_tuned": "_fitted"},
+    "GreyRegressor": {"_tuned": "_fitted"},
+}
 """Older names of fields in files, and those of now, by a tag or the name of an imputer."""
 
 ENUMS = {tag: item for tag, item in TYPES.items() if issubclass(item, Enum)}
