@@ -35,6 +35,10 @@ class Neighborhood:
     rows: Ints
     distances: Floats
 
+    def first(self, k: int) -> "Neighborhood":
+        """The k nearest of them."""
+        return Neighborhood(self.rows[:, :k], self.distances[:, :k])
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnPredictor:
@@ -74,12 +78,11 @@ class ColumnPredictor:
             return weights
         return np.append(weights * (1 - self.class_weight), self.class_weight)
 
-    def predict(self, candidate: Candidate, queries: Queries) -> Floats:
+    def predict(self, candidate: Candidate, queries: Queries, near: Neighborhood | None) -> Floats:
         """Predictions of shape (query, outcome); NaN where the candidate predicts nothing."""
         ridges = np.array([candidate.ridge])
-        if candidate.k == ALL_DONORS:
+        if near is None:
             return self.common_ridge(queries, candidate, ridges, leave_out=False)[:, 0]
-        near = self.neighborhood(queries, candidate.relevance, candidate.scope, candidate.k)
         if np.isinf(candidate.ridge):
             return self.neighbor_mean(near, candidate.k, candidate.kernel)
         return self.local_ridge(queries, near, candidate, ridges)[:, 0]
@@ -251,29 +254,34 @@ def _places_among(rows: Ints, wanted: Ints) -> Ints:
 def predictions(
     predictor: ColumnPredictor, panel: tuple[Candidate, ...], queries: Queries
 ) -> tuple[Outcomes, Iterator[Floats]]:
-    """What is predicted of some rows, and each candidate's predictions of it."""
-    if predictor.donors.is_wide(predictor.target):
-        return _vote_predictions(predictor, panel, queries)
-    predicted = (predictor.predict(candidate, queries) for candidate in panel)
-    return predictor.donors.outcomes(predictor.target), predicted
+    """What is predicted of some rows, and each candidate's predictions of it.
 
-
-def _vote_predictions(
-    predictor: ColumnPredictor, panel: tuple[Candidate, ...], queries: Queries
-) -> tuple[Outcomes, Iterator[Floats]]:
-    """Very many levels: a short list for each row, and the votes of neighbors or of all donors."""
-    neighborhoods = [
-        None if c.k == ALL_DONORS else predictor.neighborhood(queries, c.relevance, c.scope, c.k)
-        for c in panel
-    ]
+    Where levels are very many, each row has a short list of them, for which its neighbors vote.
+    """
+    neighborhoods = _neighborhoods(predictor, panel, queries)
+    pairs = zip(panel, neighborhoods, strict=True)
+    if not predictor.donors.is_wide(predictor.target):
+        outcomes = predictor.donors.outcomes(predictor.target)
+        return outcomes, (predictor.predict(c, queries, near) for c, near in pairs)
     outcomes = shortlist(predictor, [n for n in neighborhoods if n], len(queries.values))
     votes = (
         neighbor_votes(predictor, near, c.k, c.kernel, outcomes)
         if near
         else level_shares(predictor, outcomes)
-        for c, near in zip(panel, neighborhoods, strict=True)
+        for c, near in pairs
     )
     return outcomes, votes
+
+
+def _neighborhoods(
+    predictor: ColumnPredictor, panel: tuple[Candidate, ...], queries: Queries
+) -> list[Neighborhood | None]:
+    """The neighbors of each candidate; one search for all of the same weights and scope."""
+    ks: dict[tuple[str, str], int] = {}
+    for c in panel:
+        ks[c.relevance, c.scope] = max(c.k, ks.get((c.relevance, c.scope), ALL_DONORS))
+    found = {place: predictor.neighborhood(queries, *place, k) for place, k in ks.items() if k}
+    return [found[c.relevance, c.scope].first(c.k) if c.k else None for c in panel]
 
 
 def shortlist(
