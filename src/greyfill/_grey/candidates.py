@@ -14,27 +14,16 @@ LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
 COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 LARGE_RIDGES = (1e-4, 1e-2, 1.0)
 
-FORM_NAMES = {"values": "ridge", "scores": "ridge of ranks"}
-
 
 @dataclass(frozen=True, order=True)
 class Candidate:
     """One way to predict a column from the rows that have it observed.
 
-    Parameters
-    ----------
-    relevance : "pair", "mixed" or "equal"
-        Weights of the other columns in the grey distance and in the regression.
-    scope : "split" or "soft"
-        Donors of the same class, or of all classes with the class as one more column.
-    k : int
-        Number of nearest donors; 0 means all of the scope.
-    kernel : "uniform" or "inverse"
-        Donors count alike, or by 1/d².
-    ridge : float
-        The penalty of the regression on the donors; infinite leaves their weighted mean.
-    form : "values" or "scores"
-        Numbers enter the regression as they are, or as normal scores of their ranks.
+    ``relevance`` ("pair", "mixed", "equal") weighs the other columns in distance and regression.
+    ``scope`` takes donors of the same class ("split"), or of all with the class as one more column
+    ("soft"). The ``k`` nearest count, 0: all of the scope, alike or by 1/d² (``kernel`` "uniform"
+    or "inverse"). ``ridge`` is the penalty of the regression on them; infinite leaves their
+    weighted mean. In ``form`` "scores" numbers enter as normal scores of their ranks.
     """
 
     relevance: str
@@ -60,7 +49,8 @@ class Candidate:
         """The candidate in words, as ``selection_`` lists it."""
         many = "all donors" if self.k == ALL_DONORS else f"the {self.k} nearest donors"
         whose = "of the same class" if self.scope == "split" else "of any class"
-        how = "mean of" if np.isinf(self.ridge) else f"{FORM_NAMES[self.form]} {self.ridge:g} on"
+        ridge = "ridge of ranks" if self.form == "scores" else "ridge"
+        how = "mean of" if np.isinf(self.ridge) else f"{ridge} {self.ridge:g} on"
         near = ", the nearer the more" if self.kernel == "inverse" else ""
         return f"{how} {many} {whose}{near}; {self.relevance} weights"
 

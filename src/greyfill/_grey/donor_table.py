@@ -85,13 +85,8 @@ class FeatureMap:
     @classmethod
     def learn(cls, table: Table) -> "FeatureMap":
         """Learn every column from its observed cells."""
-        category = table.is_categorical
-        return cls(
-            tuple(
-                ColumnFeatures.learn(table.values[~table.missing[:, j], j], bool(category[j]))
-                for j in range(table.n_columns)
-            )
-        )
+        columns = zip(table.values.T, table.missing.T, table.is_categorical, strict=True)
+        return cls(tuple(ColumnFeatures.learn(v[~m], bool(c)) for v, m, c in columns))
 
     @property
     def starts(self) -> Ints:
@@ -120,8 +115,8 @@ class DonorTable:
 
     ``table`` is scaled and filled, its mask keeps which cells were holes. ``labels`` are class
     codes, all 0 without classes or with too many of them to split the donors. The passes of ``fit``
-    rewrite fills in place, since a copy for each column would cost as much as the search; then
-    they close the table, and nothing rewrites it any more.
+    rewrite fills in place, as a copy for each column would cost too much; what they leave to
+    `FittedGrey` is closed, and `fill` refuses to rewrite it.
     """
 
     table: Table
@@ -185,10 +180,6 @@ class DonorTable:
             block = self.feature_map.columns[column].of(values, form)
             self.features(form)[np.ix_(rows, places)] = block
         return float(change)
-
-    def close(self) -> None:
-        """End the passes."""
-        self._is_open = False
 
     def levels(self, column: int) -> Ints:
         """The codes that occur in a column of categories, rising; none in a column of numbers.

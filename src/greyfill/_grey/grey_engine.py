@@ -23,8 +23,8 @@ from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, Table
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
 
-TUNED_CELLS = 20_000
-"""Up to so many cells (rows × columns), ``fit`` also tunes columns without holes, in a moment."""
+TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
+"""In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
 
 FEW_CELLS = 40
 """Held-out cells of these columns: the panels err hardly more than those of 250."""
@@ -149,7 +149,7 @@ def _run_passes(
         settings.report(f"pass {number + 1}: largest change {change:.2g}")
         if change < settings.tol:
             break
-    donors.close()
+    donors = replace(donors, _is_open=False)
     converged = not history or history[-1] < settings.tol
     fitted = FittedGrey(
         scaler, donors, rows, choices, tuple(history), converged,
@@ -227,9 +227,9 @@ def _one_pass(
 
 def _joined(spreads: list[Spreads], donor_rows: Ints, n_columns: int) -> Spreads:
     """Spreads of all columns of the training table, with its row numbers."""
-    if not spreads:
-        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
-    rows, columns, found = (np.concatenate(part) for part in zip(*spreads, strict=True))
+    nothing = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
+    joined = zip(nothing, *spreads, strict=True)
+    rows, columns, found = (np.concatenate(part) for part in joined)
     own = columns < n_columns  # a response was filled beside them
     return donor_rows[rows[own]], columns[own], found[own]
 
@@ -250,7 +250,7 @@ def _with_all_choices(
     The latter are tuned on few cells where that is cheap, and on all where a row that is no donor
     has a hole; those that are left are predicted by the panel `UNTUNED`.
     """
-    is_small = table.n_rows * table.n_columns <= TUNED_CELLS
+    is_small = table.n_columns <= TUNED_COLUMNS and table.values.size <= TUNED_CELLS
     n_cells = {}
     for j in range(table.n_columns):
         if table.missing[:, j].any():
@@ -310,7 +310,7 @@ def _fill_block(fitted: FittedGrey, table: Table) -> Floats:
 
 
 def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Queries:
-    """New rows in the columns of the donor table; an unseen category tells nothing, like a hole.
+    """New rows in the columns of the donor table; an unseen category counts as a hole.
 
     ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
     """

@@ -78,14 +78,39 @@ class ColumnPredictor:
             return weights
         return np.append(weights * (1 - self.class_weight), self.class_weight)
 
-    def predict(self, candidate: Candidate, queries: Queries, near: Neighborhood | None) -> Floats:
-        """Predictions of shape (query, outcome); NaN where the candidate predicts nothing."""
+    def predict(
+        self, panel: tuple[Candidate, ...], queries: Queries
+    ) -> tuple[Outcomes, Iterator[Floats]]:
+        """What is predicted of some rows, and each candidate's predictions of it.
+
+        Predictions have the shape (query, outcome), NaN where the candidate predicts nothing.
+        """
+        near = self._neighborhoods(panel, queries)
+        outcomes = self.outcomes([n for n in near if n], len(queries.values))
+        pairs = zip(panel, near, strict=True)
+        return outcomes, (self._predict_one(c, queries, n, outcomes) for c, n in pairs)
+
+    def _predict_one(
+        self, candidate: Candidate, queries: Queries, near: Neighborhood | None, outcomes: Outcomes
+    ) -> Floats:
         ridges = np.array([candidate.ridge])
+        if near is None and outcomes.n_others:
+            return self.overall_mean(outcomes)
         if near is None:
             return self.common_ridge(queries, candidate, ridges, leave_out=False)[:, 0]
-        if np.isinf(candidate.ridge):
-            return self.neighbor_mean(near, candidate.k, candidate.kernel)
+        if np.isinf(candidate.ridge) or outcomes.n_others:
+            return self.neighbor_mean(near, candidate.k, candidate.kernel, outcomes)
         return self.local_ridge(queries, near, candidate, ridges)[:, 0]
+
+    def _neighborhoods(
+        self, panel: tuple[Candidate, ...], queries: Queries
+    ) -> list[Neighborhood | None]:
+        """The neighbors of each candidate; one search for all of the same weights and scope."""
+        ks: dict[tuple[str, str], int] = {}
+        for c in panel:
+            ks[c.relevance, c.scope] = max(c.k, ks.get((c.relevance, c.scope), ALL_DONORS))
+        found = {place: self.neighborhood(queries, *place, k) for place, k in ks.items() if k}
+        return [found[c.relevance, c.scope].first(c.k) if c.k else None for c in panel]
 
     def neighborhood(
         self, queries: Queries, relevance: str, scope: str, k: int = max(KS)
@@ -124,18 +149,51 @@ class ColumnPredictor:
             return weights
         return _to_shares(weights * self.multipliers[near.rows[:, :k]])
 
-    def neighbor_mean(self, near: Neighborhood, k: int, kernel: str) -> Floats:
-        """The weighted mean of the k nearest donors' targets."""
+    def neighbor_mean(self, near: Neighborhood, k: int, kernel: str, outcomes: Outcomes) -> Floats:
+        """The weighted mean of the k nearest donors' targets, or their votes for listed levels."""
         from greyfill._search import ridge as kernels
 
-        weights, truth = self.donor_weights(near, k, kernel), self.donors.truth(self.target)
-        found = kernels.local_means(near.rows[:, :k], weights, truth)
+        rows, weights = near.rows[:, :k], self.donor_weights(near, k, kernel)
+        if outcomes.n_others:
+            found = kernels.local_votes(rows, weights, self.target_codes(), outcomes.levels)
+        else:
+            found = kernels.local_means(rows, weights, self.donors.truth(self.target))
         return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
 
-    def overall_mean(self) -> Floats:
-        """The mean of all donors' targets."""
-        truth = self.donors.truth(self.target)
-        return np.asarray((truth[self.donor_rows] if len(self.donor_rows) else truth).mean(axis=0))
+    def overall_mean(self, outcomes: Outcomes, left_out: Floats | None = None) -> Floats:
+        """The mean of all donors' targets, or the shares of listed levels among them.
+
+        These are without a row's own code in ``left_out``.
+        """
+        if not outcomes.n_others:
+            truth = self.donors.truth(self.target)
+            return np.asarray(
+                (truth[self.donor_rows] if len(self.donor_rows) else truth).mean(axis=0)
+            )
+        counts, levels = self._level_counts(), self.donors.levels(self.target)
+        listed, total = counts[np.searchsorted(levels, outcomes.levels)], counts.sum()
+        if left_out is not None:
+            listed, total = listed - (outcomes.levels == left_out[:, np.newaxis]), total - 1.0
+        shares = listed / (total if total > 0 else 1.0)
+        return np.column_stack([shares, np.maximum(1.0 - shares.sum(axis=1), 0.0)])
+
+    def outcomes(self, neighborhoods: list[Neighborhood], n_queries: int) -> Outcomes:
+        """What is predicted; where levels are very many, a short list of them for each row.
+
+        It has the most frequent levels, those of the row's neighbors, the nearest first, and more.
+        """
+        from greyfill._search import ridge as kernels
+
+        if not self.donors.is_wide(self.target):
+            return self.donors.outcomes(self.target)
+        codes, levels = self.target_codes(), self.donors.levels(self.target)
+        ranks = [np.arange(near.rows.shape[1]) for near in neighborhoods]
+        order = np.argsort(np.concatenate([np.zeros(0), *ranks]), kind="stable")
+        given = [np.where(np.isfinite(n.distances), codes[n.rows], -1) for n in neighborhoods]
+        near = np.concatenate([np.zeros((n_queries, 0), dtype=np.intp), *given], axis=1)[:, order]
+        frequent = levels[np.argsort(-self._level_counts(), kind="stable")]
+        listed = kernels.shortlists(np.ascontiguousarray(near), frequent, FREQUENT, MANY_LEVELS)
+        return Outcomes(listed, len(levels) - MANY_LEVELS)
 
     def local_ridge(
         self, queries: Queries, near: Neighborhood, like: Candidate, ridges: Floats
@@ -230,7 +288,7 @@ class ColumnPredictor:
         """The target of all rows of the donor table as codes of levels."""
         return self.donors.table.values[:, self.target].astype(np.intp)
 
-    def level_counts(self) -> Floats:
+    def _level_counts(self) -> Floats:
         """How many donors have each level of the target, or what they count together."""
         levels = self.donors.levels(self.target)
         places = np.searchsorted(levels, self.target_codes()[self.donor_rows])
@@ -249,76 +307,3 @@ def _places_among(rows: Ints, wanted: Ints) -> Ints:
     there = (wanted >= 0) & (places < len(rows))
     there &= rows[np.minimum(places, len(rows) - 1)] == wanted
     return np.where(there, places, -1)
-
-
-def predictions(
-    predictor: ColumnPredictor, panel: tuple[Candidate, ...], queries: Queries
-) -> tuple[Outcomes, Iterator[Floats]]:
-    """What is predicted of some rows, and each candidate's predictions of it.
-
-    Where levels are very many, each row has a short list of them, for which its neighbors vote.
-    """
-    neighborhoods = _neighborhoods(predictor, panel, queries)
-    pairs = zip(panel, neighborhoods, strict=True)
-    if not predictor.donors.is_wide(predictor.target):
-        outcomes = predictor.donors.outcomes(predictor.target)
-        return outcomes, (predictor.predict(c, queries, near) for c, near in pairs)
-    outcomes = shortlist(predictor, [n for n in neighborhoods if n], len(queries.values))
-    votes = (
-        neighbor_votes(predictor, near, c.k, c.kernel, outcomes)
-        if near
-        else level_shares(predictor, outcomes)
-        for c, near in pairs
-    )
-    return outcomes, votes
-
-
-def _neighborhoods(
-    predictor: ColumnPredictor, panel: tuple[Candidate, ...], queries: Queries
-) -> list[Neighborhood | None]:
-    """The neighbors of each candidate; one search for all of the same weights and scope."""
-    ks: dict[tuple[str, str], int] = {}
-    for c in panel:
-        ks[c.relevance, c.scope] = max(c.k, ks.get((c.relevance, c.scope), ALL_DONORS))
-    found = {place: predictor.neighborhood(queries, *place, k) for place, k in ks.items() if k}
-    return [found[c.relevance, c.scope].first(c.k) if c.k else None for c in panel]
-
-
-def shortlist(
-    predictor: ColumnPredictor, neighborhoods: list[Neighborhood], n_queries: int
-) -> Outcomes:
-    """The most frequent levels, those of each row's neighbors, the nearest first, and more."""
-    from greyfill._search import ridge as kernels
-
-    codes = predictor.target_codes()
-    ranks = [np.arange(near.rows.shape[1]) for near in neighborhoods]
-    given = [np.where(np.isfinite(near.distances), codes[near.rows], -1) for near in neighborhoods]
-    order = np.argsort(np.concatenate([np.zeros(0), *ranks]), kind="stable")
-    near = np.concatenate([np.zeros((n_queries, 0), dtype=np.intp), *given], axis=1)[:, order]
-    levels = predictor.donors.levels(predictor.target)
-    frequent = levels[np.argsort(-predictor.level_counts(), kind="stable")]
-    listed = kernels.shortlists(np.ascontiguousarray(near), frequent, FREQUENT, MANY_LEVELS)
-    return Outcomes(listed, len(levels) - MANY_LEVELS)
-
-
-def neighbor_votes(
-    predictor: ColumnPredictor, near: Neighborhood, k: int, kernel: str, outcomes: Outcomes
-) -> Floats:
-    """The weights of the k nearest donors, summed by level."""
-    from greyfill._search import ridge as kernels
-
-    weights, codes = predictor.donor_weights(near, k, kernel), predictor.target_codes()
-    votes = kernels.local_votes(near.rows[:, :k], weights, codes, outcomes.levels)
-    return np.where(weights.sum(axis=1, keepdims=True) > 0, votes, np.nan)
-
-
-def level_shares(
-    predictor: ColumnPredictor, outcomes: Outcomes, left_out: Floats | None = None
-) -> Floats:
-    """The share of each level among all donors, without a row's own code in ``left_out``."""
-    counts, levels = predictor.level_counts(), predictor.donors.levels(predictor.target)
-    listed, total = counts[np.searchsorted(levels, outcomes.levels)], counts.sum()
-    if left_out is not None:
-        listed, total = listed - (outcomes.levels == left_out[:, np.newaxis]), total - 1.0
-    shares = listed / (total if total > 0 else 1.0)
-    return np.column_stack([shares, np.maximum(1.0 - shares.sum(axis=1), 0.0)])

@@ -1,4 +1,4 @@
-"""What every column tells about a target column within the class, above chance."""
+"""The information of every column about a target column within the class, above chance."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ MAX_PREDICTORS = 48
 """Columns that a target is predicted from, the most correlated ones if there are more."""
 
 CLASS_WEIGHT = 0.5
-"""The weight of the class in the distance where nothing tells its information."""
+"""The weight of the class in the distance where no information is found."""
 
 
 class Relevance:
@@ -42,7 +42,7 @@ class Relevance:
     def weights(self, target: int, predictors: Ints) -> tuple[dict[str, Floats], float]:
         """Weights of the predictors by each rule, and the weight of the class beside them.
 
-        "pair" is left out where no column tells anything: it would be "equal" again.
+        "pair" is left out where no column has information: it would be "equal" again.
         """
         donors = self._donors
         of_class = donors.has_classes and target == donors.y_column

@@ -7,27 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._grey.candidates import (
-    ALL_DONORS,
-    COMMON_RIDGES,
-    KERNELS,
-    KS,
-    LARGE_RIDGES,
-    LOCAL_KS,
-    LOCAL_RIDGES,
-    MEAN_OF_ALL,
-    Candidate,
-)
+from greyfill._grey import candidates as grid
+from greyfill._grey.candidates import ALL_DONORS, MEAN_OF_ALL, Candidate
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill._grey.predictor import (
-    ColumnPredictor,
-    Neighborhood,
-    level_shares,
-    neighbor_votes,
-    predictions,
-    shortlist,
-)
+from greyfill._grey.predictor import ColumnPredictor, Neighborhood
 from greyfill.table import Floats, Ints
 
 MAX_DONORS = 2_000
@@ -80,15 +64,14 @@ class PanelChoice:
 
         A candidate that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        outcomes, predicted = predictions(predictor, self.panel, queries)
+        outcomes, predicted = predictor.predict(self.panel, queries)
         shape = len(queries.values), outcomes.width
         total, count = np.zeros(shape), np.zeros(shape)
         for found in predicted:  # one after another, so that a batch gives what a row gives
             there = ~np.isnan(found)
             total += np.where(there, found, 0.0)
             count += there
-        is_wide = predictor.donors.is_wide(self.target)
-        mean = level_shares(predictor, outcomes) if is_wide else predictor.overall_mean()
+        mean = predictor.overall_mean(outcomes)
         return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
 
     def described(self, scale: Callable[[float], float], **more: Any) -> dict[str, Any]:
@@ -147,20 +130,17 @@ def _try_candidates(
         place: few.neighborhood(queries, *place)
         for place in product(predictor.weights, predictor.scopes)
     }
-    own, is_wide = donors.table.values[queries.own_rows, target], donors.is_wide(target)
-    if is_wide:
-        outcomes = shortlist(few, list(neighborhoods.values()), len(own))
-        found = {MEAN_OF_ALL: level_shares(predictor, outcomes, own)}
-    else:
-        outcomes, found = donors.outcomes(target), {}
-    for (place, near), k, kernel in product(neighborhoods.items(), KS, KERNELS):
-        candidate = Candidate(*place, k, kernel, np.inf, "values")
-        if is_wide:  # all donors vote where a row has no neighbors
-            votes = neighbor_votes(few, near, k, kernel, outcomes)
-            found[candidate] = np.where(np.isnan(votes), found[MEAN_OF_ALL], votes)
-        else:
-            found[candidate] = few.neighbor_mean(near, k, kernel)
-    if is_wide:
+    own = donors.table.values[queries.own_rows, target]
+    outcomes = few.outcomes(list(neighborhoods.values()), len(own))
+    found: dict[Candidate, Floats] = {}
+    if outcomes.n_others:
+        found[MEAN_OF_ALL] = predictor.overall_mean(outcomes, own)
+    for (place, near), k, kernel in product(neighborhoods.items(), grid.KS, grid.KERNELS):
+        means = few.neighbor_mean(near, k, kernel, outcomes)
+        if outcomes.n_others:  # all donors vote where a row has no neighbors
+            means = np.where(np.isnan(means), found[MEAN_OF_ALL], means)
+        found[Candidate(*place, k, kernel, np.inf, "values")] = means
+    if outcomes.n_others:  # a regression for each level would cost too much
         return outcomes, found
     for place in _best_places(outcomes, found, outcomes.truth(own)):
         found.update(_local_ridges(few, queries, place, neighborhoods[place]))
@@ -171,10 +151,10 @@ def _local_ridges(
     predictor: ColumnPredictor, queries: Queries, place: tuple[str, str], near: Neighborhood
 ) -> Iterator[tuple[Candidate, Floats]]:
     """Regressions on neighbors."""
-    for k in LOCAL_KS:
+    for k in grid.LOCAL_KS:
         like = Candidate(*place, k, "uniform", 1.0, "values")
-        found = predictor.local_ridge(queries, near, like, np.array(LOCAL_RIDGES))
-        for r, ridge in enumerate(LOCAL_RIDGES):
+        found = predictor.local_ridge(queries, near, like, np.array(grid.LOCAL_RIDGES))
+        for r, ridge in enumerate(grid.LOCAL_RIDGES):
             yield replace(like, ridge=ridge), found[:, r]
 
 
@@ -185,7 +165,7 @@ def _common_ridges(
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
     for relevance, scope, form in product(relevances, predictor.scopes, FORMS):
         like = Candidate(relevance, scope, ALL_DONORS, "uniform", np.inf, form)
-        ridges = LARGE_RIDGES if predictor.donors.table.n_rows > LARGE else COMMON_RIDGES
+        ridges = grid.LARGE_RIDGES if predictor.donors.table.n_rows > LARGE else grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights
         found = predictor.common_ridge(queries, like, np.array(ridges), leave_out=True)

@@ -114,7 +114,7 @@ class ConfidenceMixin(BaseImputer):
         dict
             Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
             ``levels`` (None for others). Limits are values of the column: whole numbers, ordered
-            levels, dates; moments with a time zone are told in UTC, without it.
+            levels, dates; moments with a time zone are written in UTC, without it.
         """
         check_share("level", level)
         table, _, known_y = self._open_with_y(X, y)
@@ -165,7 +165,7 @@ class ConfidenceMixin(BaseImputer):
         -------
         Explanation
             Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
-            ``effects``. Moments with a time zone are told in UTC, without it.
+            ``effects``. Moments with a time zone are written in UTC, without it.
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)

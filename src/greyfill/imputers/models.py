@@ -71,7 +71,8 @@ class _GreyModel(SavedEstimator):
 
     def _queries(self, X: Any) -> Queries:
         """New rows in the columns that ``fit`` has donors' values of."""
-        return new_queries(self._fitted, self._open_new(X)[0].select(self._kept))
+        table, _ = self._open_new(X)
+        return new_queries(self._fitted, table.select(self._kept))
 
 
 class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
@@ -217,7 +218,8 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
 
     def predict(self, X: Any) -> Floats:
         """A number for each row."""
-        forecast = self._fitted.predict(self._fitted.donors.y_column, self._queries(X))
+        queries = self._queries(X)
+        forecast = self._fitted.predict(self._fitted.donors.y_column, queries)
         return from_share(np.clip(forecast.predicted[:, 0], 0.0, 1.0), self._low, self._high)
 
 

@@ -275,7 +275,7 @@ def _tuned(tuned: FittedGrey) -> None:
 def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
     """Whether a choice fits its column of the ground."""
     require(choice.target == target, "a column is tuned as another")
-    n_columns = ground.table.n_columns - int(ground.has_classes)
+    n_columns = ground.table.n_columns - int(ground.splits)  # else the class is a predictor, too
     check_rising(choice.predictors, n_columns, "predictors")
     require(target not in choice.predictors, "a column predicts itself")
     predictor = choice.predictor(ground, None)
