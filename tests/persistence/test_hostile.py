@@ -91,18 +91,18 @@ ARRAYS = [
     ("cgknn", "_fitted.pools.1.givers", lambda a: a[:0].copy()),
     ("fwgknn", "_fitted.targets", put(17)),
     ("fwgknn", "_fitted.targets", put(1)),
-    ("grey", "_tuned.ground.table.values", put(5e8, 0, 1)),
-    ("grey", "_tuned.ground.table.values", put(9.0, 0, 3)),
-    ("grey", "_tuned.ground.labels", put(1000)),
-    ("grey", "_tuned.ground.labels", lambda a: 1 - a),
-    ("grey", "_tuned.choices.0.predictors", put(77)),
-    ("grey", "_tuned.choices.0.predictors", put(0)),
-    ("grey", "_tuned.choices.0.weights.equal", cut),
-    ("grey", "_tuned.ground.feature_map.columns.0.knots", lambda a: a[::-1].copy()),
-    ("grey", "_tuned.ground.feature_map.columns.1.levels", put(44)),
-    ("grey", "_tuned.ground.feature_map.columns.1.shift", cut),
-    ("grey", "_tuned.rows", cut),
-    ("classifier", "_tuned.ground.labels", put(2)),
+    ("grey", "_fitted.donors.table.values", put(5e8, 0, 1)),
+    ("grey", "_fitted.donors.table.values", put(9.0, 0, 3)),
+    ("grey", "_fitted.donors.labels", put(1000)),
+    ("grey", "_fitted.donors.labels", lambda a: 1 - a),
+    ("grey", "_fitted.choices.0.predictors", put(77)),
+    ("grey", "_fitted.choices.0.predictors", put(0)),
+    ("grey", "_fitted.choices.0.weights.equal", cut),
+    ("grey", "_fitted.donors.feature_map.columns.0.knots", lambda a: a[::-1].copy()),
+    ("grey", "_fitted.donors.feature_map.columns.1.levels", put(44)),
+    ("grey", "_fitted.donors.feature_map.columns.1.shift", cut),
+    ("grey", "_fitted.rows", cut),
+    ("classifier", "_fitted.donors.labels", put(2)),
     ("classifier", "classes_", cut),
     ("mice", "_chains.plan.design.edges", put(99, 1)),
     ("mice", "_chains.plan.predictors.0", put(99)),
@@ -190,13 +190,13 @@ TREES = [
     ("cgknn", field("_fitted.pools.0", "fallback", True)),
     ("cgknn", field("_fitted.recipe.schedule", "max_iter", 10**12)),
     ("fwgknn", field("_fitted.recipe.weights", "n_permutations", 10**12)),
-    ("grey", field("_tuned", "n_jobs", 10**9)),
-    ("grey", field("_tuned", "n_cells", 0)),
-    ("grey", field("_tuned.choices.0", "target", 1)),
-    ("grey", field("_tuned.choices.0", "panel", {"$tuple": []})),
-    ("grey", field("_tuned.choices.0.panel.0", "k", 10**9)),
-    ("grey", field("_tuned.choices.0.panel.0", "relevance", "none")),
-    ("grey", field("_tuned.ground", "n_classes", 10**9)),
+    ("grey", field("_fitted", "n_jobs", 10**9)),
+    ("grey", field("_fitted", "n_cells", 0)),
+    ("grey", field("_fitted.choices.0", "target", 1)),
+    ("grey", field("_fitted.choices.0", "panel", {"$tuple": []})),
+    ("grey", field("_fitted.choices.0.panel.0", "k", 10**9)),
+    ("grey", field("_fitted.choices.0.panel.0", "relevance", "none")),
+    ("grey", field("_fitted.donors", "n_classes", 10**9)),
     ("grey", field("", "_classes", {"$tuple": ["a"]})),
     ("mice", parameter("n_imputations", 9)),
     ("mice", field("_chains.plan", "n_iter", 10**12)),
@@ -359,7 +359,7 @@ def test_a_class_without_a_donor_is_refused(originals, path: Path) -> None:
         array[:, -1] = 0.0
 
     path.write_bytes(originals["classifier"])
-    change_array(path, "_tuned.ground.table.values", all_of_one_class)
-    change_array(path, "_tuned.ground.labels", lambda array: array * 0)
+    change_array(path, "_fitted.donors.table.values", all_of_one_class)
+    change_array(path, "_fitted.donors.labels", lambda array: array * 0)
     with pytest.raises(PersistenceError, match="a class without a donor"):
         greyfill.load(path)

@@ -70,7 +70,7 @@ def test_a_set_of_missing_values_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_file_is_the_same_before_and_after_use(tmp_path: Path) -> None:
-    """GreyImputer tunes a column that had no hole in `fit` late; a file has all of them."""
+    """Columns that had no hole in `fit`, or no observed cell beside a label, are tuned in `fit`."""
     X, y = holed(60)
     X[:, 0] = np.arange(60) / 60
     X[:, 2] = np.nan
@@ -84,8 +84,7 @@ def test_a_file_is_the_same_before_and_after_use(tmp_path: Path) -> None:
     assert (tmp_path / "fresh").read_bytes() == (tmp_path / "used").read_bytes()
     loaded = greyfill.load(tmp_path / "fresh")
     assert loaded.transform(rows[::-1]).tobytes() == filled.tobytes()
-    tuned = sorted(loaded._tuned.choices)
-    assert tuned == [*range(X.shape[1] + 1)]  # the class too
+    assert sorted(loaded._fitted.choices) == [*range(X.shape[1] + 1)]  # the class too
 
 
 def test_dates_and_categories_survive(tmp_path: Path) -> None:

@@ -1,7 +1,26 @@
-"""The self-tuning recipe: for each column a panel of grey neighbor fits, chosen by leave-one-out.
+"""The engine of GreyImputer, GreyClassifier, GreyRegressor: each column tunes its predictor.
 
-features.py makes numbers of columns for a regression, ground.py holds the donors, relevance.py
-weighs columns for a target, candidates.py lists the ways to fill, asking.py predicts by any of
-them, voting.py does so where levels are very many, outcomes.py tells what is predicted, choosing.py
-compares them on left-out cells, engine.py makes passes and serves new rows.
+Terms. The *donor table* holds the training rows, scaled to [0, 1], filled, with the class or a
+continuous y as a last column. A *target* is a column to predict, its *predictors* are the columns
+that it is predicted from, a *query* is a row whose target is to be predicted. A *candidate* is one
+way to predict (weights of columns, scope of donors, k, kernel, ridge penalty), a *panel* the few
+candidates of a target whose predictions are averaged. *Outcomes* are what a prediction consists of:
+a number, or one indicator for each level.
+
+The path of ``fit`` and what follows it:
+
+1. `donor_table`: scaled rows with start values, and the features that regressions read.
+2. `relevance`: weights of the predictors of a target, information above a permutation null.
+3. `candidates`, `predictor`: all ways to predict a target; `ColumnPredictor` computes any of them.
+4. `selection`: candidates predict held-out observed cells; the best of each family form the panel.
+5. `grey_engine.fit_imputer`: passes over the columns with holes, fewest first; each pass rewrites
+   the fills in the donor table, the first two choose panels. Then panels of the class and of the
+   columns without holes are chosen: `FittedGrey` is complete, and nothing after ``fit`` changes it.
+6. `grey_engine.fill_new_rows`, `predict`, `posterior`: new rows, mixed over the classes.
+7. `uncertainty`: residuals of held-out rows give intervals, and with a bootstrap draws.
+8. `contributions`: the share of each donor and the effect of each predictor in a filled cell.
+
+Records are frozen, but for `DonorTable`, which the passes write and then close. Private dicts
+(``_pools``, ``_features`` …) memoize what follows from the fields; pickles and files lack them.
+The compiled loops are those of `greyfill._search`: `ridge` for regressions, the pool for neighbors.
 """

@@ -1,12 +1,12 @@
-"""The donors' side: a filled table with its labels as one more column, and its features."""
+"""The training rows as donors: a filled table with y as one more column, and its features."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from greyfill._grey.candidates import Outcomes
+from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table, indicators
 
 FORMS = ("values", "scores")
@@ -83,13 +83,8 @@ class FeatureMap:
     @classmethod
     def learn(cls, table: Table) -> "FeatureMap":
         """Learn every column from its observed cells."""
-        category = table.is_categorical
-        return cls(
-            tuple(
-                ColumnFeatures.learn(table.values[~table.missing[:, j], j], bool(category[j]))
-                for j in range(table.n_columns)
-            )
-        )
+        columns = zip(table.values.T, table.missing.T, table.is_categorical, strict=True)
+        return cls(tuple(ColumnFeatures.learn(v[~m], bool(c)) for v, m, c in columns))
 
     @property
     def starts(self) -> Ints:
@@ -103,7 +98,7 @@ class FeatureMap:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
     def owners(self, columns: Ints) -> Ints:
-        """For each feature in `places`, which of the columns it comes from."""
+        """For each feature in `places`, the position of its column in ``columns``."""
         return np.repeat(np.arange(len(columns)), [self.columns[j].width for j in columns])
 
     def of(self, values: Floats, columns: Ints, form: str) -> Floats:
@@ -112,13 +107,14 @@ class FeatureMap:
         return np.concatenate(parts, axis=1) if parts else np.zeros((len(values), 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DonorTable:
-    """Rows that may give.
+    """Rows that are donors, and y as their last column where there is one.
 
-    ``table`` is scaled and filled, its mask tells which cells were holes. Where there are labels or
-    a continuous target, they are its last column. ``labels`` are class codes, all 0 without
-    classes or with too many of them to split the donors.
+    ``table`` is scaled and filled, its mask keeps which cells were holes. ``labels`` are class
+    codes, all 0 without classes or with too many of them to split the donors. The passes of ``fit``
+    rewrite fills in place, as a copy for each column would cost too much; what they leave to
+    `FittedGrey` is closed, and `fill` refuses to rewrite it.
     """
 
     table: Table
@@ -127,6 +123,7 @@ class DonorTable:
     feature_map: FeatureMap
     _features: dict[str, Floats] = field(default_factory=dict, repr=False)
     _levels: dict[int, Ints] = field(default_factory=dict, repr=False)
+    _is_open: bool = field(default=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
@@ -143,9 +140,24 @@ class DonorTable:
         return 1 < self.n_classes <= MANY_LEVELS
 
     @property
-    def class_column(self) -> int:
-        """The place of the classes."""
+    def y_column(self) -> int:
+        """The last column: the class or the response, where there is one."""
         return self.table.n_columns - 1
+
+    @property
+    def targets(self) -> list[int]:
+        """Columns with holes and with observed cells, fewest holes first."""
+        holes = self.table.missing.sum(axis=0)
+        some = np.flatnonzero((holes > 0) & (holes < self.table.n_rows))
+        return [int(j) for j in some[np.argsort(holes[some], kind="stable")]]
+
+    def observed_rows(self, column: int) -> Ints:
+        """Rows in which a column was no hole."""
+        return np.flatnonzero(~self.table.missing[:, column])
+
+    def seen_values(self, column: int) -> Floats:
+        """The observed values of a column."""
+        return np.asarray(self.table.values[self.observed_rows(column), column])
 
     def features(self, form: str) -> Floats:
         """Features of all columns of the filled table."""
@@ -156,6 +168,7 @@ class DonorTable:
 
     def fill(self, rows: Ints, column: int, values: Floats) -> float:
         """Rewrite holes of a column and their features; return the largest change."""
+        assert self._is_open, "a fitted donor table is not rewritten"
         change = np.abs(values - self.table.values[rows, column]).max(initial=0.0)
         if self.table.is_categorical[column]:
             change = float(change > 0)
@@ -185,16 +198,24 @@ class DonorTable:
         """What is predicted: the numbers of a column, or an indicator for each of its levels."""
         return Outcomes(self.levels(column)[np.newaxis])
 
-    def targets(self, column: int) -> Floats:
+    def truth(self, column: int) -> Floats:
         """The numbers, or the indicators, of all rows."""
         return self.outcomes(column).truth(self.table.values[:, column])
+
+    def fills(self, column: int, forecast: Forecast) -> Floats:
+        """A value for each prediction: the most probable level, or a number in the seen range."""
+        if self.table.is_categorical[column]:
+            return forecast.most_probable().astype(float)
+        seen = self.seen_values(column)
+        low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
+        return np.clip(forecast.predicted[:, 0], low, high)
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Rows whose cells are asked for, in the columns of the ground.
+    """Rows to predict a cell of, in the columns of the donor table.
 
-    ``own_rows`` are their places in the ground, −1 where they are new.
+    ``own_rows`` are their places in the donor table, −1 where they are new.
     """
 
     values: Floats
@@ -203,20 +224,26 @@ class Queries:
     own_rows: Ints
 
     @classmethod
-    def of(cls, ground: DonorTable, rows: Ints) -> "Queries":
-        """Rows of the ground."""
-        table = ground.table
-        return cls(table.values[rows], table.missing[rows], ground.labels[rows], rows)
+    def of(cls, donors: DonorTable, rows: Ints) -> "Queries":
+        """Rows of the donor table."""
+        table = donors.table
+        return cls(table.values[rows], table.missing[rows], donors.labels[rows], rows)
 
-    def with_class(self, ground: DonorTable, label: int) -> "Queries":
-        """The same rows as if they belonged to a class."""
-        values, missing = self.values.copy(), self.missing.copy()
-        values[:, ground.class_column] = label
-        missing[:, ground.class_column] = False
-        return Queries(values, missing, np.full(len(values), label), self.own_rows)
+    def with_labels(
+        self, donors: DonorTable, labels: Ints | int, rows: Any = slice(None)
+    ) -> "Queries":
+        """The same rows, some of them as if they belonged to classes."""
+        values, missing, given = self.values.copy(), self.missing.copy(), self.labels.copy()
+        values[rows, donors.y_column], missing[rows, donors.y_column] = labels, False
+        given[rows] = labels
+        return Queries(values, missing, given, self.own_rows)
+
+    def without(self, column: int) -> "Queries":
+        """The same rows as if they lacked a column."""
+        is_column = np.arange(self.missing.shape[1]) == column
+        return replace(self, missing=self.missing | is_column)
 
     def part(self, index: Any) -> "Queries":
         """Some of the rows."""
-        return Queries(
-            self.values[index], self.missing[index], self.labels[index], self.own_rows[index]
-        )
+        parts = (self.values, self.missing, self.labels, self.own_rows)
+        return Queries(*(array[index] for array in parts))

@@ -1,4 +1,4 @@
-"""Passes over the columns of a training table, and new rows."""
+"""Passes over the columns of a training table, and the prediction of new rows."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from greyfill._grey.candidates import EVERYONE, Candidate, Forecast
+from greyfill._grey.candidates import COMMON_RIDGE, MEAN_OF_ALL, UNTUNED, Candidate
 from greyfill._grey.donor_table import DonorTable, FeatureMap, Queries
+from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
-from greyfill._grey.relevance import Relevance
-from greyfill._grey.selection import LARGE, PLAIN, PanelChoice, choose
+from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
+from greyfill._grey.selection import LARGE, PanelChoice, choose_panel
 from greyfill._neighbors.engine import training_cells
 from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
@@ -22,18 +23,17 @@ from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, Table
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""
 
-FIRST = Candidate("equal", "soft", EVERYONE, "uniform", 1e-2, "values")
-"""The first pass of a large table, whose columns are tuned once, after it."""
+TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
+"""In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
+
+FEW_CELLS = 40
+"""Held-out cells of these columns: the panels err hardly more than those of 250."""
 
 BLOCK_ROWS = 256
 """New rows that are filled at a time."""
 
 NEGLIGIBLE = 0.01
-"""Classes less likely than this share of the likeliest give nothing to a row without a label."""
-
-
-def _quiet(message: str) -> None:
-    """Say nothing."""
+"""Classes below this share of the most probable one add nothing to a row without a label."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,18 @@ class GreySettings:
     tol: float = 1e-4
     n_jobs: int | None = None
     random_state: int | None = 0
-    report: Report = field(default=_quiet)
+    report: Report = lambda message: None
 
 
 @dataclass(frozen=True, eq=False)
 class FittedGrey:
-    """All that a self-tuned imputer remembers."""
+    """All that ``fit`` leaves, and nothing changes later.
+
+    ``rows`` are the donors' row numbers in the training table, ``choices`` the panels by column.
+    """
 
     scaler: RangeScaler
-    ground: DonorTable
+    donors: DonorTable
     rows: Ints
     choices: dict[int, PanelChoice]
     history: tuple[float, ...]
@@ -62,301 +65,324 @@ class FittedGrey:
     n_cells: int
     n_jobs: int | None
     random_state: int | None
-    _askers: dict[int, ColumnPredictor] = field(default_factory=dict, repr=False)
+    _models: dict[int, tuple[PanelChoice, ColumnPredictor]] = field(
+        default_factory=dict, repr=False
+    )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {**self.__dict__, "_askers": {}}
+        return {**self.__dict__, "_models": {}}
 
-    def choice(self, target: int) -> PanelChoice:
-        """How a column is filled; tuned now if it had no hole in ``fit``."""
-        if target not in self.choices:
-            relevance = Relevance(self.ground, self.random_state)
-            tuning = GreySettings(self.n_cells, random_state=self.random_state)
-            self.choices[target] = _choose(self.ground, relevance, target, tuning, 0)
-        return self.choices[target]
+    @property
+    def n_columns(self) -> int:
+        """Columns of the training table; the donors may have y besides."""
+        return len(self.scaler.low)
 
-    def complete(self) -> "FittedGrey":
-        """The same with all columns tuned that new rows may ask for, in the order of the table."""
-        needed = [*range(len(self.scaler.low))]
-        needed += [self.ground.class_column] if self.ground.has_classes else []
-        Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(self.choice)(j) for j in needed)
-        return replace(self, choices=dict(sorted(self.choices.items())))
+    def model(self, target: int) -> tuple[PanelChoice, ColumnPredictor]:
+        """How a column is predicted, as ``fit`` chose or untuned, with its donors laid out once."""
+        if target not in self._models:
+            choice = self.choices.get(target) or _untuned(self.donors, target, UNTUNED)
+            self._models[target] = choice, choice.predictor(self.donors, self.n_jobs)
+        return self._models[target]
 
-    def asker(self, target: int) -> ColumnPredictor:
-        """Who predicts a column, with its donors laid out once."""
-        if target not in self._askers:
-            self._askers[target] = self.choice(target).asker(self.ground, self.n_jobs)
-        return self._askers[target]
+    def predict(self, target: int, queries: Queries) -> Forecast:
+        """Predictions by the panel, for rows whose class is given where classes split donors."""
+        choice, predictor = self.model(target)
+        return choice.predict(predictor, queries)
 
 
-def tune(
-    table: Table, labels: Ints | None, response: Floats | None, tuning: GreySettings
+def fit_imputer(
+    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
 ) -> tuple[Floats, FittedGrey]:
-    """Fill a training table; return its values without holes and what serves new rows.
+    """Fill a training table; return its values without holes and what fills new rows.
 
-    ``labels`` are class codes, −1 where unknown: such rows neither give nor teach. ``response`` is
-    a continuous target instead, NaN where unknown.
+    ``labels`` are class codes, −1 where unknown: such rows are no donors. ``response`` is a
+    continuous target instead, NaN where unknown.
     """
-    taught = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
-    if len(taught) == 0:
-        labels, taught = None, np.arange(table.n_rows)
-    taught = taught[_content_order(table.rows(taught), labels, response, taught)]
-    known_cells = training_cells(table, taught)
-    scaler = RangeScaler.learn(known_cells)
-    scaled = scaler.scale(table.rows(taught))
-    codes = np.zeros(len(taught), dtype=np.intp) if labels is None else labels[taught]
-    start, _ = ClassStart().fill(scaled, _groups(codes))
-    start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known_cells)), start)
-    known = None if response is None else response[taught]
-    ground = _ground(scaled.with_values(start), codes, known)
-    targets = _by_holes(ground.table)  # a response with holes is filled too
-    relevance = Relevance(ground, tuning.random_state)
-    choices: dict[int, PanelChoice] = {}
-    history: list[float] = []
-    spreads: list[Spreads] = []
-    for number in range(tuning.max_iter if targets else 0):
-        if number == 0 and table.n_rows > LARGE and tuning.max_iter > 1:
-            choices = {j: _untuned(ground, relevance, j) for j in targets}
-        elif number < CHOOSING_PASSES:
-            found = Parallel(n_jobs=tuning.n_jobs, prefer="threads")(
-                delayed(_choose)(ground, relevance, j, tuning, number) for j in targets
-            )
-            choices = dict(zip(targets, found, strict=True))
-        change, spreads = _one_pass(ground, targets, choices, tuning)
-        history.append(change)
-        tuning.report(f"pass {number + 1}: largest change {history[-1]:.2g}")
-        if history[-1] < tuning.tol:
-            break
-    converged = not history or history[-1] < tuning.tol
-    tuned = FittedGrey(
-        scaler, ground, taught, choices, tuple(history), converged,
-        _joined(spreads, taught, table.n_columns),
-        tuning.n_cells, tuning.n_jobs, tuning.random_state,
-    )  # fmt: skip
-    values = table.values.copy()
-    filled = scaler.unscale(ground.table.values[:, : table.n_columns])
-    values[taught] = np.where(table.missing[taught], filled, table.values[taught])
-    others = np.setdiff1d(np.arange(table.n_rows), taught)
+    fitted, relevance = _run_passes(table, labels, response, settings)
+    fitted = _with_all_choices(fitted, relevance, table, settings)
+    values = _training_values(fitted, table)
+    others = np.setdiff1d(np.arange(table.n_rows), fitted.rows)
     if len(others):
-        values[others] = fill_by_panels(tuned, table.rows(others))
-    return values, tuned
+        values[others] = fill_new_rows(fitted, table.rows(others))
+    return values, fitted
 
 
-def teach(
-    table: Table, labels: Ints | None, response: Floats | None, tuning: GreySettings
+def fit_model(
+    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
 ) -> FittedGrey:
     """Learn to predict the labels, or the response, of rows with holes.
 
     Holes of the donors are filled without a look at the labels, so that a filled cell does not
     give its row's label away.
     """
-    values, blind = tune(table, None, None, tuning)
-    filled = Table(values, np.zeros_like(table.missing), table.columns)
-    scaled = table.with_values(blind.scaler.scale(filled).values)
+    blind, _ = _run_passes(table, None, None, settings)
+    filled = Table(_training_values(blind, table), np.zeros_like(table.missing), table.columns)
+    scaled, rows = table.with_values(blind.scaler.scale(filled).values), blind.rows
     codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
-    rows = blind.rows
-    ground = _ground(scaled.rows(rows), codes[rows], None if response is None else response[rows])
-    return replace(blind, ground=ground, choices={}, _askers={})
+    y = None if response is None else response[rows]
+    donors = _donor_table(scaled.rows(rows), codes[rows], y)
+    relevance, last = Relevance(donors, settings.random_state), donors.y_column
+    choices = _choose_panels(donors, relevance, {last: settings.n_cells}, settings)
+    return replace(blind, donors=donors, choices=choices, _models={})
 
 
-def fill_by_panels(tuned: FittedGrey, table: Table) -> Floats:
-    """The values of new rows without holes, in the units of the table; block by block."""
-    starts = range(0, max(table.n_rows, 1), BLOCK_ROWS)
-    blocks = [table.rows(np.arange(a, min(a + BLOCK_ROWS, table.n_rows))) for a in starts]
-    return np.concatenate([_serve_block(tuned, block) for block in blocks])
+def _run_passes(
+    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
+) -> tuple[FittedGrey, Relevance]:
+    """Fill the donors' holes until they stay; panels of the columns with holes are chosen."""
+    scaler, rows, donors = _start(table, labels, response)
+    relevance, targets = Relevance(donors, settings.random_state), donors.targets
+    choices: dict[int, PanelChoice] = {}
+    history: list[float] = []
+    spreads: list[Spreads] = []
+    for number in range(settings.max_iter if targets else 0):
+        if number == 0 and table.n_rows > LARGE and settings.max_iter > 1:
+            for j in targets:
+                panel = (MEAN_OF_ALL if donors.is_wide(j) else COMMON_RIDGE,)
+                choices[j] = _untuned(donors, j, panel)
+        elif number < CHOOSING_PASSES:
+            n_cells = dict.fromkeys(targets, settings.n_cells)
+            choices = _choose_panels(donors, relevance, n_cells, settings, number)
+        change, spreads = _one_pass(donors, choices, settings.n_jobs)
+        history.append(change)
+        settings.report(f"pass {number + 1}: largest change {change:.2g}")
+        if change < settings.tol:
+            break
+    donors = replace(donors, _is_open=False)
+    converged = not history or history[-1] < settings.tol
+    fitted = FittedGrey(
+        scaler, donors, rows, choices, tuple(history), converged,
+        _joined(spreads, rows, table.n_columns),
+        settings.n_cells, settings.n_jobs, settings.random_state,
+    )  # fmt: skip
+    return fitted, relevance
 
 
-def _serve_block(tuned: FittedGrey, table: Table) -> Floats:
-    queries = ask(tuned, table)
-    values = queries.values[:, : table.n_columns].copy()
-    for j in np.flatnonzero(table.missing.any(axis=0)):
-        rows = np.flatnonzero(table.missing[:, j])
-        forecast = predict(tuned, int(j), queries.part(rows))
-        values[rows, j] = settle(tuned.ground, int(j), forecast)
-    return np.where(table.missing, tuned.scaler.unscale(values), table.values)
+def _start(
+    table: Table, labels: Ints | None, response: Floats | None
+) -> tuple[RangeScaler, Ints, DonorTable]:
+    """The scale, the rows that are donors, and the donor table with start values in its holes."""
+    rows = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
+    if len(rows) == 0:
+        labels, rows = None, np.arange(table.n_rows)
+    # By content, so that the order in which the rows came does not matter.
+    keys = [*table.values[rows].T, *table.missing[rows].T]
+    keys += [extra[rows] for extra in (labels, response) if extra is not None]
+    rows = rows[np.lexsort(keys)]
+    known = training_cells(table, rows)
+    scaler = RangeScaler.learn(known)
+    scaled = scaler.scale(table.rows(rows))
+    codes = np.zeros(len(rows), dtype=np.intp) if labels is None else labels[rows]
+    start, _ = ClassStart().fill(scaled, _splitting(codes))
+    start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known)), start)
+    y = None if response is None else response[rows]
+    return scaler, rows, _donor_table(scaled.with_values(start), codes, y, is_open=True)
 
 
-def ask(tuned: FittedGrey, table: Table, told: Floats | None = None) -> Queries:
-    """New rows in the columns of the ground; an unseen category tells nothing, like a hole.
-
-    ``told`` are class codes, or numbers on the scale of the response; NaN where unknown.
-    """
-    scaled = tuned.scaler.scale(table)
-    extra = tuned.ground.table.n_columns - table.n_columns
-    values = np.pad(scaled.values, ((0, 0), (0, extra)))
-    missing = np.pad(table.missing | table.unseen, ((0, 0), (0, extra)), constant_values=True)
-    nobody = np.full(table.n_rows, -1, dtype=np.intp)
-    labels = np.zeros(table.n_rows, dtype=np.intp)
-    if told is not None and extra:
-        known = ~np.isnan(told)
-        values[known, -1], missing[known, -1] = told[known], False
-        if tuned.ground.splits:
-            labels[known] = told[known].astype(np.intp)
-    return Queries(values, missing, labels, nobody)
-
-
-def posterior(tuned: FittedGrey, queries: Queries) -> Floats:
-    """P(class | observed cells) of new rows, shape (row, class)."""
-    forecast, shares = _classes(tuned, queries)
-    if not forecast.outcomes.n_others:
-        return shares
-    whole = np.repeat(shares[:, -1:], tuned.ground.n_classes, axis=1)
-    np.put_along_axis(whole, forecast.outcomes.levels, shares[:, :-1], axis=1)
-    return whole
-
-
-def likeliest(tuned: FittedGrey, queries: Queries) -> Ints:
-    """The likeliest class of new rows."""
-    forecast, shares = _classes(tuned, queries)
-    return forecast.outcomes.codes(shares[:, : forecast.outcomes.levels.shape[1]].argmax(axis=1))
-
-
-def _classes(tuned: FittedGrey, queries: Queries) -> tuple[Forecast, Floats]:
-    """Predictions of the class of new rows, and calibrated probabilities."""
-    column = tuned.ground.class_column
-    choice = tuned.choice(column)
-    forecast = choice.predict(tuned.asker(column), queries)
-    return forecast, forecast.shares(choice.sharpness)
-
-
-def predict(tuned: FittedGrey, target: int, queries: Queries) -> Forecast:
-    """Predictions; for rows without a label those of each class, mixed by its probability."""
-    choice, asker, ground = tuned.choice(target), tuned.asker(target), tuned.ground
-    is_unknown = queries.missing[:, ground.class_column]
-    if not ground.splits or target == ground.class_column or not is_unknown.any():
-        return choice.predict(asker, queries)
-    mixed = _of_likeliest_class if ground.is_wide(target) else _mixed
-    parts = [(np.flatnonzero(is_unknown), mixed(tuned, target, queries.part(is_unknown)))]
-    if not is_unknown.all():
-        own = choice.predict(asker, queries.part(~is_unknown))
-        parts.append((np.flatnonzero(~is_unknown), own))
-    return Forecast.joined(parts, len(is_unknown))
-
-
-def _mixed(tuned: FittedGrey, target: int, queries: Queries) -> Forecast:
-    """Predictions of each class, mixed by its probability."""
-    choice, asker = tuned.choice(target), tuned.asker(target)
-    shares = posterior(tuned, queries)
-    shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
-    shares /= shares.sum(axis=1, keepdims=True)
-    outcomes = tuned.ground.outcomes(target)
-    out = np.zeros((len(shares), outcomes.width))
-    for label in range(tuned.ground.n_classes):
-        rows = np.flatnonzero(shares[:, label] > 0)
-        if len(rows) == 0:
-            continue
-        forecast = choice.predict(asker, queries.part(rows).with_class(tuned.ground, label))
-        out[rows] += shares[rows, label, np.newaxis] * forecast.found
-    return Forecast(out, outcomes)
-
-
-def _of_likeliest_class(tuned: FittedGrey, target: int, queries: Queries) -> Forecast:
-    """Predictions of the likeliest class alone: each class would list other levels."""
-    choice, asker = tuned.choice(target), tuned.asker(target)
-    labels = likeliest(tuned, queries)
-    parts = []
-    for label in np.unique(labels).tolist():
-        rows = np.flatnonzero(labels == label)
-        known = queries.part(rows).with_class(tuned.ground, label)
-        parts.append((rows, choice.predict(asker, known)))
-    return Forecast.joined(parts, len(labels))
-
-
-def settle(ground: DonorTable, target: int, forecast: Forecast) -> Floats:
-    """A value for each prediction: the likeliest level, or a number within the observed range."""
-    if ground.table.is_categorical[target]:
-        return forecast.likeliest().astype(float)
-    known = ground.table.values[~ground.table.missing[:, target], target]
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
-    return np.clip(forecast.found[:, 0], low, high)
-
-
-def _groups(codes: Ints) -> Ints:
-    """Classes that split the donors: the classes, or one of all where there are very many."""
-    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
-
-
-def _ground(table: Table, codes: Ints, response: Floats | None) -> DonorTable:
+def _donor_table(
+    table: Table, codes: Ints, response: Floats | None, is_open: bool = False
+) -> DonorTable:
     """A filled table with its classes or the response as a last column."""
     n_classes = int(codes.max(initial=0)) + 1
     values, columns, missing = table.values, table.columns, table.missing
-    extra = None
+    y = None
     if n_classes > 1:
-        extra = codes.astype(float), np.zeros(table.n_rows, dtype=bool)
+        y = codes.astype(float), np.zeros(table.n_rows, dtype=bool)
         columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
     elif response is not None:
         unknown = np.isnan(response)
         scaled = to_share(response, np.nanmin(response), np.nanmax(response))
-        extra = np.where(unknown, np.nanmean(scaled), scaled), unknown
+        y = np.where(unknown, np.nanmean(scaled), scaled), unknown
         columns = (*columns, Column("response", Kind.NUMERIC))
-    if extra is not None:
-        values = np.column_stack([values, extra[0]])
-        missing = np.column_stack([missing, extra[1]])
+    if y is not None:
+        values, missing = np.column_stack([values, y[0]]), np.column_stack([missing, y[1]])
     whole = Table(np.ascontiguousarray(values), missing, columns)
-    return DonorTable(whole, _groups(codes), n_classes, FeatureMap.learn(whole))
+    features = FeatureMap.learn(whole)
+    return DonorTable(whole, _splitting(codes), n_classes, features, _is_open=is_open)
 
 
-def _content_order(table: Table, labels: Ints | None, response: Floats | None, rows: Ints) -> Ints:
-    """An order of the rows by their content, so that the order they came in does not matter."""
-    keys = [*table.values.T, *table.missing.T]
-    keys += [extra[rows] for extra in (labels, response) if extra is not None]
-    return np.lexsort(keys)
-
-
-def _by_holes(table: Table) -> list[int]:
-    """Columns with holes and with observed cells, fewest holes first."""
-    holes = table.missing.sum(axis=0)
-    some = np.flatnonzero((holes > 0) & (holes < table.n_rows))
-    return [int(j) for j in some[np.argsort(holes[some], kind="stable")]]
-
-
-def _untuned(ground: DonorTable, relevance: Relevance, target: int) -> PanelChoice:
-    predictors = relevance.predictors(target)
-    equal = normalize(np.zeros(len(predictors)))
-    panel = (PLAIN if ground.is_wide(target) else FIRST,)
-    return PanelChoice(target, predictors, {"equal": equal}, 0.0, panel)
-
-
-def _choose(
-    ground: DonorTable, relevance: Relevance, target: int, tuning: GreySettings, number: int
-) -> PanelChoice:
-    predictors = relevance.predictors(target)
-    weights, class_weight = relevance.weights(target, predictors)
-    donors = np.flatnonzero(~ground.table.missing[:, target])
-    asker = ColumnPredictor(ground, target, donors, predictors, weights, class_weight)
-    seed = [0 if tuning.random_state is None else tuning.random_state, target, number]
-    of_class = ground.has_classes and target == ground.class_column
-    n_cells = int(np.clip(5_000 // max(len(predictors), 1), 40, tuning.n_cells))
-    return choose(asker, n_cells, np.random.default_rng(seed), "log" if of_class else "square")
+def _splitting(codes: Ints) -> Ints:
+    """Classes that split the donors: the classes, or one of all where there are very many."""
+    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
 
 
 def _one_pass(
-    ground: DonorTable, targets: list[int], choices: dict[int, PanelChoice], tuning: GreySettings
+    donors: DonorTable, choices: dict[int, PanelChoice], n_jobs: int | None
 ) -> tuple[float, list[Spreads]]:
-    """Fill every hole once, column after column; return the largest change, and how sure it is."""
+    """Fill every hole once, column after column; return the largest change, and the spreads."""
     largest, spreads = 0.0, []
-    for j in targets:
-        rows = np.flatnonzero(ground.table.missing[:, j])
-        choice = choices[j]
-        forecast = choice.predict(choice.asker(ground, tuning.n_jobs), Queries.of(ground, rows))
-        largest = max(largest, ground.fill(rows, j, settle(ground, j, forecast)))
-        spreads.append((rows, np.full(len(rows), j), _spread(choice, forecast)))
+    for j, choice in choices.items():
+        rows = np.flatnonzero(donors.table.missing[:, j])
+        forecast = choice.predict(choice.predictor(donors, n_jobs), Queries.of(donors, rows))
+        largest = max(largest, donors.fill(rows, j, donors.fills(j, forecast)))
+        if forecast.outcomes.width > 1:
+            spread = np.asarray(1.0 - forecast.shares().max(axis=1))
+        else:
+            usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
+            spread = np.full(len(rows), usual)
+        spreads.append((rows, np.full(len(rows), j), spread))
     return largest, spreads
 
 
-def _spread(choice: PanelChoice, forecast: Forecast) -> Floats:
-    """One minus the probability of the likeliest level, or the usual error of a number."""
-    if forecast.outcomes.width > 1:
-        return np.asarray(1.0 - forecast.shares().max(axis=1))
-    usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
-    return np.full(len(forecast.found), usual)
-
-
-def _joined(spreads: list[Spreads], taught: Ints, n_columns: int) -> Spreads:
-    """Spreads of all columns of the table that was given, with its row numbers."""
-    if not spreads:
-        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
-    rows, columns, found = (np.concatenate(part) for part in zip(*spreads, strict=True))
+def _joined(spreads: list[Spreads], donor_rows: Ints, n_columns: int) -> Spreads:
+    """Spreads of all columns of the training table, with its row numbers."""
+    nothing = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
+    joined = zip(nothing, *spreads, strict=True)
+    rows, columns, found = (np.concatenate(part) for part in joined)
     own = columns < n_columns  # a response was filled beside them
-    return taught[rows[own]], columns[own], found[own]
+    return donor_rows[rows[own]], columns[own], found[own]
+
+
+def _training_values(fitted: FittedGrey, table: Table) -> Floats:
+    """The values of a training table with the fills of the donors' holes."""
+    values, rows = table.values.copy(), fitted.rows
+    filled = fitted.scaler.unscale(fitted.donors.table.values[:, : table.n_columns])
+    values[rows] = np.where(table.missing[rows], filled, table.values[rows])
+    return values
+
+
+def _with_all_choices(
+    fitted: FittedGrey, relevance: Relevance, table: Table, settings: GreySettings
+) -> FittedGrey:
+    """Panels also of the class, and of columns whose donors lack nothing.
+
+    The latter are tuned on few cells where that is cheap, and on all where a row that is no donor
+    has a hole; those that are left are predicted by the panel `UNTUNED`.
+    """
+    is_small = table.n_columns <= TUNED_COLUMNS and table.values.size <= TUNED_CELLS
+    n_cells = {}
+    for j in range(table.n_columns):
+        if table.missing[:, j].any():
+            n_cells[j] = settings.n_cells
+        elif is_small:
+            n_cells[j] = min(settings.n_cells, FEW_CELLS)
+    if fitted.donors.has_classes:
+        n_cells[fitted.donors.y_column] = settings.n_cells
+    left = {j: n for j, n in n_cells.items() if j not in fitted.choices}
+    found = _choose_panels(fitted.donors, relevance, left, settings)
+    return replace(fitted, choices=dict(sorted({**fitted.choices, **found}.items())))
+
+
+def _choose_panels(
+    donors: DonorTable,
+    relevance: Relevance,
+    n_cells: dict[int, int],
+    settings: GreySettings,
+    number: int = 0,
+) -> dict[int, PanelChoice]:
+    """Panels of some columns in a pass, by at most so many held-out cells of each."""
+
+    def choose(target: int) -> PanelChoice:
+        predictors = predictors_of(donors, target)
+        how = predictors, *relevance.weights(target, predictors)
+        predictor = ColumnPredictor(donors, target, donors.observed_rows(target), *how)
+        rng = np.random.default_rng([settings.random_state or 0, target, number])
+        most = int(np.clip(5_000 // max(len(predictors), 1), 40, n_cells[target]))
+        of_class = donors.has_classes and target == donors.y_column
+        return choose_panel(predictor, most, rng, "log" if of_class else "square")
+
+    found = Parallel(n_jobs=settings.n_jobs, prefer="threads")(map(delayed(choose), n_cells))
+    return dict(zip(n_cells, found, strict=True))
+
+
+def _untuned(donors: DonorTable, target: int, panel: tuple[Candidate, ...]) -> PanelChoice:
+    """A panel that needs no comparison, with equal weights."""
+    predictors = predictors_of(donors, target)
+    equal = normalize(np.zeros(len(predictors)))
+    return PanelChoice(target, predictors, {"equal": equal}, CLASS_WEIGHT, panel)
+
+
+def fill_new_rows(fitted: FittedGrey, table: Table) -> Floats:
+    """The values of new rows without holes, in the units of the table; block by block."""
+    starts = range(0, max(table.n_rows, 1), BLOCK_ROWS)
+    blocks = [table.rows(np.arange(a, min(a + BLOCK_ROWS, table.n_rows))) for a in starts]
+    return np.concatenate([_fill_block(fitted, block) for block in blocks])
+
+
+def _fill_block(fitted: FittedGrey, table: Table) -> Floats:
+    queries = new_queries(fitted, table)
+    values = queries.values[:, : table.n_columns].copy()
+    for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
+        rows = np.flatnonzero(table.missing[:, j])
+        values[rows, j] = fitted.donors.fills(j, predict(fitted, j, queries.part(rows)))
+    return np.where(table.missing, fitted.scaler.unscale(values), table.values)
+
+
+def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Queries:
+    """New rows in the columns of the donor table; an unseen category counts as a hole.
+
+    ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
+    """
+    scaled = fitted.scaler.scale(table)
+    extra = fitted.donors.table.n_columns - table.n_columns
+    values = np.pad(scaled.values, ((0, 0), (0, extra)))
+    missing = np.pad(table.missing | table.unseen, ((0, 0), (0, extra)), constant_values=True)
+    labels = np.zeros(table.n_rows, dtype=np.intp)
+    if y is not None and extra:
+        known = ~np.isnan(y)
+        values[known, -1], missing[known, -1] = y[known], False
+        if fitted.donors.splits:
+            labels[known] = y[known].astype(np.intp)
+    return Queries(values, missing, labels, np.full(table.n_rows, -1, dtype=np.intp))
+
+
+def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
+    """Predictions; for rows without a label those of each class, mixed by its probability."""
+    donors = fitted.donors
+    unlabeled = queries.missing[:, donors.y_column]
+    if not donors.splits or target == donors.y_column or not unlabeled.any():
+        return fitted.predict(target, queries)
+    mixed = _of_most_probable_class if donors.is_wide(target) else _mixed
+    parts = [(np.flatnonzero(unlabeled), mixed(fitted, target, queries.part(unlabeled)))]
+    if not unlabeled.all():
+        rows = np.flatnonzero(~unlabeled)
+        parts.append((rows, fitted.predict(target, queries.part(rows))))
+    return Forecast.joined(parts, len(unlabeled))
+
+
+def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
+    """Predictions of each class, mixed by its probability."""
+    shares = posterior(fitted, queries)
+    shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
+    shares /= shares.sum(axis=1, keepdims=True)
+    outcomes = fitted.donors.outcomes(target)
+    out = np.zeros((len(shares), outcomes.width))
+    for label in np.flatnonzero(shares.any(axis=0)).tolist():
+        rows = np.flatnonzero(shares[:, label] > 0)
+        forecast = fitted.predict(target, queries.part(rows).with_labels(fitted.donors, label))
+        out[rows] += shares[rows, label, np.newaxis] * forecast.predicted
+    return Forecast(out, outcomes)
+
+
+def _of_most_probable_class(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
+    """Predictions of the most probable class alone: each class would list other levels."""
+    labels = most_probable_class(fitted, queries)
+    parts = []
+    for label in np.unique(labels).tolist():
+        rows = np.flatnonzero(labels == label)
+        labeled = queries.part(rows).with_labels(fitted.donors, label)
+        parts.append((rows, fitted.predict(target, labeled)))
+    return Forecast.joined(parts, len(labels))
+
+
+def posterior(fitted: FittedGrey, queries: Queries) -> Floats:
+    """P(class | observed cells) of new rows, shape (row, class)."""
+    forecast, shares = _calibrated(fitted, queries)
+    if not forecast.outcomes.n_others:
+        return shares
+    whole = np.repeat(shares[:, -1:], fitted.donors.n_classes, axis=1)
+    np.put_along_axis(whole, forecast.outcomes.levels, shares[:, :-1], axis=1)
+    return whole
+
+
+def most_probable_class(fitted: FittedGrey, queries: Queries) -> Ints:
+    """The most probable class of new rows."""
+    forecast, shares = _calibrated(fitted, queries)
+    return forecast.outcomes.codes(shares[:, : forecast.outcomes.levels.shape[1]].argmax(axis=1))
+
+
+def _calibrated(fitted: FittedGrey, queries: Queries) -> tuple[Forecast, Floats]:
+    """Predictions of the class of new rows, and calibrated probabilities."""
+    forecast = fitted.predict(fitted.donors.y_column, queries)
+    return forecast, forecast.shares(fitted.model(fitted.donors.y_column)[0].sharpness)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from greyfill._grey.candidates import Forecast, pick
 from greyfill._grey.donor_table import Queries
-from greyfill._grey.grey_engine import FittedGrey, ask, posterior, predict
+from greyfill._grey.grey_engine import FittedGrey, new_queries, posterior, predict
+from greyfill._grey.outcomes import Forecast, draw_places
 from greyfill._grey.selection import LARGE
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -17,106 +17,96 @@ MAX_HELD = 1_000
 """Rows of a large table that are held out, all at once."""
 
 CLOSEST = 0.2
-"""The share of the held cells whose rows lack least beside what is asked for."""
+"""The share of the held-out cells, of the rows that lack least besides a query's holes."""
 
 BLOCK_ROWS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Rows of the ground in folds, −1 where a row is never held out.
+class HeldOutRows:
+    """Rows of the donor table in folds, −1 where a row is never held out.
 
     A cell is predicted without any row of its fold, as a new row would be.
     """
 
-    tuned: FittedGrey
+    fitted: FittedGrey
     fold_of: Ints
     _parts: dict[int, FittedGrey] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, tuned: FittedGrey) -> "HeldOut":
+    def of(cls, fitted: FittedGrey) -> "HeldOutRows":
         """Five folds; one of some rows where there are many."""
-        n_rows = tuned.ground.table.n_rows
-        order = np.random.default_rng(tuned.random_state).permutation(n_rows)
+        n_rows = fitted.donors.table.n_rows
+        order = np.random.default_rng(fitted.random_state).permutation(n_rows)
         if n_rows > LARGE:
-            return cls(tuned, np.where(order < MAX_HELD, 0, -1))
-        return cls(tuned, order % FOLDS)
+            return cls(fitted, np.where(order < MAX_HELD, 0, -1))
+        return cls(fitted, order % FOLDS)
 
     def cells(self, target: int, rng: np.random.Generator) -> Ints:
-        """Some of the held rows that know a column."""
-        known = ~self.tuned.ground.table.missing[:, target] & (self.fold_of >= 0)
-        return rng.permutation(np.flatnonzero(known))[: self.tuned.n_cells]
+        """Some of the held-out rows with an observed target."""
+        observed = ~self.fitted.donors.table.missing[:, target] & (self.fold_of >= 0)
+        return rng.permutation(np.flatnonzero(observed))[: self.fitted.n_cells]
 
-    def missed(self, target: int, rows: Ints, missing: Bools) -> Floats:
-        """What is missed in cells of a column, if their rows also lack what ``missing`` says.
+    def residuals(self, target: int, rows: Ints, missing: Bools) -> Floats:
+        """Residuals of a column in some rows, if these also lack what ``missing`` marks.
 
         For numbers true minus predicted, for categories one minus the probability of the true
         level.
         """
-        table = self.tuned.ground.table
-        lacking = table.missing[rows] | missing
-        lacking[:, target] = True
-        labels = self.tuned.ground.labels[rows]
-        queries = Queries(table.values[rows], lacking, labels, np.full(len(rows), -1, np.intp))
+        donors, no_rows = self.fitted.donors, np.full(len(rows), -1, np.intp)
+        own = Queries.of(donors, rows).without(target)
+        queries = replace(own, missing=own.missing | missing, own_rows=no_rows)
         out = np.empty(len(rows))
-        for fold in np.unique(self.fold_of[rows]):
+        for fold in np.unique(self.fold_of[rows]).tolist():
             here = self.fold_of[rows] == fold
-            found = predict(self._without(int(fold), target), target, queries.part(here))
-            out[here] = found.residuals(table.values[rows[here], target])
+            found = predict(self._without(fold), target, queries.part(here))
+            out[here] = found.residuals(donors.table.values[rows[here], target])
         return out
 
-    def _without(self, fold: int, target: int) -> FittedGrey:
-        """The same, where the rows of a fold know nothing that they could give."""
-        tuned, ground = self.tuned, self.tuned.ground
-        for column in (target, ground.class_column):  # tuned on all rows, before any is left out
-            if column == target or ground.splits:
-                tuned.choice(column)
+    def _without(self, fold: int) -> FittedGrey:
+        """The same panels, where the rows of a fold are no donors."""
         if fold not in self._parts:
-            silent = ground.table.missing | (self.fold_of == fold)[:, np.newaxis]
-            table = Table(ground.table.values, silent, ground.table.columns)
-            self._parts[fold] = replace(tuned, ground=replace(ground, table=table), _askers={})
+            fitted, table = self.fitted, self.fitted.donors.table
+            lacking = table.missing | (self.fold_of == fold)[:, np.newaxis]
+            donors = replace(fitted.donors, table=Table(table.values, lacking, table.columns))
+            self._parts[fold] = replace(fitted, donors=donors, _models={})
         return self._parts[fold]
 
+    def like_holes(self, target: int, y_is_known: bool) -> Floats:
+        """Residuals of a column, in rows that lack what the rows with holes in it lack.
 
-def alike(asked: Bools, held: Bools, rng: np.random.Generator) -> Ints:
-    """For each row that is asked for a held one, drawn from those that lack least beside its holes.
+        ``y_is_known`` says whether the class, or the response, is given.
+        """
+        fitted, table = self.fitted, self.fitted.donors.table
+        rng = np.random.default_rng([fitted.random_state or 0, target])
+        cells = self.cells(target, rng)
+        holes = np.flatnonzero(table.missing[:, target])
+        missing = table.missing[cells]
+        if len(holes) and len(cells):
+            patterns = table.missing[np.resize(rng.permutation(holes), len(cells))]
+            # each pattern is used once, so that few rows lack more than it
+            more = missing.astype(np.float32) @ (~patterns).T.astype(np.float32)
+            missing = patterns[linear_sum_assignment(more)[1]]
+        if table.n_columns > fitted.n_columns:
+            missing = missing.copy()
+            missing[:, -1] = not y_is_known
+        return self.residuals(target, cells, missing)
 
-    A row that lacks nothing else can be made to lack just what the asked one lacks.
+
+def similar_rows(missing: Bools, held: Bools, rng: np.random.Generator) -> Ints:
+    """For each query a held-out row, drawn from those that lack least besides the query's holes.
+
+    A row that lacks nothing else can be made to lack just what the query lacks.
     """
     n_near = int(np.ceil(CLOSEST * len(held)))
-    out = np.empty(len(asked), dtype=np.intp)
-    for start in range(0, len(asked), BLOCK_ROWS):
-        known = (~asked[start : start + BLOCK_ROWS]).astype(np.float32)
-        more = known @ held.T.astype(np.float32)
+    out = np.empty(len(missing), dtype=np.intp)
+    for start in range(0, len(missing), BLOCK_ROWS):
+        observed = (~missing[start : start + BLOCK_ROWS]).astype(np.float32)
+        more = observed @ held.T.astype(np.float32)
         order = np.argsort(more + rng.random(more.shape, dtype=np.float32), axis=1)
         picked = rng.integers(n_near, size=len(order))
         out[start : start + BLOCK_ROWS] = order[np.arange(len(order)), picked]
     return out
-
-
-def misses(held: HeldOut, target: int, is_told: bool) -> Floats:
-    """What is missed in cells of a column, in rows that lack what the column's holes' rows lack.
-
-    ``is_told`` says whether the class, or the response, is known.
-    """
-    tuned = held.tuned
-    table = tuned.ground.table
-    rng = np.random.default_rng([tuned.random_state or 0, target])
-    cells = held.cells(target, rng)
-    holes = np.flatnonzero(table.missing[:, target])
-    missing = table.missing[cells]
-    if len(holes) and len(cells):
-        missing = _shared_out(missing, table.missing[np.resize(rng.permutation(holes), len(cells))])
-    if table.n_columns > len(tuned.scaler.low):
-        missing = missing.copy()
-        missing[:, -1] = not is_told
-    return held.missed(target, cells, missing)
-
-
-def _shared_out(held: Bools, like: Bools) -> Bools:
-    """A pattern of holes for each held row, each used once, so that few rows lack more than it."""
-    more = held.astype(np.float32) @ (~like).T.astype(np.float32)
-    return np.asarray(like[linear_sum_assignment(more)[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,54 +120,59 @@ class CellRange:
     sets: tuple[Ints, ...]
 
 
-def ranges(
-    tuned: FittedGrey, table: Table, told: Floats | None, level: float
-) -> Iterator[CellRange]:
+def ranges(fitted: FittedGrey, table: Table, y: Floats | None, level: float) -> Iterator[CellRange]:
     """For every column with holes, what holds the true value with probability ``level``.
 
-    Conformal: with the m misses r of held-out cells, a number lies within the ⌈(m + 1) · level⌉-th
+    Conformal: with m residuals r of held-out cells, a number lies within the ⌈(m + 1) · level⌉-th
     smallest |r| of the prediction, and a level belongs to the set if one minus its probability is
     at most that of so many true levels. Cells are held out twice: when panels were compared, and
-    here, in rows that lack what the rows with holes lack, and the class or response if it is not
-    ``told``. The wider margin counts.
+    here, in rows that lack what the rows with holes lack, and the class or response where ``y``
+    does not give it. The wider margin counts.
     """
-    queries, held = ask(tuned, table, told), HeldOut.of(tuned)
-    for j in np.flatnonzero(table.missing.any(axis=0)):
+    queries, held = new_queries(fitted, table, y), HeldOutRows.of(fitted)
+    y_is_known = _y_is_known(fitted, queries)
+    for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        forecast = predict(tuned, int(j), queries.part(rows))
-        margin = _margins(held, int(j), _is_told(tuned, queries)[rows], level)
+        forecast = predict(fitted, j, queries.part(rows))
+        margin = _margins(held, j, y_is_known[rows], level)
         if table.is_categorical[j]:
-            sets = _sets(forecast, margin, tuned.ground.levels(int(j)))
-            yield CellRange(int(j), rows, np.zeros(0), np.zeros(0), sets)
+            sets = _sets(forecast, margin, fitted.donors.levels(j))
+            yield CellRange(j, rows, np.zeros(0), np.zeros(0), sets)
         else:
-            low, high = forecast.found[:, 0] - margin, forecast.found[:, 0] + margin
-            yield CellRange(int(j), rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
+            low, high = forecast.predicted[:, 0] - margin, forecast.predicted[:, 0] + margin
+            yield CellRange(j, rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
 
 
-def _sets(forecast: Forecast, margin: Floats, everything: Ints) -> tuple[Ints, ...]:
-    """The levels that are likely enough, and the likeliest; one array serves all that lack none."""
+def _sets(forecast: Forecast, margin: Floats, all_levels: Ints) -> tuple[Ints, ...]:
+    """The levels that are probable enough, and the most probable one.
+
+    One array serves all rows that exclude no level.
+    """
     shares, levels = forecast.shares(), forecast.outcomes.levels
     inside = 1.0 - shares <= margin[:, np.newaxis]
     inside[np.arange(len(margin)), shares[:, : levels.shape[1]].argmax(axis=1)] = True
     levels = np.broadcast_to(levels, (len(margin), levels.shape[1]))
     return tuple(
-        everything if row[-1] and forecast.outcomes.n_others else codes[row[: len(codes)]]
+        all_levels if row[-1] and forecast.outcomes.n_others else codes[row[: len(codes)]]
         for row, codes in zip(inside, levels, strict=True)
     )
 
 
-def _is_told(tuned: FittedGrey, queries: Queries) -> Bools:
-    """Whose class or response is known; all rows, if there is none to know."""
-    if queries.missing.shape[1] == len(tuned.scaler.low):
+def _y_is_known(fitted: FittedGrey, queries: Queries) -> Bools:
+    """Which rows have a class or response; all, if there is none to have."""
+    if queries.missing.shape[1] == fitted.n_columns:
         return np.ones(len(queries.missing), dtype=bool)
     return np.asarray(~queries.missing[:, -1])
 
 
-def _margins(held: HeldOut, target: int, is_told: Bools, level: float) -> Floats:
-    out = np.full(len(is_told), _margin(held.tuned.choice(target).residuals, level))
-    for told in np.unique(is_told):
-        here = is_told == told
-        out[here] = np.maximum(out[here], _margin(misses(held, target, bool(told)), level))
+def _margins(held: HeldOutRows, target: int, y_is_known: Bools, level: float) -> Floats:
+    """The wider margin of each row, with y or without it."""
+    compared = held.fitted.model(target)[0].residuals
+    is_untuned = target not in held.fitted.choices  # no cell was compared: only like_holes counts
+    out = np.full(len(y_is_known), 0.0 if is_untuned else _margin(compared, level))
+    for known in np.unique(y_is_known):
+        here = y_is_known == known
+        out[here] = np.maximum(out[here], _margin(held.like_holes(target, bool(known)), level))
     return out
 
 
@@ -190,55 +185,57 @@ def _margin(residuals: Floats, level: float) -> float:
 
 
 def draws(
-    tuned: FittedGrey, table: Table, told: Floats | None, n: int, seed: int | None
+    fitted: FittedGrey, table: Table, y: Floats | None, n: int, seed: int | None
 ) -> Iterator[Floats]:
     """Tables whose holes are drawn: a Bayesian bootstrap of the donors, then a residual or level.
 
     Donors count by Dirichlet weights, so that what was learned varies from draw to draw. Column
-    after column, each given those that were drawn before, a number takes what was missed in a
-    held-out cell whose row lacks as much, and a category a level by its probability. Where the
-    class is not ``told``, each draw first draws the class.
+    after column, each given those that were drawn before, a number takes the residual of a
+    held-out cell whose row lacks as much, and a category a level by its probability. Where ``y``
+    does not give the class, each draw first draws the class.
     """
     rng = np.random.default_rng(seed)
-    queries, held = ask(tuned, table, told), HeldOut.of(tuned)
-    nameless = np.flatnonzero(~_is_told(tuned, queries))
+    queries, held = new_queries(fitted, table, y), HeldOutRows.of(fitted)
+    unlabeled = np.flatnonzero(~_y_is_known(fitted, queries))
     shares = None
-    if tuned.ground.splits and len(nameless):
-        shares = posterior(tuned, queries.part(nameless))
+    if fitted.donors.splits and len(unlabeled):
+        shares = posterior(fitted, queries.part(unlabeled))
     for _ in range(n):
-        values, missing = queries.values.copy(), queries.missing.copy()
-        known = replace(queries, values=values, missing=missing, labels=queries.labels.copy())
+        known = queries
         if shares is not None:
-            known.labels[nameless] = pick(shares, rng)
-            values[nameless, -1], missing[nameless, -1] = known.labels[nameless], False
-        _draw_holes(held, table, known, rng)
-        drawn = tuned.scaler.unscale(values[:, : table.n_columns])
-        yield np.where(table.missing, drawn, table.values)
+            known = queries.with_labels(fitted.donors, draw_places(shares, rng), unlabeled)
+        drawn = _draw_holes(held, table, known, rng)[:, : table.n_columns]
+        yield np.where(table.missing, fitted.scaler.unscale(drawn), table.values)
 
 
-def _draw_holes(held: HeldOut, table: Table, known: Queries, rng: np.random.Generator) -> None:
-    """Write a draw into every hole of ``known``, the columns with the fewest holes first."""
-    tuned = held.tuned
-    multipliers = rng.exponential(size=tuned.ground.table.n_rows)
+def _draw_holes(
+    held: HeldOutRows, table: Table, queries: Queries, rng: np.random.Generator
+) -> Floats:
+    """The values of the queries with a draw in every hole, columns with the fewest holes first."""
+    values, missing = queries.values.copy(), queries.missing.copy()
+    multipliers = rng.exponential(size=held.fitted.donors.table.n_rows)
     holes = table.missing.sum(axis=0)
     for j in np.argsort(holes, kind="stable")[(holes == 0).sum() :].tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        asker = replace(tuned.asker(j), multipliers=multipliers, _sums={})
-        forecast = tuned.choice(j).predict(asker, known.part(rows))
-        known.values[rows, j] = _draw(held, j, forecast, known.missing[rows], rng)
-        known.missing[rows, j] = False
+        known = replace(queries, values=values, missing=missing).part(rows)
+        choice, predictor = held.fitted.model(j)
+        forecast = choice.predict(replace(predictor, multipliers=multipliers, _moments={}), known)
+        values[rows, j] = _draw_column(held, j, forecast, known.missing, rng)
+        missing[rows, j] = False
+    return values
 
 
-def _draw(
-    held: HeldOut, target: int, forecast: Forecast, missing: Bools, rng: np.random.Generator
+def _draw_column(
+    held: HeldOutRows, target: int, forecast: Forecast, missing: Bools, rng: np.random.Generator
 ) -> Floats:
-    table = held.tuned.ground.table
-    if table.is_categorical[target]:
-        return forecast.drawn(held.tuned.ground.levels(target), rng).astype(float)
-    known = table.values[~table.missing[:, target], target]
-    if len(known) == 0:
-        return forecast.found[:, 0]
+    """A level by its probability, or a prediction with a residual, within the seen range."""
+    donors = held.fitted.donors
+    if donors.table.is_categorical[target]:
+        return forecast.draw(donors.levels(target), rng).astype(float)
+    predicted, seen = forecast.predicted[:, 0], donors.seen_values(target)
+    if len(seen) == 0:
+        return predicted
     cells = held.cells(target, rng)
-    cells = cells[alike(missing, table.missing[cells], rng)]
-    drawn = forecast.found[:, 0] + held.missed(target, cells, missing)
-    return np.asarray(np.clip(drawn, known.min(), known.max()))
+    cells = cells[similar_rows(missing, donors.table.missing[cells], rng)]
+    drawn = predicted + held.residuals(target, cells, missing)
+    return np.asarray(np.clip(drawn, seen.min(), seen.max()))

@@ -1,4 +1,4 @@
-"""What a fitted self-tuning imputer answers beside its fills: draws, limits, and reasons."""
+"""Draws, intervals and explanations of the fills of a fitted `GreyImputer`."""
 
 import sys
 from abc import abstractmethod
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from greyfill import frames
+from greyfill._grey.contributions import Contributions, contributions
 from greyfill._grey.grey_engine import FittedGrey
-from greyfill._grey.reasons import Reasons, reasons
 from greyfill._grey.uncertainty import draws, ranges
 from greyfill.checks import check_fitted, check_share, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -30,16 +30,16 @@ ROUNDING = 1e-9
 
 
 def unit_of(field: frames.Field) -> tuple[float, str]:
-    """How a difference of two values of a column is told: a factor, and the name of the unit."""
+    """How a difference of two values of a column is written: a factor, and the unit's name."""
     if field.kind is not Kind.NUMERIC:
         return 1.0, "probability" if field.kind is Kind.CATEGORICAL else "ranks"
     return UNITS.get(field.family, (1.0, "units of the column"))
 
 
-class Answers(BaseImputer):
+class ConfidenceMixin(BaseImputer):
     """Draws, intervals and explanations, in the units of the table."""
 
-    _tuned: FittedGrey
+    _fitted: FittedGrey
     _classes: tuple[Any, ...]
     _response_range: tuple[float, float] | None
 
@@ -54,9 +54,9 @@ class Answers(BaseImputer):
         Measured on left-out rows; NaN where there are no classes, or too few rows.
         """
         check_fitted(self)
-        if not self._kept.any() or not self._tuned.ground.has_classes:
+        if not self._kept.any() or not self._fitted.donors.has_classes:
             return float("nan")
-        return self._tuned.choice(self._tuned.ground.class_column).error
+        return self._fitted.model(self._fitted.donors.y_column)[0].error
 
     def draw(self, X: Any, n: int = 5, y: Any = None) -> list[Any]:
         """Fill X several times, each time by a draw: multiple imputation.
@@ -83,13 +83,13 @@ class Answers(BaseImputer):
             n filled tables, each in the container of X.
         """
         check_whole("n", n)
-        table, origin, told = self._asked(X, y)
+        table, origin, known_y = self._open_with_y(X, y)
         if not self._kept.any():
             return [self._restore(origin, table.missing, table.values) for _ in range(n)]
-        out = []
-        for drawn in draws(self._tuned, table.select(self._kept), told, n, self._seed()):
-            out.append(self._restore(origin, table.missing, self._put_back(table, drawn)))
-        return out
+        tables = draws(self._fitted, table.select(self._kept), known_y, n, self._seed())
+        return [
+            self._restore(origin, table.missing, self._put_back(table, drawn)) for drawn in tables
+        ]
 
     def intervals(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
         """What holds the true value of each hole of X with probability ``level``.
@@ -113,29 +113,27 @@ class Answers(BaseImputer):
         dict
             Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
             ``levels`` (None for others). Limits are values of the column: whole numbers, ordered
-            levels, dates; moments with a time zone are told in UTC, without it.
+            levels, dates; moments with a time zone are written in UTC, without it.
         """
         check_share("level", level)
-        table, _, told = self._asked(X, y)
+        table, _, known_y = self._open_with_y(X, y)
         out: dict[str, list[Any]] = {
             name: [] for name in ("rows", "columns", "low", "high", "levels")
         }
         kept = np.flatnonzero(self._kept)
         if len(kept) == 0:
             return out
-        for cells in ranges(self._tuned, table.select(self._kept), told, level):
-            field, nothing = self._schema.fields[kept[cells.column]], [None] * len(cells.rows)
-            out["rows"] += cells.rows.tolist()
-            out["columns"] += [field.name] * len(cells.rows)
+        for cells in ranges(self._fitted, table.select(self._kept), known_y, level):
+            field, n = self._schema.fields[kept[cells.column]], len(cells.rows)
+            low: list[Any] = [None] * n
+            high, levels = low, low
             if cells.sets:
-                out["levels"] += _named(field, cells.sets)
-                out["low"] += nothing
-                out["high"] += nothing
+                levels = _named(field, cells.sets)
             else:
                 low, high = self._limits(field, cells.column, cells.low, cells.high)
-                out["low"] += low
-                out["high"] += high
-                out["levels"] += nothing
+            columns = (cells.rows.tolist(), [field.name] * n, low, high, levels)
+            for name, column in zip(out, columns, strict=True):
+                out[name] += column
         return out
 
     def _limits(
@@ -166,23 +164,23 @@ class Answers(BaseImputer):
         -------
         Explanation
             Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
-            ``effects``. Moments with a time zone are told in UTC, without it.
+            ``effects``. Moments with a time zone are written in UTC, without it.
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
         j, inner = self._find_cell(row, column)
-        places = np.flatnonzero(self._tuned.rows == row)
+        places = np.flatnonzero(self._fitted.rows == row)
         if len(places) == 0:
             raise InvalidParameterError(
                 f"row {row!r} is not among the rows that fit learned from: there is no such row in "
                 "the table that it got, or it had no label"
             )
-        if not self._tuned.ground.table.missing[places[0], inner]:
+        if not self._fitted.donors.table.missing[places[0], inner]:
             raise InvalidParameterError(
                 f"the cell in row {row!r} of column {self._schema.fields[j].name!r} was observed, "
                 "so there is nothing to explain; cell_spreads_ lists the cells that were filled"
             )
-        found = reasons(self._tuned, int(places[0]), inner)
+        found = contributions(self._fitted, int(places[0]), inner)
         return self._explanation(found, int(places[0]), row, j, inner, n_donors)
 
     def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
@@ -202,19 +200,14 @@ class Answers(BaseImputer):
             most first. The weights sum to 1; a regression gives some donors a negative one.
         """
         check_fitted(self)
-        found = self.explain(row, column, len(self._tuned.rows))
-        return {
-            "rows": found.rows,
-            "distances": found.distances,
-            "values": found.values,
-            "weights": found.weights,
-        }
+        found = self.explain(row, column, len(self._fitted.rows))
+        return {name: getattr(found, name) for name in ("rows", "distances", "values", "weights")}
 
     def _explanation(
-        self, found: Reasons, place: int, row: int, j: int, inner: int, n_donors: int
+        self, found: Contributions, place: int, row: int, j: int, inner: int, n_donors: int
     ) -> Explanation:
-        ground, kept = self._tuned.ground, np.flatnonzero(self._kept)
-        top = found.donors[:n_donors]
+        kept, top = np.flatnonzero(self._kept), found.donors[:n_donors]
+        fills = self._fitted.donors.table.values[:, inner]
         names = [self._schema.fields[kept[c]].name if c < len(kept) else "y" for c in found.columns]
         field = self._schema.fields[j]
         size, unit = self._size_of_unit(inner)
@@ -222,11 +215,11 @@ class Answers(BaseImputer):
         return Explanation(
             row=row,
             column=field.name,
-            value=self._values(field, inner, ground.table.values[[place], inner])[0],
-            rows=self._tuned.rows[top].tolist(),
+            value=self._values(field, inner, fills[[place]])[0],
+            rows=self._fitted.rows[top].tolist(),
             weights=found.shares[:n_donors].tolist(),
             others=float(found.shares[n_donors:].sum()),
-            values=self._values(field, inner, ground.table.values[top, inner]),
+            values=self._values(field, inner, fills[top]),
             distances=found.distances[:n_donors].tolist(),
             gaps={name: gaps[:, c].tolist() for c, name in enumerate(names)},
             effects={
@@ -238,33 +231,33 @@ class Answers(BaseImputer):
         )
 
     def _size_of_unit(self, inner: int) -> tuple[float, str]:
-        """What one on the scale of the ground is in a column of the table, and in which unit."""
+        """What 1 on the scale of the donor table is in a column of the table, and in which unit."""
         factor, unit = unit_of(self._schema.fields[np.flatnonzero(self._kept)[inner]])
         if unit == "probability":
             return factor, unit
-        size = factor * 2 * float(self._tuned.scaler.half_range[inner])
+        size = factor * 2 * float(self._fitted.scaler.half_range[inner])
         return min(size, sys.float_info.max), unit  # a range may exceed the largest float
 
     def _values(self, field: frames.Field, inner: int, scaled: Floats) -> list[Any]:
-        """Values of the ground as the user writes them."""
+        """Values of the donor table as the user writes them."""
         return frames.cell_values(self._in_units(inner, scaled), field)
 
     def _in_units(self, inner: int, scaled: Floats) -> Floats:
         """Values of one column in its own units."""
-        whole = np.zeros((len(scaled), len(self._tuned.scaler.low)))
+        whole = np.zeros((len(scaled), self._fitted.n_columns))
         whole[:, inner] = scaled
-        return np.asarray(self._tuned.scaler.unscale(whole)[:, inner])
+        return np.asarray(self._fitted.scaler.unscale(whole)[:, inner])
 
-    def _asked(self, X: Any, y: Any) -> tuple[Table, Any, Floats | None]:
+    def _open_with_y(self, X: Any, y: Any) -> tuple[Table, Any, Floats | None]:
         """New rows as a table, what restores them, and what is known of their classes or y."""
         table, origin = self._open_new(X)
         if y is None or not (self._classes or self._response_range):
             return table, origin, None
-        told = self._told_classes(y) if self._classes else self._told_response(y)
-        self._refuse_other_rows(table.n_rows, len(told))
-        return table, origin, told
+        known_y = self._class_codes(y) if self._classes else self._scaled_response(y)
+        self._refuse_other_rows(table.n_rows, len(known_y))
+        return table, origin, known_y
 
-    def _told_classes(self, y: Any) -> Floats:
+    def _class_codes(self, y: Any) -> Floats:
         """Labels in the codes of ``fit``, NaN where they are missing."""
         codes, classes = frames.encode_labels(y)
         unknown = [label for label in classes if label not in self._classes]
@@ -273,7 +266,7 @@ class Answers(BaseImputer):
         places = [float(self._classes.index(label)) for label in classes]
         return np.array([*places, np.nan])[codes]
 
-    def _told_response(self, y: Any) -> Floats:
+    def _scaled_response(self, y: Any) -> Floats:
         """A continuous y on the scale of ``fit``, NaN where it is missing."""
         assert self._response_range is not None
         labels, missing = frames.labels_to_array(y)

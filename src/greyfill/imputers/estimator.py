@@ -24,10 +24,10 @@ LESS_AT_ONCE = "Pass the rows in chunks: each counts on its own, so the result i
 LESS_IN_FIT = "Fit on a sample of the rows and pass the others later, in chunks; or drop columns."
 
 
-def told_error(error: float, size: float) -> float:
+def root_error(error: float, size: float) -> float:
     """The root of a mean squared error on the scale of a range of this size, never infinite.
 
-    >>> told_error(0.25, 8.0)
+    >>> root_error(0.25, 8.0)
     4.0
     """
     return min(math.sqrt(error) * size, sys.float_info.max)

@@ -1,34 +1,26 @@
 """The self-tuning grey imputer."""
 
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from greyfill._grey.grey_engine import GreySettings, fill_by_panels, tune
-from greyfill._grey.selection import PanelChoice
-from greyfill.checks import (
-    check_choice,
-    check_fitted,
-    check_seed,
-    check_tolerance,
-    check_whole,
-    is_whole,
-)
+from greyfill._grey.grey_engine import GreySettings, fill_new_rows, fit_imputer
+from greyfill.checks import check_choice, check_seed, check_tolerance, check_whole, is_whole
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.confidence import Answers
-from greyfill.imputers.estimator import told_error
+from greyfill.imputers.confidence import ConfidenceMixin
+from greyfill.imputers.estimator import root_error
 from greyfill.table import Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
 
 LABELS = ("donors", "none")
 
 
-class GreyImputer(Answers):
+class GreyImputer(ConfidenceMixin):
     """Grey neighbors that tune themselves, for each column with holes on its own.
 
-    A column is predicted from the rows that know it, over what a row itself has observed. Columns
+    A column is predicted from the rows that have it, over what a row itself has observed. Columns
     count by their null-corrected information about the target within the class; donors are the
     nearest rows by grey relational distance, of the same class or of all with the class as one
     more column; their values are averaged or joined by a ridge regression, which becomes the
@@ -40,7 +32,9 @@ class GreyImputer(Answers):
     each family that is not worse than the best by two standard errors joins a panel, whose
     predictions are averaged; in tables of more than 5 000 rows the cheapest within one standard
     error serves alone. Passes over the columns, fewest holes first, improve what the regression
-    reads in the donors' own holes.
+    reads in the donors' own holes. Columns without holes are tuned on 40 cells, for new rows; in
+    tables of more than 25 columns or 20 000 cells a fixed panel fills them. Nothing is tuned after
+    ``fit``.
 
     Parameters
     ----------
@@ -116,7 +110,7 @@ class GreyImputer(Answers):
     feature_weights_: Floats
     selection_: dict[str, Any]
 
-    _optional = (*BaseImputer._optional, "_tuned")
+    _optional = (*BaseImputer._optional, "_fitted")
 
     def __init__(
         self,
@@ -166,58 +160,30 @@ class GreyImputer(Answers):
         return target.codes
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        values, tuned = tune(table, labels, self._response, self._tuning())
-        self._tuned = tuned
-        self.history_ = list(tuned.history)
+        values, fitted = fit_imputer(table, labels, self._response, self._settings())
+        self._fitted = fitted
+        self.history_ = list(fitted.history)
         self.n_iter_ = max(len(self.history_), 1)
-        self.converged_ = tuned.converged
-        rows, columns, spread = tuned.spreads
-        self.cell_spreads_ = rows, np.flatnonzero(self._kept)[columns], spread
-        self.weighted_columns_, self.feature_weights_ = self._relevances()
-        self.selection_ = {
-            table.columns[j].name: self._told_choice(choice, j)
-            for j, choice in sorted(tuned.choices.items())
-            if j < table.n_columns
-        }
+        self.converged_ = fitted.converged
+        rows, columns, spread = fitted.spreads
+        kept = np.flatnonzero(self._kept)
+        self.cell_spreads_ = rows, kept[columns], spread
+        targets = [j for j in sorted(fitted.donors.targets) if j < len(kept)]
+        self.weighted_columns_ = kept[targets]
+        self.feature_weights_ = np.zeros((len(targets), len(self._kept)))
+        self.selection_ = {}
+        for place, j in enumerate(targets):
+            choice = fitted.choices[j]
+            weights = choice.weights.get("pair", choice.weights["equal"])
+            here = choice.predictors < len(kept)  # y is no column of the table
+            self.feature_weights_[place, kept[choice.predictors[here]]] = weights[here]
+            size, unit = self._size_of_unit(j)
+            described = choice.described(partial(root_error, size=size), unit=unit)
+            self.selection_[table.columns[j].name] = described
         return values
 
-    def _relevances(self) -> tuple[Ints, Floats]:
-        """The columns with holes, and what every column tells about each, shares that sum to 1."""
-        kept = np.flatnonzero(self._kept)
-        targets = [j for j in sorted(self._tuned.choices) if j < len(kept)]
-        weights = np.zeros((len(targets), len(self._kept)))
-        for place, j in enumerate(targets):
-            choice = self._tuned.choices[j]
-            told = choice.weights.get("pair", choice.weights["equal"])
-            here = choice.predictors < len(kept)
-            weights[place, kept[choice.predictors[here]]] = told[here]
-        return kept[targets], weights
-
-    def _told_choice(self, choice: PanelChoice, inner: int) -> dict[str, Any]:
-        """One entry of ``selection_``."""
-        size, unit = self._size_of_unit(inner)
-        return {
-            "panel": [str(candidate) for candidate in choice.panel],
-            "error": told_error(choice.error, size),
-            "unit": unit,
-            "tried": {
-                str(candidate): told_error(error, size) for candidate, error in choice.errors
-            },
-        }
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted imputer to a file that ``greyfill.load`` reads without running code.
-
-        Columns without a hole in ``fit`` are tuned at their first hole; those that are left are
-        tuned now: a loaded imputer never waits, and the file is the same before and after use.
-        """
-        check_fitted(self)
-        if self._kept.any():
-            self._tuned = self._tuned.complete()
-        super().save(path)
-
     def _fit_nothing(self) -> None:
-        self._tuning()
+        self._settings()
         self.history_, self.n_iter_, self.converged_ = [], 1, True
         self.selection_ = {}
         self.weighted_columns_ = np.zeros(0, dtype=np.intp)
@@ -226,9 +192,9 @@ class GreyImputer(Answers):
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
 
     def _fill_table(self, table: Table) -> Floats:
-        return fill_by_panels(self._tuned, table)
+        return fill_new_rows(self._fitted, table)
 
-    def _tuning(self) -> GreySettings:
+    def _settings(self) -> GreySettings:
         """The parameters, checked."""
         check_tolerance(self.tol)
         return GreySettings(

@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from greyfill import frames
+from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import (
     FittedGrey,
     GreySettings,
-    ask,
-    likeliest,
+    fit_model,
+    most_probable_class,
+    new_queries,
     posterior,
-    predict,
-    teach,
 )
 from greyfill.checks import OwnScore, check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.estimator import SavedEstimator, told_error
+from greyfill.imputers.estimator import SavedEstimator, root_error
 from greyfill.ranges import from_share
-from greyfill.table import Floats, Ints, Table
+from greyfill.table import Floats, Ints
 from greyfill.targets import Meaning, read_target
 
 
@@ -30,7 +30,7 @@ class _GreyModel(SavedEstimator):
     """What the classifier and the regressor share: holes are welcome, and stay holes."""
 
     selection_: dict[str, Any]
-    _tuned: FittedGrey
+    _fitted: FittedGrey
 
     def __init__(
         self,
@@ -58,26 +58,21 @@ class _GreyModel(SavedEstimator):
         self._kept = np.asarray(~table.missing.all(axis=0))
         if not self._kept.any():
             raise InvalidDataError("no column of X has an observed value")
-        tuning = GreySettings(
+        settings = GreySettings(
             n_cells=self.n_cells, max_iter=2, n_jobs=self.n_jobs, random_state=self.random_state
         )
-        self._tuned = teach(table.select(self._kept), labels, response, tuning)
-        choice = self._tuned.choice(self._tuned.ground.table.n_columns - 1)
-        self.selection_ = {
-            "panel": [str(candidate) for candidate in choice.panel],
-            "error": self._told_error(choice.error),
-            "tried": {
-                str(candidate): self._told_error(error) for candidate, error in choice.errors
-            },
-        }
+        self._fitted = fit_model(table.select(self._kept), labels, response, settings)
+        choice, _ = self._fitted.model(self._fitted.donors.y_column)
+        self.selection_ = choice.described(self._scaled_error)
 
     @abstractmethod
-    def _told_error(self, error: float) -> float:
-        """An error on left-out rows as ``selection_`` tells it."""
+    def _scaled_error(self, error: float) -> float:
+        """An error on held-out rows as ``selection_`` shows it."""
 
-    def _new_rows(self, X: Any) -> Table:
-        """New rows in the columns that ``fit`` knows something of."""
-        return self._open_new(X)[0].select(self._kept)
+    def _queries(self, X: Any) -> Queries:
+        """New rows in the columns that ``fit`` has donors' values of."""
+        table, _ = self._open_new(X)
+        return new_queries(self._fitted, table.select(self._kept))
 
 
 class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
@@ -151,22 +146,22 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
             self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
         return self
 
-    def _told_error(self, error: float) -> float:
+    def _scaled_error(self, error: float) -> float:
         return float(error)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
-        table = self._new_rows(X)
+        queries = self._queries(X)
         if len(self.classes_) == 1:
-            return np.ones((table.n_rows, 1))
-        return posterior(self._tuned, ask(self._tuned, table))
+            return np.ones((len(queries.values), 1))
+        return posterior(self._fitted, queries)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row."""
-        table = self._new_rows(X)
+        """The most probable class of each row."""
+        queries = self._queries(X)
         if len(self.classes_) == 1:
-            return np.repeat(self.classes_, table.n_rows)
-        return np.asarray(self.classes_[likeliest(self._tuned, ask(self._tuned, table))])
+            return np.repeat(self.classes_, len(queries.values))
+        return np.asarray(self.classes_[most_probable_class(self._fitted, queries)])
 
 
 class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
@@ -219,15 +214,14 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
             frames.warn_of_target(y, self._schema.names)
         return self
 
-    def _told_error(self, error: float) -> float:
-        return told_error(error, self._high - self._low or 1.0)
+    def _scaled_error(self, error: float) -> float:
+        return root_error(error, self._high - self._low or 1.0)
 
     def predict(self, X: Any) -> Floats:
         """A number for each row."""
-        table = self._new_rows(X)
-        queries = ask(self._tuned, table)
-        found = predict(self._tuned, self._tuned.ground.table.n_columns - 1, queries).found[:, 0]
-        return from_share(np.clip(found, 0.0, 1.0), self._low, self._high)
+        queries = self._queries(X)
+        forecast = self._fitted.predict(self._fitted.donors.y_column, queries)
+        return from_share(np.clip(forecast.predicted[:, 0], 0.0, 1.0), self._low, self._high)
 
 
 def _as_numbers(labels: NDArray[Any]) -> Floats:

@@ -291,8 +291,18 @@ def null_corrected(
         return information
     rng = np.random.default_rng(random_state)
     null = np.stack([estimate(rng.permutation(n_rows)) for _ in range(n_permutations)])
+    return without_rounding(above_chance(information, null))
+
+
+def above_chance(information: Floats, null: Floats) -> Floats:
+    """I − mean(I₀) where I > mean(I₀) + 2 sd(I₀), else 0; the rows of ``null`` are the I₀.
+
+    >>> import numpy as np
+    >>> above_chance(np.array([1.0, 0.3]), np.array([[0.1, 0.1], [0.3, 0.3]]))
+    array([0.8, 0. ])
+    """
     excess = information - null.mean(axis=0)
-    return without_rounding(np.where(excess > 2 * null.std(axis=0), excess, 0.0))
+    return np.where(excess > 2 * null.std(axis=0), excess, 0.0)
 
 
 def normalize(information: Floats) -> Floats:

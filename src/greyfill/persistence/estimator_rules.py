@@ -102,24 +102,24 @@ def _neighbors(imputer: NeighborFamily, columns: tuple[Column, ...]) -> None:
 
 
 def _check_tuned(tuned: FittedGrey, columns: tuple[Column, ...]) -> None:
-    require(tuned.ground.table.columns[: len(columns)] == columns, "donors have other columns")
+    require(tuned.donors.table.columns[: len(columns)] == columns, "donors have other columns")
     require(len(tuned.scaler.low) == len(columns), "the scaler has other columns")
 
 
 @_check_engine.register
 def _grey(imputer: GreyImputer, columns: tuple[Column, ...]) -> None:
-    imputer._tuning()
-    tuned = _check_learned(imputer, "_tuned", columns)
+    imputer._settings()
+    tuned = _check_learned(imputer, "_fitted", columns)
     if tuned is None:
         return
     _check_tuned(tuned, columns)
     _check_ranges(imputer, tuned.scaler.low, tuned.scaler.high)
     n_classes = len(imputer._classes)
     require(len(set(imputer._classes)) == n_classes, "a class twice")
-    require(max(n_classes, 1) == tuned.ground.n_classes or not n_classes, "classes do not fit")
-    require(n_classes or not tuned.ground.has_classes, "classes have no names")
+    require(max(n_classes, 1) == tuned.donors.n_classes or not n_classes, "classes do not fit")
+    require(n_classes or not tuned.donors.has_classes, "classes have no names")
     response = imputer._response_range
-    measured = tuned.ground.table.n_columns > len(columns) and not tuned.ground.has_classes
+    measured = tuned.donors.table.n_columns > len(columns) and not tuned.donors.has_classes
     require((response is not None) == measured, "the response does not fit")
     require(response is None or -np.inf < response[0] <= response[1] < np.inf, "no range of y")
 
@@ -127,14 +127,14 @@ def _grey(imputer: GreyImputer, columns: tuple[Column, ...]) -> None:
 def _model(model: Any, columns: tuple[Column, ...]) -> None:
     checks.check_whole("n_cells", model.n_cells, least=10)
     require(columns, "there is no column to predict from")
-    _check_tuned(model._tuned, columns)
+    _check_tuned(model._fitted, columns)
 
 
 @_check_engine.register
 def _classifier(model: GreyClassifier, columns: tuple[Column, ...]) -> None:
     _model(model, columns)
     classes = model.classes_
-    require(classes.ndim == 1 and len(classes) == model._tuned.ground.n_classes, "classes differ")
+    require(classes.ndim == 1 and len(classes) == model._fitted.donors.n_classes, "classes differ")
     require(len(set(classes.tolist())) == len(classes), "a class twice")
 
 
@@ -142,7 +142,7 @@ def _classifier(model: GreyClassifier, columns: tuple[Column, ...]) -> None:
 def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
     _model(model, columns)
     require(-np.inf < model._low <= model._high < np.inf, "y has no range")
-    table = model._tuned.ground.table
+    table = model._fitted.donors.table
     require(table.n_columns == len(columns) + 1, "there is no response")
     require(table.columns[-1].kind is Kind.NUMERIC, "the response is no number")
 

@@ -16,7 +16,7 @@ from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest
 from greyfill._chained.regressions import Line
-from greyfill._grey.candidates import EVERYONE, KERNELS, KS, Candidate
+from greyfill._grey.candidates import ALL_DONORS, KERNELS, KS, Candidate
 from greyfill._grey.donor_table import FORMS, ColumnFeatures, DonorTable
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.relevance import RELEVANCES
@@ -239,7 +239,7 @@ def _check_pools(fitted: FittedRecipe, n: int) -> None:
 
 @check_record.register
 def _candidate(candidate: Candidate) -> None:
-    known = candidate.k in (EVERYONE, *KS) and candidate.kernel in KERNELS
+    known = candidate.k in (ALL_DONORS, *KS) and candidate.kernel in KERNELS
     known = known and candidate.form in FORMS and candidate.scope in ("split", "soft")
     require(known and candidate.relevance in RELEVANCES, "a candidate that does not exist")
     require(candidate.ridge > 0.0, f"a penalty of {candidate.ridge}")
@@ -299,7 +299,7 @@ def _ground(ground: DonorTable) -> None:
 
 @check_record.register
 def _tuned(tuned: FittedGrey) -> None:
-    ground, p = tuned.ground, len(tuned.scaler.low)
+    ground, p = tuned.donors, len(tuned.scaler.low)
     extra = ground.table.n_columns - p
     require(extra == 1 if ground.has_classes else extra in (0, 1), "the scaler does not fit")
     same = tuned.scaler.is_categorical == ground.table.is_categorical[:p]
@@ -318,11 +318,11 @@ def _tuned(tuned: FittedGrey) -> None:
 def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
     """Whether a choice fits its column of the ground."""
     require(choice.target == target, "a column is tuned as another")
-    n_columns = ground.table.n_columns - int(ground.has_classes)
+    n_columns = ground.table.n_columns - int(ground.splits)  # else the class is a predictor, too
     check_rising(choice.predictors, n_columns, "predictors")
     require(target not in choice.predictors, "a column predicts itself")
-    asker = choice.asker(ground, None)
-    fits = all(candidate.scope in asker.scopes for candidate in choice.panel)
+    predictor = choice.predictor(ground, None)
+    fits = all(candidate.scope in predictor.scopes for candidate in choice.panel)
     require(fits, "a panel splits by classes that do not exist")
 
 

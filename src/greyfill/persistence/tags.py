@@ -114,6 +114,10 @@ OLD_NAMES = {old: tag for tag, _, old in SAVED if old}
 
 OLD_FIELDS: dict[str, dict[str, str]] = {
     "MICEImputer": {"_served": "_chains", "_taught": "_label_chains"},
+    "tuned-neighbors": {"ground": "donors"},
+    "GreyImputer": {"_tuned": "_fitted"},
+    "GreyClassifier": {"_tuned": "_fitted"},
+    "GreyRegressor": {"_tuned": "_fitted"},
 }
 """Older names of fields in files, and those of now, by a tag or the name of an imputer."""
 

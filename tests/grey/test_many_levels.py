@@ -1,15 +1,18 @@
 """Columns with more levels than can be predicted one by one, and levels that are only declared."""
 
 import tracemalloc
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import greyfill
-from greyfill._grey import grey_engine, predictor
-from greyfill._grey.candidates import Candidate, Forecast, Outcomes
+from greyfill._grey import grey_engine
+from greyfill._grey.candidates import COMMON_RIDGE, Candidate
 from greyfill._grey.donor_table import Queries
+from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 
@@ -34,8 +37,8 @@ def towns(n_rows: int = 900, seed: int = 0) -> pd.DataFrame:
     return table.mask(rng.random(table.shape) < 0.2)
 
 
-def tuned(labels: np.ndarray | None = None) -> grey_engine.FittedGrey:
-    """A ground whose first column has 300 levels."""
+def fitted_towns(labels: np.ndarray | None = None) -> grey_engine.FittedGrey:
+    """A donor table whose first column has 300 levels."""
     rng = np.random.default_rng(0)
     town = np.arange(900) % N_LEVELS
     values = np.column_stack([town, np.sin(town), rng.random(900)]).astype(float)
@@ -46,45 +49,47 @@ def tuned(labels: np.ndarray | None = None) -> grey_engine.FittedGrey:
         Column("noise", Kind.NUMERIC),
     )
     table = Table(np.where(missing, 0.0, values), missing, columns)
-    return grey_engine.tune(table, labels, None, grey_engine.GreySettings(n_cells=20, max_iter=1))[
-        1
-    ]
+    settings = grey_engine.GreySettings(n_cells=20, max_iter=1)
+    return grey_engine.fit_imputer(table, labels, None, settings)[1]
 
 
 # ---------------------------------------------------------------------------- lists of levels
 
 
 def test_votes_of_a_short_list_equal_the_votes_for_all_levels() -> None:
-    ground = tuned().ground
+    donors = fitted_towns().donors
     panel = tuple(Candidate("equal", "soft", k, "inverse", np.inf, "values") for k in (5, 40))
     choice = PanelChoice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, panel)
-    asker = choice.asker(ground, None)
-    queries = Queries.of(ground, np.flatnonzero(ground.table.missing[:, 0]))
-    forecast = choice.predict(asker, queries)
-    hoods = [asker.neighborhood(queries, c.relevance, c.scope, c.k) for c in panel]
-    everything = [asker.mean(h, c.k, c.kernel) for h, c in zip(hoods, panel, strict=True)]
+    column = choice.predictor(donors, None)
+    queries = Queries.of(donors, np.flatnonzero(donors.table.missing[:, 0]))
+    forecast = choice.predict(column, queries)
+    near = [column.neighborhood(queries, c.relevance, c.scope, c.k) for c in panel]
+    everything = [
+        column.neighbor_mean(n, c.k, c.kernel, donors.outcomes(0))
+        for n, c in zip(near, panel, strict=True)
+    ]
     full = np.mean(everything, axis=0)  # one column for each of the levels
-    listed = np.searchsorted(ground.levels(0), forecast.outcomes.levels)
-    assert forecast.found.shape == (len(full), MANY_LEVELS + 1)
+    listed = np.searchsorted(donors.levels(0), forecast.outcomes.levels)
+    assert forecast.predicted.shape == (len(full), MANY_LEVELS + 1)
     np.testing.assert_allclose(
-        forecast.found[:, :-1], np.take_along_axis(full, listed, 1), atol=1e-12
+        forecast.predicted[:, :-1], np.take_along_axis(full, listed, 1), atol=1e-12
     )
-    np.testing.assert_allclose(forecast.found[:, -1], 0.0, atol=1e-12)
-    np.testing.assert_array_equal(forecast.likeliest(), ground.levels(0)[full.argmax(axis=1)])
+    np.testing.assert_allclose(forecast.predicted[:, -1], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(forecast.most_probable(), donors.levels(0)[full.argmax(axis=1)])
 
 
 def test_a_row_without_neighbors_lists_the_most_frequent_levels() -> None:
-    ground = tuned().ground
-    ground.table.values[:600, 0] = np.repeat([7.0, 250.0, 299.0], 200)
-    ground._levels.clear()
-    ground.table.values[600:, 0] = np.arange(N_LEVELS)
-    choice = PanelChoice(
-        0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, (grey_engine.FIRST,)
-    )
-    forecast = choice.predict(choice.asker(ground, None), Queries.of(ground, np.arange(4)))
+    before = fitted_towns().donors
+    values = before.table.values.copy()
+    values[:600, 0] = np.repeat([7.0, 250.0, 299.0], 200)
+    values[600:, 0] = np.arange(N_LEVELS)
+    table = before.table.with_values(values)
+    donors = replace(before, table=table, _features={}, _levels={})
+    choice = PanelChoice(0, np.array([1, 2]), {"equal": np.array([0.5, 0.5])}, 0.0, (COMMON_RIDGE,))
+    forecast = choice.predict(choice.predictor(donors, None), Queries.of(donors, np.arange(4)))
     assert {7, 250, 299} <= set(forecast.outcomes.levels[0].tolist())
-    assert set(forecast.likeliest()) <= {7, 250, 299}
-    np.testing.assert_allclose(forecast.found.sum(axis=1), 1.0)
+    assert set(forecast.most_probable()) <= {7, 250, 299}
+    np.testing.assert_allclose(forecast.predicted.sum(axis=1), 1.0)
 
 
 def test_losses_and_shares_of_a_list_are_those_of_all_levels() -> None:
@@ -108,20 +113,18 @@ def test_draws_reach_every_level_by_its_share() -> None:
     everything = np.array([2, 3, 5, 7, 11, 13])
     levels = np.tile([3, 7, 11], (60_000, 1))
     forecast = Forecast(np.tile([0.4, 0.0, 0.3, 0.3], (60_000, 1)), Outcomes(levels, n_others=3))
-    drawn = forecast.drawn(everything, np.random.default_rng(0))
+    drawn = forecast.draw(everything, np.random.default_rng(0))
     shares = [(drawn == code).mean() for code in everything]
     assert shares == pytest.approx([0.1, 0.4, 0.1, 0.0, 0.3, 0.1], abs=0.01)
 
 
 def test_frequencies_leave_the_own_cell_out() -> None:
-    fitted = tuned()
-    asker = fitted.asker(0)
-    outcomes = predictor.shortlist(asker, [], 1)
+    fitted = fitted_towns()
+    _, column = fitted.model(0)
+    outcomes = column.outcomes([], 1)
     code = float(outcomes.levels[0, 0])
-    with_own = predictor.frequencies(asker, outcomes)[0, 0] * len(asker.donors)
-    without = predictor.frequencies(asker, outcomes, np.array([code]))[0, 0] * (
-        len(asker.donors) - 1
-    )
+    with_own = column.overall_mean(outcomes)[0, 0] * len(column.donor_rows)
+    without = column.overall_mean(outcomes, np.array([code]))[0, 0] * (len(column.donor_rows) - 1)
     assert with_own - without == pytest.approx(1.0)
 
 
@@ -155,7 +158,7 @@ def test_memory_grows_with_the_rows_and_not_with_rows_times_levels() -> None:
     tracemalloc.stop()
     table_of_indicators = 8 * n * int(X["name"].nunique())
     assert peak < table_of_indicators
-    assert imputer._tuned.ground.is_wide(0)
+    assert imputer._fitted.donors.is_wide(0)
 
 
 def test_declared_levels_that_do_not_occur_cost_nothing_and_change_nothing() -> None:
@@ -168,7 +171,7 @@ def test_declared_levels_that_do_not_occur_cost_nothing_and_change_nothing() -> 
     few["c"] = pd.Categorical(X["c"], categories=sorted(set(used)))
     many["c"] = pd.Categorical(X["c"], categories=levels)
     expected, imputer = greyfill.GreyImputer().fit(few), greyfill.GreyImputer().fit(many)
-    assert imputer._tuned.ground.targets(1).shape == (24, 3)
+    assert imputer._fitted.donors.truth(1).shape == (24, 3)
     filled = imputer.transform(many)
     assert filled["c"].dtype == many["c"].dtype
     pd.testing.assert_frame_equal(
@@ -183,35 +186,35 @@ def test_declared_levels_that_do_not_occur_cost_nothing_and_change_nothing() -> 
 # ---------------------------------------------------------------------------- classes
 
 
-def test_very_many_classes_are_a_column_like_others() -> None:
+def test_very_many_classes_are_a_column_like_others(tmp_path: Path) -> None:
     X = towns()
     known = X[X["town"].notna()]
     numbers, y = known.drop(columns="town"), known["town"]
     imputer = greyfill.GreyImputer(n_cells=40, max_iter=1).fit(numbers, y)
-    assert not imputer._tuned.ground.splits
-    assert imputer._tuned.ground.class_column in imputer._tuned.choice(0).predictors
+    assert not imputer._fitted.donors.splits
+    assert imputer._fitted.donors.y_column in imputer._fitted.choices[0].predictors
     assert np.isfinite(imputer.log_loss_)
     batch = imputer.transform(numbers[:20])
     pd.testing.assert_frame_equal(
         pd.concat([imputer.transform(numbers[i : i + 1]) for i in range(20)]), batch
     )
     assert not imputer.draw(numbers[:20], 1, y[:20])[0].isna().any().any()
+    imputer.save(tmp_path / "model")
+    pd.testing.assert_frame_equal(greyfill.load(tmp_path / "model").transform(numbers[:20]), batch)
 
 
 def test_rows_without_a_label_are_filled_as_of_their_likeliest_class() -> None:
     labels = np.arange(900) // 300
-    fitted = tuned(labels)
-    rows = np.flatnonzero(fitted.ground.table.missing[:, 0])[:30]
-    known = Queries.of(fitted.ground, rows)
+    fitted = fitted_towns(labels)
+    rows = np.flatnonzero(fitted.donors.table.missing[:, 0])[:30]
+    known = Queries.of(fitted.donors, rows)
     missing = known.missing.copy()
     missing[::2, -1] = True
     unknown = Queries(known.values, missing, known.labels, np.full(len(rows), -1))
     forecast = grey_engine.predict(fitted, 0, unknown)
-    likely = grey_engine.likeliest(fitted, unknown.part([0])).tolist()[0]
-    alone = fitted.choice(0).predict(
-        fitted.asker(0), unknown.part([0]).with_class(fitted.ground, likely)
-    )
-    np.testing.assert_array_equal(forecast.found[:1], alone.found)
+    likely = grey_engine.most_probable_class(fitted, unknown.part([0])).tolist()[0]
+    alone = fitted.predict(0, unknown.part([0]).with_labels(fitted.donors, likely))
+    np.testing.assert_array_equal(forecast.predicted[:1], alone.predicted)
     np.testing.assert_array_equal(forecast.outcomes.levels[:1], alone.outcomes.levels)
 
 

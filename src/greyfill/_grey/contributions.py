@@ -1,0 +1,114 @@
+"""What a filled cell is made of: the share of each donor, and what the regression added."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill._grey.candidates import ALL_DONORS, Candidate
+from greyfill._grey.donor_table import Queries
+from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.predictor import GREY, ColumnPredictor
+from greyfill._search.reference import feature_weights
+from greyfill.table import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The donors of one cell and the columns that moved its prediction.
+
+    ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
+    negative), ``gaps`` the grey distance of each donor by column, the class among them (NaN where
+    the row has a hole or the column does not count), and ``effects`` what each column of the
+    regression added to the prediction, on the [0, 1] scale or as a probability of the level
+    that was filled in.
+    """
+
+    donors: Ints
+    shares: Floats
+    distances: Floats
+    gaps: Floats
+    columns: Ints
+    effects: Floats
+
+
+def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
+    """What the fill of a row of the donor table is made of."""
+    (choice, predictor), table = fitted.model(target), fitted.donors.table
+    query = Queries.of(fitted.donors, np.array([row]))
+    values = table.values[:, target]
+    if table.is_categorical[target]:
+        values = (values == choice.predict(predictor, query).most_probable()).astype(float)
+    shares, effects = np.zeros(table.n_rows), np.zeros(table.n_columns)
+    n_candidates = 0
+    for candidate in choice.panel:
+        donors, weights = _kernel_weights(predictor, candidate, query)
+        if len(donors) == 0:
+            continue
+        n_candidates += 1
+        columns = predictor.columns(candidate.scope)
+        terms = _regression_terms(predictor, candidate, query, donors, weights)
+        np.add.at(shares, donors, weights + terms.sum(axis=1))
+        owners = fitted.donors.feature_map.owners(columns)
+        np.add.at(effects, columns[owners], values[donors] @ terms)
+    if n_candidates == 0:
+        shares[predictor.donor_rows] = 1.0 / max(len(predictor.donor_rows), 1)
+    donors = np.flatnonzero(shares)
+    donors = donors[np.argsort(-np.abs(shares[donors]), kind="stable")]
+    columns = predictor.columns("soft")
+    gaps, weights = _gaps(predictor, choice.panel[0].relevance, query, donors)
+    return Contributions(
+        donors=donors,
+        shares=shares[donors] / max(n_candidates, 1),
+        distances=np.nansum(gaps * weights, axis=1),
+        gaps=gaps,
+        columns=columns,
+        effects=effects[columns] / max(n_candidates, 1),
+    )
+
+
+def _kernel_weights(
+    predictor: ColumnPredictor, candidate: Candidate, query: Queries
+) -> tuple[Ints, Floats]:
+    """The donors of a candidate and their kernel weights."""
+    if candidate.k == ALL_DONORS:
+        group = int(query.labels[0]) if candidate.scope == "split" else -1
+        groups = dict(predictor.donor_groups(candidate.scope))
+        donors = groups.get(group, np.zeros(0, dtype=np.intp))
+        return donors, np.full(len(donors), 1.0 / max(len(donors), 1))
+    near = predictor.neighborhood(query, candidate.relevance, candidate.scope, candidate.k)
+    weights = predictor.donor_weights(near, candidate.k, candidate.kernel)[0]
+    return near.rows[0, weights > 0], weights[weights > 0]
+
+
+def _regression_terms(
+    predictor: ColumnPredictor, candidate: Candidate, query: Queries, donors: Ints, weights: Floats
+) -> Floats:
+    """What each feature adds to the weight of each donor; 0 where there is no regression."""
+    features, usable, scales = predictor.query_features(query, candidate)
+    if np.isinf(candidate.ridge):
+        return np.zeros((len(donors), len(scales)))
+    places = predictor.donors.feature_map.places(predictor.columns(candidate.scope))
+    theirs = predictor.donors.features(candidate.form)[np.ix_(donors, places)]
+    return feature_weights(features[0], usable[0], scales, weights, theirs, candidate.ridge)
+
+
+def _gaps(
+    predictor: ColumnPredictor, relevance: str, query: Queries, donors: Ints
+) -> tuple[Floats, Floats]:
+    """1 − the grey coefficient of each donor in each column, and the columns' weights.
+
+    Δmin and Δmax are taken over all donors, and the weights over what the row has observed.
+    """
+    columns, table = predictor.columns("soft"), predictor.donors.table
+    observed, category = ~query.missing[0, columns], table.is_categorical[columns]
+    apart = np.abs(table.values[:, columns] - query.values[0, columns])
+    numbers = apart[np.ix_(predictor.donor_rows, np.flatnonzero(observed & ~category))]
+    low, offset = numbers.min(initial=np.inf), GREY.rho * numbers.max(initial=0.0)
+    apart = apart[donors]
+    gaps = np.where(category, (apart > 0).astype(float), 0.0)
+    if offset > 0:
+        gaps[:, ~category] = 1.0 - (low + offset) / (apart[:, ~category] + offset)
+    weights = np.where(observed, predictor.column_weights(relevance, "soft"), 0.0)
+    if not weights.any():
+        weights = observed.astype(float)
+    return np.where(weights > 0, gaps, np.nan), weights / max(weights.sum(), 1e-300)
