@@ -1,5 +1,6 @@
-"""The result of a comparison: one long table, and the questions one asks of it."""
+"""The result of a comparison: one long table, its summary, and tests of what differs."""
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 from itertools import combinations
@@ -11,190 +12,12 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Floats
 
-
-@dataclass(frozen=True)
-class PairTest:
-    """The Wilcoxon signed-rank test of two methods, by position.
-
-    ``difference`` is the mean of first − second, ``p_holm`` the p-value after Holm's correction
-    over all pairs.
-    """
-
-    first: int
-    second: int
-    difference: float
-    statistic: float
-    p_value: float
-    p_holm: float
-
-
-def mean_ranks(scores: Floats, higher_is_better: bool = False) -> Floats:
-    """Mean over runs of the rank of each method, 1 for the best; ties share their mean rank.
-
-    >>> mean_ranks(np.array([[0.1, 0.2, 0.2], [0.3, 0.4, 0.5]]))
-    array([1.  , 2.25, 2.75])
-    """
-    signed = -scores if higher_is_better else scores
-    return np.asarray(rankdata(signed, axis=1).mean(axis=0))
-
-
-def friedman(scores: Floats) -> tuple[float, float]:
-    """χ² statistic and p-value of Friedman's test that all methods rank alike.
-
-    NaN with fewer than three methods or two runs, for which there is no such test.
-
-    >>> friedman(np.array([[1.0, 2.0, 3.0]] * 4))[0]
-    8.0
-    """
-    n_runs, n_methods = scores.shape
-    if n_methods < 3 or n_runs < 2:
-        return float("nan"), float("nan")
-    if (scores == scores[:, :1]).all():
-        return 0.0, 1.0
-    result = friedmanchisquare(*scores.T)
-    return float(result.statistic), float(result.pvalue)
-
-
-def critical_difference(n_methods: int, n_runs: int, alpha: float = 0.05) -> float:
-    """Nemenyi: two methods differ if their mean ranks differ by more than this.
-
-    CD = q_α √(k (k + 1) / (6 N)), q_α the quantile of the studentized range over √2.
-
-    >>> round(critical_difference(5, 30), 3)
-    1.114
-    """
-    if n_methods < 2 or n_runs < 1:
-        return float("nan")
-    q = studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_runs)))
-
-
-def pair_tests(scores: Floats) -> list[PairTest]:
-    """Wilcoxon's signed-rank test of each pair of methods, corrected by Holm.
-
-    >>> scores = np.column_stack([np.arange(6.0), np.arange(6.0) + 1, np.arange(6.0)])
-    >>> [(t.first, t.second, t.p_value, t.p_holm) for t in pair_tests(scores)]
-    [(0, 1, 0.03125, 0.09375), (0, 2, 1.0, 1.0), (1, 2, 0.03125, 0.09375)]
-    """
-    pairs = list(combinations(range(scores.shape[1]), 2))
-    tests = [_signed_rank(scores[:, a] - scores[:, b]) for a, b in pairs]
-    corrected = holm(np.array([p for _, p in tests]))
-    return [
-        PairTest(a, b, float((scores[:, a] - scores[:, b]).mean()), statistic, p, float(p_holm))
-        for (a, b), (statistic, p), p_holm in zip(pairs, tests, corrected, strict=True)
-    ]
-
-
-def holm(p_values: Floats) -> Floats:
-    """Holm's correction: p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)).
-
-    >>> holm(np.array([0.01, 0.04, 0.03]))
-    array([0.03, 0.06, 0.06])
-    """
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(len(p_values), 0, -1)
-    corrected = np.empty(len(p_values))
-    corrected[order] = np.maximum.accumulate(np.minimum(factors * p_values[order], 1.0))
-    return corrected
-
-
-def _signed_rank(differences: Floats) -> tuple[float, float]:
-    """Statistic and p-value, exact for few runs without ties; 1 where nothing differs."""
-    rounded = np.round(differences, 12)  # the same result, summed in another order, is a tie
-    nonzero = rounded[rounded != 0]
-    if len(nonzero) == 0:
-        return 0.0, 1.0
-    result = wilcoxon(nonzero)
-    return float(result.statistic), float(result.pvalue)
-
-
+RUN = ("data", "mechanism", "rate", "seed")
 SHOWN_BY_CASE = ("nrmse",)
 HIDDEN = ("rmse", "nrmse_all_cells", "wrong_share", "wasserstein", "memory_mib")
 NOTHING = "–"
 
 Rows = list[list[str]]
-
-
-def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
-    """A title, a table of mean ± sd with its head, and remarks on failures.
-
-    The NRMSE has a column for each data set, mechanism and rate; accuracies and seconds are
-    averaged over all runs. The best NRMSE comes first.
-    """
-    cases = results.select("data", "mechanism", "rate").unique(maintain_order=True)
-    methods = results["method"].unique(maintain_order=True)
-    seeds = results["seed"].n_unique()
-    title = f"{len(methods)} methods × {len(cases)} cases × {seeds} seeds; mean ± sd"
-    columns: dict[str, pl.DataFrame] = {}
-    for metric in results["metric"].unique(maintain_order=True):
-        chosen = results.filter(pl.col("metric") == metric)
-        if metric in SHOWN_BY_CASE:
-            for case in cases.iter_rows(named=True):
-                matches = [pl.col(name) == value for name, value in case.items()]
-                columns[f"{metric} {_label(case, cases)}"] = chosen.filter(matches)
-        elif metric not in HIDDEN and not metric.startswith("f1_"):
-            columns[metric] = chosen
-    order = _by_error(results, methods.to_list())
-    rows = [[method, *(_cell(c, method) for c in columns.values())] for method in order]
-    return title, [["method", *columns], *rows], _remarks(results)
-
-
-def as_text(title: str, rows: Rows, remarks: list[str]) -> str:
-    """Columns padded to equal width.
-
-    >>> print(as_text("two", [["method", "nrmse"], ["mean", "0.2"]], []))
-    two
-    method  nrmse
-    mean    0.2
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([title, *(line.rstrip() for line in padded), *remarks])
-
-
-def as_html(title: str, rows: Rows, remarks: list[str]) -> str:
-    """A plain HTML table, all text escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    notes = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{notes}"
-    )
-
-
-def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
-    """What tells a case from the others; always its rate."""
-    parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
-    return " ".join([*parts, f"{case['rate']:.0%}"])
-
-
-def _by_error(results: pl.DataFrame, methods: list[str]) -> list[str]:
-    errors = (
-        results.filter(pl.col("metric") == "nrmse").group_by("method").agg(pl.col("value").mean())
-    )
-    means = dict(errors.iter_rows())
-    return sorted(methods, key=lambda m: float("inf") if means.get(m) is None else means[m])
-
-
-def _cell(chosen: pl.DataFrame, method: str) -> str:
-    rows = chosen.filter(pl.col("method") == method)
-    values = rows["value"].drop_nulls()
-    if values.is_empty():
-        return "failed" if rows["error"].count() else NOTHING
-    mean, sd = values.to_numpy().mean(), values.std()
-    return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.4f}"
-
-
-def _remarks(results: pl.DataFrame) -> list[str]:
-    failed = results.filter(pl.col("error").is_not_null())
-    texts = failed.select("method", "error").unique(maintain_order=True)
-    return [f"{method} failed: {error}" for method, error in texts.iter_rows()]
-
-
-RUN = ("data", "mechanism", "rate", "seed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +74,7 @@ class Comparison:
         its ``error``; neither where a metric has no meaning. Comparisons of several tables can be
         joined by ``Comparison(polars.concat([first.results, second.results]))``.
 
-    The runs on one table share its rows. So tests over them tell whether methods differ *on this
+    The runs on one table share its rows. So tests over them say whether methods differ *on this
     table*, not on tables at large.
 
     >>> import greyfill
@@ -277,19 +100,14 @@ class Comparison:
         """How often each method failed, and with what message."""
         failed = self.results.filter(pl.col("error").is_not_null())
         groups = failed.group_by("method", "error", maintain_order=True)
-        return groups.agg(pl.struct(RUN).n_unique().alias("runs"))
+        return groups.agg(runs=pl.struct(RUN).n_unique())
 
     def summary(self) -> pl.DataFrame:
         """Mean and standard deviation over the seeds, with the number of values and failures."""
-        groups = self.results.group_by(
-            "data", "mechanism", "rate", "method", "metric", maintain_order=True
-        )
-        value, error = pl.col("value"), pl.col("error")
-        return groups.agg(
-            value.mean().alias("mean"),
-            value.std().alias("sd"),
-            value.count().alias("n"),
-            error.count().alias("failed"),
+        by = ("data", "mechanism", "rate", "method", "metric")
+        value = pl.col("value")
+        return self.results.group_by(by, maintain_order=True).agg(
+            mean=value.mean(), sd=value.std(), n=value.count(), failed=pl.col("error").count()
         )
 
     def ranks(self, metric: str = "nrmse") -> Ranks:
@@ -304,16 +122,10 @@ class Comparison:
         mean_rank = mean_ranks(scores, higher_is_better(metric))
         columns = {"method": methods, "mean_rank": mean_rank, "mean": scores.mean(axis=0)}
         statistic, p_value = friedman(scores)
+        table = pl.DataFrame(columns).sort("mean_rank", maintain_order=True)
         n_runs, n_methods = scores.shape
-        return Ranks(
-            metric,
-            pl.DataFrame(columns).sort("mean_rank", maintain_order=True),
-            statistic,
-            p_value,
-            critical_difference(n_methods, n_runs),
-            n_runs,
-            left_out,
-        )
+        nemenyi = critical_difference(n_methods, n_runs)
+        return Ranks(metric, table, statistic, p_value, nemenyi, n_runs, left_out)
 
     def pairwise(self, metric: str = "nrmse") -> pl.DataFrame:
         """Wilcoxon's signed-rank test of each pair of methods over the runs, corrected by Holm.
@@ -326,12 +138,12 @@ class Comparison:
         """
         scores, methods, _ = self._scores(metric)
         rows = [
-            (methods[t.first], methods[t.second], t.difference, t.statistic, t.p_value, t.p_holm)
-            for t in pair_tests(scores)
+            vars(test) | {"first": methods[test.first], "second": methods[test.second]}
+            for test in pair_tests(scores)
         ]
-        names = ("first", "second", "difference", "statistic", "p_value", "p_holm")
-        types = (pl.String, pl.String, *(pl.Float64,) * 4)
-        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+        figures = ("difference", "statistic", "p_value", "p_holm")
+        schema = {"first": pl.String, "second": pl.String} | dict.fromkeys(figures, pl.Float64)
+        return pl.DataFrame(rows, schema=schema)
 
     def _scores(self, metric: str) -> tuple[Floats, list[str], tuple[str, ...]]:
         """Runs × methods of a metric, the methods, and those that lack a value in some run."""
@@ -355,3 +167,169 @@ class Comparison:
 def higher_is_better(metric: str) -> bool:
     """Whether a metric is a score, not an error or a cost."""
     return metric.startswith(("accuracy", "f1"))
+
+
+def mean_ranks(scores: Floats, higher_is_better: bool = False) -> Floats:
+    """Mean over runs of the rank of each method, 1 for the best; ties share their mean rank.
+
+    >>> mean_ranks(np.array([[0.1, 0.2, 0.2], [0.3, 0.4, 0.5]]))
+    array([1.  , 2.25, 2.75])
+    """
+    signed = -scores if higher_is_better else scores
+    return np.asarray(rankdata(signed, axis=1).mean(axis=0))
+
+
+def friedman(scores: Floats) -> tuple[float, float]:
+    """χ² statistic and p-value of Friedman's test that all methods rank alike.
+
+    NaN with fewer than three methods or two runs, for which there is no such test.
+
+    >>> friedman(np.array([[1.0, 2.0, 3.0]] * 4))[0]
+    8.0
+    """
+    n_runs, n_methods = scores.shape
+    if n_methods < 3 or n_runs < 2:
+        return float("nan"), float("nan")
+    if (scores == scores[:, :1]).all():
+        return 0.0, 1.0
+    result = friedmanchisquare(*scores.T)
+    return float(result.statistic), float(result.pvalue)
+
+
+def critical_difference(n_methods: int, n_runs: int, alpha: float = 0.05) -> float:
+    """Nemenyi: two methods differ if their mean ranks differ by more than this.
+
+    CD = q_α √(k (k + 1) / (6 N)), q_α the quantile of the studentized range over √2.
+
+    >>> round(critical_difference(5, 30), 3)
+    1.114
+    """
+    if n_methods < 2 or n_runs < 1:
+        return float("nan")
+    q = studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_runs)))
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """The Wilcoxon signed-rank test of two methods, by position.
+
+    ``difference`` is the mean of first − second, ``p_holm`` the p-value after Holm's correction
+    over all pairs.
+    """
+
+    first: int
+    second: int
+    difference: float
+    statistic: float
+    p_value: float
+    p_holm: float
+
+
+def pair_tests(scores: Floats) -> list[PairTest]:
+    """Wilcoxon's signed-rank test of each pair of methods, corrected by Holm.
+
+    >>> scores = np.column_stack([np.arange(6.0), np.arange(6.0) + 1, np.arange(6.0)])
+    >>> [(t.first, t.second, t.p_value, t.p_holm) for t in pair_tests(scores)]
+    [(0, 1, 0.03125, 0.09375), (0, 2, 1.0, 1.0), (1, 2, 0.03125, 0.09375)]
+    """
+    pairs = list(combinations(range(scores.shape[1]), 2))
+    tests = [_signed_rank(scores[:, a] - scores[:, b]) for a, b in pairs]
+    corrected = holm(np.array([p for _, p in tests]))
+    return [
+        PairTest(a, b, float((scores[:, a] - scores[:, b]).mean()), statistic, p, float(p_holm))
+        for (a, b), (statistic, p), p_holm in zip(pairs, tests, corrected, strict=True)
+    ]
+
+
+def _signed_rank(differences: Floats) -> tuple[float, float]:
+    """Statistic and p-value, exact for few runs without ties; 1 where nothing differs."""
+    rounded = np.round(differences, 12)  # the same result, summed in another order, is a tie
+    nonzero = rounded[rounded != 0]
+    if len(nonzero) == 0:
+        return 0.0, 1.0
+    result = wilcoxon(nonzero)
+    return float(result.statistic), float(result.pvalue)
+
+
+def holm(p_values: Floats) -> Floats:
+    """Holm's correction: p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)).
+
+    >>> holm(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.06, 0.06])
+    """
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.maximum.accumulate(np.minimum(factors * p_values[order], 1.0))
+    return corrected
+
+
+def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
+    """A title, a table of mean ± sd with its head, and remarks on failures.
+
+    The NRMSE has a column for each data set, mechanism and rate; accuracies and seconds are
+    averaged over all runs. The best NRMSE comes first.
+    """
+    cases = results.select("data", "mechanism", "rate").unique(maintain_order=True)
+    methods = results["method"].unique(maintain_order=True)
+    seeds = results["seed"].n_unique()
+    title = f"{len(methods)} methods × {len(cases)} cases × {seeds} seeds; mean ± sd"
+    columns: dict[str, pl.DataFrame] = {}
+    for metric in results["metric"].unique(maintain_order=True):
+        chosen = results.filter(pl.col("metric") == metric)
+        if metric in SHOWN_BY_CASE:
+            for case in cases.iter_rows(named=True):
+                matches = [pl.col(name) == value for name, value in case.items()]
+                columns[f"{metric} {_label(case, cases)}"] = chosen.filter(matches)
+        elif metric not in HIDDEN and not metric.startswith("f1_"):
+            columns[metric] = chosen
+    errors = results.filter(pl.col("metric") == "nrmse").group_by("method")
+    means = dict(errors.agg(pl.col("value").mean()).iter_rows())
+    order = sorted(methods, key=lambda m: math.inf if means.get(m) is None else means[m])
+    rows = [[method, *(_cell(c, method) for c in columns.values())] for method in order]
+    failed = results.filter(pl.col("error").is_not_null())
+    texts = failed.select("method", "error").unique(maintain_order=True)
+    remarks = [f"{method} failed: {error}" for method, error in texts.iter_rows()]
+    return title, [["method", *columns], *rows], remarks
+
+
+def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
+    """What tells a case from the others; always its rate."""
+    parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
+    return " ".join([*parts, f"{case['rate']:.0%}"])
+
+
+def _cell(chosen: pl.DataFrame, method: str) -> str:
+    rows = chosen.filter(pl.col("method") == method)
+    values = rows["value"].drop_nulls()
+    if values.is_empty():
+        return "failed" if rows["error"].count() else NOTHING
+    mean, sd = values.to_numpy().mean(), values.std()
+    return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.4f}"
+
+
+def as_text(title: str, rows: Rows, remarks: list[str]) -> str:
+    """Columns padded to equal width.
+
+    >>> print(as_text("two", [["method", "nrmse"], ["mean", "0.2"]], []))
+    two
+    method  nrmse
+    mean    0.2
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([title, *(line.rstrip() for line in padded), *remarks])
+
+
+def as_html(title: str, rows: Rows, remarks: list[str]) -> str:
+    """A plain HTML table, all text escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
+    )
+    notes = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
+    return (
+        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{notes}"
+    )
