@@ -13,10 +13,10 @@ from greyfill.frames import open_table
 from greyfill.frames.backends import dialect_of
 from greyfill.frames.cells import Array
 from greyfill.missingness import mar, mcar, nmar
-from greyfill.table import Bools, Table
+from greyfill.table import Bools
 
 Mechanism = Literal["mcar", "mar", "nmar"]
-MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mar", "nmar")
+MECHANISMS: dict[str, Callable[..., Bools]] = {"mcar": mcar, "mar": mar, "nmar": nmar}
 
 
 def ampute(
@@ -80,29 +80,16 @@ def ampute(
         ordinal_features=ordinal_features,
         missing_values=missing_values,
     )
-    options: dict[str, Any] = {"exact": exact, "keep_one": keep_one, "random_state": random_state}
-    mask = draw_mask(table, mechanism, rate, columns, predictors, strength, **options)
-    return blank(X, mask), mask
-
-
-def draw_mask(
-    table: Table,
-    mechanism: str,
-    rate: float,
-    columns: Sequence[str | int] | None = None,
-    predictors: Sequence[str | int] | None = None,
-    strength: float = 1.0,
-    **options: Any,
-) -> Bools:
-    """Choose the cells to hide by the named mechanism."""
-    check_choice("mechanism", mechanism, MECHANISMS)
+    check_choice("mechanism", mechanism, tuple(MECHANISMS))
     if predictors is not None and mechanism != "mar":
         raise InvalidParameterError(f"predictors have no meaning for mechanism={mechanism!r}")
-    if mechanism == "mcar":
-        return mcar(table, rate, columns, **options)
+    options: dict[str, Any] = {"exact": exact, "keep_one": keep_one, "random_state": random_state}
+    if mechanism != "mcar":
+        options["strength"] = strength
     if mechanism == "mar":
-        return mar(table, rate, columns, predictors, strength=strength, **options)
-    return nmar(table, rate, columns, strength=strength, **options)
+        options["predictors"] = predictors
+    mask = MECHANISMS[mechanism](table, rate, columns, **options)
+    return blank(X, mask), mask
 
 
 def blank(X: Any, mask: Bools) -> Any:

@@ -211,10 +211,8 @@ class TrialPlan:
 
     def __post_init__(self) -> None:
         check_classifiers(self.classifiers)
-        for name, given, valid in (
-            ("mechanism", self.mechanisms, MECHANISMS),
-            ("protocols", self.protocols, PROTOCOLS),
-        ):
+        pairs = (self.mechanisms, tuple(MECHANISMS)), (self.protocols, PROTOCOLS)
+        for name, (given, valid) in zip(("mechanism", "protocols"), pairs, strict=True):
             if others := [value for value in given if value not in valid]:
                 raise InvalidParameterError(
                     f"{name}: {others[0]!r} is not one of {', '.join(valid)}"

@@ -27,7 +27,6 @@ from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 
-N_DELTAS = 9
 PREDICTED = 99
 """Votes that a predicted probability weighs."""
 
@@ -194,7 +193,7 @@ def sensitivity(
     about = origin.schema.fields[j]
     code = find_level(about.levels, about.name, level) if table.is_categorical[j] else None
     shift = _make_shift(table, labels, j, code)
-    measure, target = _default_estimate(j, code, labels, classes, about)
+    measure, target = _contrast(j, code, labels, classes, about)
     if estimate is not None:
         measure, target = _own_estimate(estimate, origin, y), "your estimate"
     fitted = prepare(imputer, table, random_state)
@@ -292,7 +291,7 @@ def find_level(levels: tuple[Any, ...], name: str, wanted: Any) -> int:
     raise InvalidParameterError(f"column {name!r} has no level {wanted!r}; there are {named[:10]}")
 
 
-def _default_estimate(
+def _contrast(
     j: int, code: int | None, labels: Ints, classes: tuple[Any, ...], field: frames.Field
 ) -> tuple[Callable[[Floats], float], str]:
     """The contrast of the two largest classes in the column, or its mean where there are none."""
@@ -368,7 +367,7 @@ def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
     """The shifts in rising order, 0 among them."""
     if deltas is None:
         reach = 2.0 if kind is Kind.CATEGORICAL else 1.0  # in log odds or standard deviations
-        deltas = np.linspace(-reach, reach, N_DELTAS).tolist()
+        deltas = np.linspace(-reach, reach, 9).tolist()
     try:
         given = np.asarray(deltas, dtype=np.float64)
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.evaluation.ampute import draw_mask
+from greyfill.evaluation.ampute import MECHANISMS
 from greyfill.evaluation.protocols import (
     CLASSIFIERS,
     Fold,
@@ -129,7 +129,7 @@ Hidden = tuple[Table, Bools]  # the table with more holes, and which those are
 
 
 def _hide(data: Data, trial: Trial) -> Hidden:
-    mask = draw_mask(data.table, trial.mechanism, trial.rate, random_state=trial.seed)
+    mask = MECHANISMS[trial.mechanism](data.table, trial.rate, random_state=trial.seed)
     return hide(data.table, mask), mask
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from greyfill.files import put
@@ -46,33 +45,20 @@ def style(name: str) -> AbstractContextManager[None]:
 
 def blank(width: float, height: float) -> Figure:
     """Make an empty figure of a size in inches, without touching matplotlib's global state."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Figure, name: str, folder: Path) -> str:
-    """Write ``name``.svg and ``name``.png, and return the SVG for a page."""
+    """Write ``name``.svg and ``name``.png, and return the SVG without date, prolog or fixed size."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = as_svg(figure)
-    pixels = io.BytesIO()
+    drawn, pixels = io.StringIO(), io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
+    text = drawn.getvalue()
+    text = text[text.index("<svg") :].strip()
     put(folder / f"{name}.svg", [text.encode()], force=True)
     put(folder / f"{name}.png", [pixels.getvalue()], force=True)
     return text
-
-
-def as_svg(figure: Figure) -> str:
-    """Turn a figure into an SVG element without date, prolog or fixed size.
-
-    >>> with style("empty"):
-    ...     as_svg(blank(2, 1))[:4]
-    '<svg'
-    """
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :].strip()
 
 
 def cubes(seed: int) -> Figure:

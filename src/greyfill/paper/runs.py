@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -258,7 +259,11 @@ class ReproductionPlan:
 
     def runs(self) -> list[Run]:
         """All single runs, slow ones first, so that no worker is left with one at the end."""
-        return sorted([*self._fills(), *self._curves()], key=_rank)
+        place = {method: number for number, method in enumerate(SLOW)}
+        return sorted(
+            [*self._fills(), *self._curves()],
+            key=lambda run: (place.get(run.method, len(SLOW)), getattr(run, "scenario", "")),
+        )
 
     def _fills(self) -> Iterator[FillRun]:
         """Runs of every RMSE table at its rates; accuracies where the paper has a table of them."""
@@ -267,24 +272,13 @@ class ReproductionPlan:
             name = table.scenario
             if table.measure != "rmse" or name not in self.scenarios:
                 continue
-            for rate in (rate for rate in table.rates if rate in self.rates):
-                for seed in self.seeds:
-                    for method in self.methods:
-                        if name in accurate or method not in ACCURACY_ROWS:
-                            yield FillRun(name, rate, seed, method, name in accurate)
+            rates = [rate for rate in table.rates if rate in self.rates]
+            for rate, seed, method in product(rates, self.seeds, self.methods):
+                if name in accurate or method not in ACCURACY_ROWS:
+                    yield FillRun(name, rate, seed, method, name in accurate)
 
-    def _curves(self) -> list[PassesRun]:
-        if "iris" not in self.scenarios or self.passes < 1:
-            return []
-        return [
-            PassesRun(rate, seed, method, self.passes)
-            for rate in self.rates
-            for seed in self.seeds
-            for method in CURVES
-            if method in self.methods
-        ]
-
-
-def _rank(run: Run) -> tuple[int, str]:
-    slow = SLOW.index(run.method) if run.method in SLOW else len(SLOW)
-    return slow, run.scenario if isinstance(run, FillRun) else ""
+    def _curves(self) -> Iterator[PassesRun]:
+        if "iris" in self.scenarios and self.passes >= 1:
+            for rate, seed, method in product(self.rates, self.seeds, CURVES):
+                if method in self.methods:
+                    yield PassesRun(rate, seed, method, self.passes)
