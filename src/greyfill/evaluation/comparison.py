@@ -31,7 +31,7 @@ class Ranks:
     statistic, p_value : float
         Friedman's test; NaN for fewer than three methods or two runs.
     critical_difference : float
-        Nemenyi at 5 %: methods whose mean ranks differ by less cannot be told apart.
+        Nemenyi at 5 %: methods whose mean ranks differ by less are not known to differ.
     n_runs : int
         Runs that were ranked.
     left_out : tuple of str
@@ -295,7 +295,7 @@ def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
 
 
 def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
-    """What tells a case from the others; always its rate."""
+    """What distinguishes a case from the others; always its rate."""
     parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
     return " ".join([*parts, f"{case['rate']:.0%}"])
 

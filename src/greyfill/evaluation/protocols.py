@@ -36,6 +36,9 @@ from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 MOST_BINS = 255  # what histogram gradient boosting takes as categories
 MANY_ROWS = 10_000
 
+FoldFill = tuple[Bools, Any, Floats, Floats]
+"""Which rows are tested, the imputer fitted on the others, and both sides filled."""
+
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -198,8 +201,8 @@ def honest_folds(
 
 def fold_fills(
     table: Table, labels: Ints, method: Any, n_splits: int, random_state: int
-) -> Iterator[tuple[Bools, Any, Floats, Floats]]:
-    """For each fold: its test rows, the imputer fitted on the others, both sides filled."""
+) -> Iterator[FoldFill]:
+    """Fit the imputer outside each fold, and fill the training rows and then the test rows."""
     fold_of = stratified_folds(labels, n_splits, random_state)
     for number in range(fold_of.max() + 1):
         is_test = fold_of == number
@@ -287,7 +290,7 @@ def fit_fill(imputer: Any, table: Table, labels: Ints | None) -> Floats:
 
 
 def fill(imputer: Any, table: Table) -> Floats:
-    """Fill new rows by a fitted imputer, which sees no labels."""
+    """Fill new rows by a fitted imputer, without labels."""
     return _checked(imputer.transform(_cells(table)), table, imputer)
 
 

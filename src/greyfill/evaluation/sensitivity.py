@@ -1,8 +1,7 @@
 """What if the holes are not missing at random? Shift the fills, and see what changes.
 
-A pattern-mixture analysis: an imputer assumes that the missing values of a row are like the
-observed ones of its donors. A shift δ says how far they are not: numbers are moved by δ standard
-deviations, levels have their odds multiplied by exp(δ). δ = 0 is what the imputer filled.
+Numbers are moved by δ standard deviations, levels have their odds multiplied by exp(δ); δ = 0 is
+what the imputer filled.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from greyfill import frames
 from greyfill.evaluation.comparison import as_html, as_text
 from greyfill.evaluation.protocols import (
     Fold,
+    FoldFill,
     check_classifiers,
     class_codes,
     classify,
@@ -31,6 +32,7 @@ PREDICTED = 99
 """Votes that a predicted probability weighs."""
 
 Estimate = Callable[[Any, Any], float]
+FilledFold = tuple[Bools, "FilledColumn", "FilledColumn"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,8 +86,8 @@ class Sensitivity:
     @property
     def verdict(self) -> str:
         """One sentence about the tipping point."""
-        low, high = self.table["delta"][0], self.table["delta"][-1]
         if self.tipping_point is None:
+            low, high = self.table["delta"][0], self.table["delta"][-1]
             return (
                 f"No shift from {low:g} to {high:g} moves the estimate across {self.threshold:g}."
             )
@@ -200,7 +202,7 @@ def sensitivity(
     values = fit_fill(fitted, table, labels if classes else None)
     holes = table.missing[:, j] & (True if wanted is None else labels == wanted)
     filled = FilledColumn(values, holes, labels, *votes_of(fitted, table.n_rows, j))
-    folds = []
+    folds: list[FilledFold] = []
     if classifier is not None and classes:
         fills = fold_fills(table, labels, imputer, n_splits, random_state)
         folds = _filled_folds(fills, j, holes, labels, wanted is None)
@@ -210,7 +212,7 @@ def sensitivity(
         imputed = _mean(moved[holes, j], code)
         accuracy = None
         if classifier is not None and folds:
-            shifted = [_shifted(*fold, shift, delta) for fold in folds]
+            shifted = [_shifted(fold, shift, delta) for fold in folds]
             accuracy = classify(shifted, table.columns, labels, classifier).accuracy
         rows.append((delta, shift.amount(delta), imputed, measure(moved), accuracy))
     names = ("delta", "amount", "imputed", "estimate", "accuracy")
@@ -224,9 +226,7 @@ def sensitivity(
         n_imputed=int(filled.holes.sum()),
         n_rows=table.n_rows,
         table=steps,
-        tipping_point=tipping_point(
-            steps["delta"].to_numpy(), steps["estimate"].to_numpy(), float(threshold)
-        ),
+        tipping_point=tipping_point(steps["delta"], steps["estimate"], threshold),
     )
 
 
@@ -300,12 +300,11 @@ def _contrast(
         return lambda values: _mean(values[:, j], code), what
     sizes = np.bincount(labels[labels >= 0], minlength=len(classes))
     first, second = np.sort(np.argsort(-sizes, kind="stable")[:2])
-    return (
-        lambda values: (
-            _mean(values[labels == second, j], code) - _mean(values[labels == first, j], code)
-        ),
-        f"{what}: {classes[second]} − {classes[first]}",
-    )
+
+    def contrast(values: Floats) -> float:
+        return _mean(values[labels == second, j], code) - _mean(values[labels == first, j], code)
+
+    return contrast, f"{what}: {classes[second]} − {classes[first]}"
 
 
 def _mean(cells: Floats, code: int | None) -> float:
@@ -314,37 +313,32 @@ def _mean(cells: Floats, code: int | None) -> float:
 
 
 def _own_estimate(estimate: Estimate, origin: frames.Origin, y: Any) -> Callable[[Floats], float]:
-    """A user's estimate, which sees the table in the library that it came in."""
+    """A user's estimate, of the filled table in the library that it came in."""
     n_columns = len(origin.schema.fields)
     return lambda values: float(estimate(frames.decode(values[:, :n_columns], origin), y))
 
 
 def _filled_folds(
-    fills: Iterable[tuple[Bools, Any, Floats, Floats]],
-    j: int,
-    holes: Bools,
-    labels: Ints,
-    everywhere: bool,
-) -> list[tuple[Bools, "FilledColumn", "FilledColumn"]]:
-    """The test rows of each fold, and both sides filled; of test rows no class is known."""
+    fills: Iterable[FoldFill], j: int, holes: Bools, labels: Ints, everywhere: bool
+) -> list[FilledFold]:
+    """The test rows of each fold, and both sides filled: labeled training rows, and those rows."""
     folds = []
     for is_test, fitted, train, test in fills:
-        votes = votes_of(fitted, len(train), j)
-        taught = FilledColumn(train, holes[~is_test], labels[~is_test], *votes)
-        unknown, sure = np.full(len(test), -1, dtype=np.intp), np.ones(len(test))
-        folds.append(
-            (is_test, taught, FilledColumn(test, holes[is_test] & everywhere, unknown, sure, 1))
+        teaching = (labels >= 0) & ~is_test
+        trust, donors = votes_of(fitted, len(train), j)
+        known = labels[~is_test] >= 0
+        learned = FilledColumn(
+            train[known], holes[teaching], labels[teaching], trust[known], donors
         )
+        unknown, sure = np.full(len(test), -1, dtype=np.intp), np.ones(len(test))
+        served = FilledColumn(test, holes[is_test] & everywhere, unknown, sure, 1)
+        folds.append((is_test, learned, served))
     return folds
 
 
-def _shifted(
-    is_test: Bools, train: "FilledColumn", test: "FilledColumn", shift: "Shift", delta: float
-) -> Fold:
-    """A fold with all fills of the column shifted; rows without a label do not teach."""
-    known = train.labels >= 0
-    cells = shift.apply(train, delta)[known]
-    return Fold(cells, train.labels[known], shift.apply(test, delta), is_test)
+def _shifted(fold: FilledFold, shift: "Shift", delta: float) -> Fold:
+    is_test, train, test = fold
+    return Fold(shift.apply(train, delta), train.labels, shift.apply(test, delta), is_test)
 
 
 def votes_of(imputer: Any, n_rows: int, column: int) -> tuple[Floats, int]:
@@ -377,15 +371,14 @@ def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
     return [float(delta) for delta in np.unique([*given, 0.0])]
 
 
-def tipping_point(deltas: Floats, estimates: Floats, threshold: float) -> float | None:
+def tipping_point(deltas: ArrayLike, estimates: ArrayLike, threshold: float) -> float | None:
     """The δ nearest to 0 at which the estimate reaches or crosses the threshold.
 
-    >>> import numpy as np
     >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, -1.0]), 0.0)
     0.75
     >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, 2.0]), 0.0)
     """
-    gaps = estimates - threshold
+    deltas, gaps = np.asarray(deltas), np.asarray(estimates) - threshold
     left, right = gaps[:-1], gaps[1:]
     at = np.flatnonzero(left * right < 0.0)
     crossings = deltas[at] + np.diff(deltas)[at] * left[at] / (left - right)[at]

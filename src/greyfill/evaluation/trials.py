@@ -46,7 +46,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Trial:
-    """Holes of a mechanism, rate and seed, filled by a method; ``key`` tells it from all others.
+    """Holes of a mechanism, rate and seed, filled by a method; ``key`` is its digest.
 
     ``wanted`` are the names of the metrics that are still to be had.
     """

@@ -49,7 +49,7 @@ def blank(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, name: str, folder: Path) -> str:
-    """Write ``name``.svg and ``name``.png, and return the SVG without date, prolog or fixed size."""
+    """Write ``name``.svg and ``name``.png; return the SVG without date, prolog or fixed size."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn, pixels = io.StringIO(), io.BytesIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})

@@ -194,7 +194,7 @@ def count(name: str, drop: tuple[str, ...] = ()) -> tuple[Characteristics, int, 
 
 
 def _agreement(found: Characteristics, with_class: float, printed: Characteristics) -> str:
-    """In which way of counting a table meets its printed row."""
+    """In which way of counting a table agrees with its printed row."""
     same = replace(found, missing=printed.missing) == printed
     if same and round(found.missing, 2) == printed.missing:
         return "agrees"

@@ -33,7 +33,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One incomplete table: what a method sees, and the truth behind the holes that were made.
+    """One incomplete table: what a method gets, and the truth behind the holes that were made.
 
     ``table`` has natural and made holes; ``mask`` marks only the latter.
     """
