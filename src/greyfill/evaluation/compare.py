@@ -53,7 +53,7 @@ SCHEMA = {
     "error": pl.String,
     "key": pl.String,
 }
-SECONDS_BETWEEN_WRITES = 2.0
+SECONDS_BETWEEN_WRITES = 2.0  # the whole file is written anew: not after each of many trials
 
 
 def compare(

@@ -306,6 +306,7 @@ def _checked(output: Any, table: Table, imputer: Any) -> Floats:
         raise InvalidDataError(
             f"{name} made {filled.shape} of a table of {table.values.shape}; it must keep all cells"
         )
+    # a transformer may work in float32: that is no change of an observed cell
     if not np.allclose(filled[:, :p][~table.missing], table.values[~table.missing], rtol=1e-5):
         raise InvalidDataError(
             f"{name} changed observed cells; a method may only fill holes. "

@@ -441,7 +441,7 @@ class LevelShift:
         log_shares[:, self.level] += delta
         cells = np.arange(len(fills))
         best = log_shares.max(axis=1)
-        keep = log_shares[cells, fills] >= best - 1e-12
+        keep = log_shares[cells, fills] >= best - 1e-12  # a tie leaves the fill
         values[filled.holes, self.column] = np.where(keep, fills, log_shares.argmax(axis=1))
         return values
 

@@ -18,12 +18,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from greyfill import __version__
 from greyfill.files import put
-from greyfill.paper import figures, grids, results
+from greyfill.paper import figures, grids
 from greyfill.paper.claims import CONVENTIONS, UCI, claims
-from greyfill.paper.figures import save, style
 from greyfill.paper.grids import TextGrid
 from greyfill.paper.printed import LABELS, PrintedTable, table_of
-from greyfill.paper.results import PASSES, RUNS, Results
+from greyfill.paper.results import PASSES, RUNS, Results, information, start_times
 from greyfill.paper.runs import DROPPED_VOTE, SCENARIOS, FillRun, Record, ReproductionPlan, execute
 from greyfill.paper.verdicts import Verdict
 
@@ -94,8 +93,8 @@ def measure(plan: ReproductionPlan, jobs: int = -1, *, progress: bool = False) -
     return Results(
         runs=_long_table(fills, RUNS),
         passes=_long_table(curves, PASSES),
-        information=results.information(plan.scenarios, plan.seeds),
-        timings=results.start_times(plan.scenarios, plan.seeds[0], plan.repeats),
+        information=information(plan.scenarios, plan.seeds),
+        timings=start_times(plan.scenarios, plan.seeds[0], plan.repeats),
     )
 
 
@@ -294,8 +293,8 @@ def _draw(section: Section, folder: Path) -> list[dict[str, str]]:
     """The figures of a section: file name, what it shows, and its SVG."""
     found = []
     for name, caption, draw in section.figures:
-        with style(name):
-            svg = save(draw(), name, folder)
+        with figures.style(name):
+            svg = figures.save(draw(), name, folder)
         label = f'<svg role="img" aria-label="{Markup.escape(caption)}" '
         svg = Markup(svg.replace("<svg ", label, 1))
         found.append({"name": name, "caption": caption, "svg": svg})

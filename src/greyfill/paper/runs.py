@@ -19,7 +19,7 @@ from greyfill.paper.printed import METHODS, NO_IMPUTATION, TABLES
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 REFERENCES = ("class_mean", "mean")
-NEIGHBORS = ("iknn", "miknn", "gknn", "fwgknn", "cgknn")
+NEIGHBORS = ("iknn", "miknn", "gknn", "fwgknn", "cgknn")  # their k is chosen by the paper's rule
 CURVES = ("cgknn", "fwgknn", "gknn")
 ERRORS = ("rmse", "nrmse", "nrmse_all_cells", "wrong_share")
 FULL_SEEDS, QUICK_SEEDS = 20, 3

@@ -15,7 +15,7 @@ import polars as pl
 from greyfill.paper.printed import LABELS, METHODS, TOY_INFORMATION
 from greyfill.paper.results import Cell, Results
 
-TIE = 1e-9
+TIE = 1e-9  # means this near differ by rounding alone
 OURS = "cgknn"
 RIVALS = ("fwgknn", "gknn")
 
