@@ -23,7 +23,7 @@ from store import KEY, Store
 import greyfill
 from greyfill.datasets.tables import CENTERS, random_correlation
 from greyfill.evaluation.protocols import fit_fill, prepare
-from greyfill.paper.scenarios import Case, scenario
+from greyfill.paper.runs import SCENARIOS, Case
 
 RATES = (0.1, 0.2)
 MEASURES = {"cubes": "rmse", "gaussian": "nrmse"}
@@ -90,7 +90,7 @@ def run_all(options: argparse.Namespace) -> None:
         key = dict(zip(KEY, ("simulation", method, label, table, f"{rate:.0%}", seed), strict=True))
         if store.has(key):
             continue
-        case, start = scenario(table).case(rate, seed), time.perf_counter()
+        case, start = SCENARIOS[table].case(rate, seed), time.perf_counter()
         errors = case.errors(fill(method, options.params, table, case, seed))
         about = {"version": greyfill.__version__, "seconds": round(time.perf_counter() - start, 4)}
         store.add(key | about | {"error_of_cells": getattr(errors, MEASURES[table])})

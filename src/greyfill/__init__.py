@@ -16,7 +16,7 @@ the estimates from several imputed tables; `greyfill --help` tells of the comman
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from greyfill.late import load_late, register
+from greyfill.late import load_late
 
 if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
@@ -122,7 +122,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_MODULES})
-
-
-register("report", lambda *given: __getattr__("report").make_report(*given))
-register("plot of a sensitivity", lambda *given: __getattr__("plots").sensitivity(*given))

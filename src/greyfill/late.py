@@ -1,17 +1,13 @@
-"""What is loaded late: public names on their first use, and functions of upper rooms.
+"""Public names that are loaded on their first use.
 
 A package that lists the ``homes`` of its names is quick to import, and a name costs only what it
-needs. Some methods of lower rooms do the work of upper ones, such as ``imputer.report_``: their
-rooms may not import these. So `greyfill` itself, which stands above all rooms, registers the
-function here, and the method calls it by name.
+needs.
 """
 
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
-
-_UPPER: dict[str, Callable[..., Any]] = {}
 
 
 def load_late(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
@@ -33,13 +29,3 @@ def load_late(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[s
         return value
 
     return get
-
-
-def register(name: str, function: Callable[..., Any]) -> None:
-    """Let lower rooms call a function of an upper one by this name."""
-    _UPPER[name] = function
-
-
-def call(name: str, *given: Any) -> Any:
-    """What the registered function of an upper room returns."""
-    return _UPPER[name](*given)

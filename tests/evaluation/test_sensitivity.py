@@ -9,8 +9,14 @@ from matplotlib.figure import Figure
 from greyfill import CGKNNImputer, GreyImputer, plots, sensitivity
 from greyfill.datasets import load, make_gaussian_classes
 from greyfill.evaluation import honest_protocol
-from greyfill.evaluation.sensitivity import tipping_point
-from greyfill.evaluation.shift import FilledColumn, LevelShift, NumberShift, find_level, votes_of
+from greyfill.evaluation.sensitivity import (
+    FilledColumn,
+    LevelShift,
+    NumberShift,
+    find_level,
+    tipping_point,
+    votes_of,
+)
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 NAN = np.nan

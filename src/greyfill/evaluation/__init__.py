@@ -1,12 +1,21 @@
-"""Which imputer serves a table: methods by name, honest protocols, and their comparison.
+"""Which imputer serves a table, and how far its fills can be trusted.
+
+Holes with a known truth are made, filled by methods of the registry or by transformers of yours,
+and judged; a failure is a result too.
+
+- `ampute`: cells hidden in a table of any library, by one of three mechanisms.
+- `protocols`: how a method is run on a `Table`; accuracy by the paper's protocol, which leaks
+  labels into test rows, and by an honest one; the folds and the classifiers of both.
+- `trials`: one mask and one method: errors, costs, accuracies by both protocols.
+- `compare`: the grid of trials, in several processes, kept in a Parquet file so that a comparison
+  can be interrupted.
+- `comparison`: its result: summary, ranks, pairwise tests, and a table for people.
+- `sensitivity`: fills shifted step by step, for holes that are not missing at random.
 
 ```
-X ── frames.encode ──> Table ── ampute ──> holes with a known truth
-  ── filling ──> filled cells      by any of METHODS, or a transformer of yours
-  ── trials ──> outcomes           errors, costs, accuracy by both protocols; failures too
-  ── store ──> Parquet             so that a comparison can be interrupted
-  ── Comparison                    summary, ranks, pairwise tests
-  ── sensitivity ──> Sensitivity   fills shifted, for holes that are not missing at random
+X ── frames.encode ──> Table ── ampute ──> holes ── protocols ──> fills, accuracy
+                       compare: trials of all methods ──> Comparison
+X with holes ── protocols ──> fills ── sensitivity: shifts ──> Sensitivity
 ```
 """
 

@@ -1,6 +1,6 @@
 """Make holes in a table of any library."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
@@ -13,66 +13,10 @@ from greyfill.frames import open_table
 from greyfill.frames.backends import backend_of
 from greyfill.frames.schema import Array
 from greyfill.missingness import mar, mcar, nmar
-from greyfill.table import Bools, Table
-
-
-def blank(X: Any, mask: Bools) -> Any:
-    """The same table, with holes where ``mask`` is true.
-
-    >>> import polars as pl
-    >>> blank(pl.DataFrame({"age": [30, 40]}), np.array([[True], [False]]))["age"].to_list()
-    [None, 40]
-    """
-    table = open_table(X)
-    if not isinstance(table, nw.DataFrame):
-        return _blank_array(table, mask)
-    changed = {
-        j: _WRITERS[table.implementation](table[:, j].to_native(), mask[:, j])
-        for j in np.flatnonzero(mask.any(axis=0)).tolist()
-    }
-    return backend_of(table).replace(table.to_native(), changed)
-
-
-def _blank_array(array: Array, mask: Bools) -> Array:
-    """Integers become float64; booleans and text become objects, for None."""
-    kind = array.dtype.kind
-    if kind in "fmM":
-        result = array.copy()
-        result[mask] = np.array("NaT", array.dtype) if kind in "mM" else np.nan
-    elif kind in "iu":
-        result = np.where(mask, np.nan, array)
-    else:
-        result = array.astype(object)
-        result[mask] = None
-    return result
-
-
-def _blank_pandas(series: Any, mask: Bools) -> Any:
-    return series.where(~mask)
-
-
-def _blank_polars(series: Any, mask: Bools) -> Any:
-    import polars as pl
-
-    places = pl.Series(np.arange(len(mask), dtype=np.uint32))
-    return series.gather(places.zip_with(pl.Series(~mask), pl.Series([None], dtype=pl.UInt32)))
-
-
-def _blank_arrow(series: Any, mask: Bools) -> Any:
-    import pyarrow as pa
-
-    return series.take(pa.array(np.arange(len(mask)), mask=mask))
-
-
-_WRITERS = {
-    nw.Implementation.PANDAS: _blank_pandas,
-    nw.Implementation.POLARS: _blank_polars,
-    nw.Implementation.PYARROW: _blank_arrow,
-}
-
+from greyfill.table import Bools
 
 Mechanism = Literal["mcar", "mar", "nmar"]
-MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mar", "nmar")
+MECHANISMS: dict[str, Callable[..., Bools]] = {"mcar": mcar, "mar": mar, "nmar": nmar}
 
 
 def ampute(
@@ -90,7 +34,7 @@ def ampute(
     ordinal_features: Any = None,
     missing_values: Any = None,
 ) -> tuple[Any, Bools]:
-    """Hide cells of a table, and tell which.
+    """Hide cells of a table, and return which.
 
     Parameters
     ----------
@@ -136,26 +80,64 @@ def ampute(
         ordinal_features=ordinal_features,
         missing_values=missing_values,
     )
+    check_choice("mechanism", mechanism, tuple(MECHANISMS))
+    if predictors is not None and mechanism != "mar":
+        raise InvalidParameterError(f"predictors have no meaning for mechanism={mechanism!r}")
     options: dict[str, Any] = {"exact": exact, "keep_one": keep_one, "random_state": random_state}
-    mask = draw_mask(table, mechanism, rate, columns, predictors, strength, **options)
+    if mechanism != "mcar":
+        options["strength"] = strength
+    if mechanism == "mar":
+        options["predictors"] = predictors
+    mask = MECHANISMS[mechanism](table, rate, columns, **options)
     return blank(X, mask), mask
 
 
-def draw_mask(
-    table: Table,
-    mechanism: str,
-    rate: float,
-    columns: Sequence[str | int] | None = None,
-    predictors: Sequence[str | int] | None = None,
-    strength: float = 1.0,
-    **options: Any,
-) -> Bools:
-    """Choose the cells to hide by the named mechanism."""
-    check_choice("mechanism", mechanism, MECHANISMS)
-    if predictors is not None and mechanism != "mar":
-        raise InvalidParameterError(f"predictors have no meaning for mechanism={mechanism!r}")
-    if mechanism == "mcar":
-        return mcar(table, rate, columns, **options)
-    if mechanism == "mar":
-        return mar(table, rate, columns, predictors, strength=strength, **options)
-    return nmar(table, rate, columns, strength=strength, **options)
+def blank(X: Any, mask: Bools) -> Any:
+    """The same table, with holes where ``mask`` is true.
+
+    >>> import polars as pl
+    >>> blank(pl.DataFrame({"age": [30, 40]}), np.array([[True], [False]]))["age"].to_list()
+    [None, 40]
+    """
+    table = open_table(X)
+    if not isinstance(table, nw.DataFrame):
+        return _blank_array(table, mask)
+    changed = {
+        j: _WRITERS[table.implementation](table[:, j].to_native(), mask[:, j])
+        for j in np.flatnonzero(mask.any(axis=0)).tolist()
+    }
+    return backend_of(table).replace(table.to_native(), changed)
+
+
+def _blank_array(array: Array, mask: Bools) -> Array:
+    """Integers become float64; booleans and text become objects, for None."""
+    kind = array.dtype.kind
+    if kind in "fmM":
+        result = array.copy()
+        result[mask] = np.array("NaT", array.dtype) if kind in "mM" else np.nan
+    elif kind in "iu":
+        result = np.where(mask, np.nan, array)
+    else:
+        result = array.astype(object)
+        result[mask] = None
+    return result
+
+
+def _blank_polars(series: Any, mask: Bools) -> Any:
+    import polars as pl
+
+    places = pl.Series(np.arange(len(mask), dtype=np.uint32))
+    return series.gather(places.zip_with(pl.Series(~mask), pl.Series([None], dtype=pl.UInt32)))
+
+
+def _blank_arrow(series: Any, mask: Bools) -> Any:
+    import pyarrow as pa
+
+    return series.take(pa.array(np.arange(len(mask)), mask=mask))
+
+
+_WRITERS: dict[nw.Implementation, Callable[[Any, Bools], Any]] = {
+    nw.Implementation.PANDAS: lambda series, mask: series.where(~mask),
+    nw.Implementation.POLARS: _blank_polars,
+    nw.Implementation.PYARROW: _blank_arrow,
+}

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
@@ -20,16 +20,29 @@ from greyfill import frames
 from greyfill.datasets import Dataset
 from greyfill.evaluation.ampute import MECHANISMS
 from greyfill.evaluation.comparison import Comparison
-from greyfill.evaluation.protocols import check_classifiers
-from greyfill.evaluation.trials import PROTOCOLS, Data, Outcome, Trial, execute, metric_names
+from greyfill.evaluation.protocols import check_classifiers, class_codes
+from greyfill.evaluation.trials import PROTOCOLS, Data, Trial, execute, metric_names
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files import put_parquet
 from greyfill.files.atomic import check_name, check_output
 from greyfill.files.inputs import naming
 from greyfill.imputers.registry import make
-from greyfill.table import Ints
-from greyfill.targets import Meaning, read_target
+from greyfill.targets import Meaning
 
+DEFAULT_METHODS = (
+    "grey",
+    "cgknn",
+    "gknn",
+    "iknn",
+    "mice",
+    "missforest",
+    "sklearn_knn",
+    "sklearn_iterative",
+    "class_mean",
+    "mean",
+    "native",
+)
+SLOW = frozenset({"missforest", "miceforest", "mice"})
 SCHEMA = {
     "data": pl.String,
     "mechanism": pl.String,
@@ -41,7 +54,235 @@ SCHEMA = {
     "error": pl.String,
     "key": pl.String,
 }
-SECONDS_BETWEEN_WRITES = 2.0
+SECONDS_BETWEEN_WRITES = 2.0  # the whole file is written anew: not after each of many trials
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
+    rates: Sequence[float] | float = (0.1, 0.2),
+    mechanism: str | Sequence[str] = "mcar",
+    repeats: int = 3,
+    classifiers: Sequence[str] | None = ("naive_bayes",),
+    protocols: Sequence[str] = PROTOCOLS,
+    n_splits: int = 5,
+    n_jobs: int | None = 1,
+    random_state: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+    name: str = "table",
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+) -> Comparison:
+    """Hide cells whose truth is known, fill them by each method, and judge the fills.
+
+    Each method gets the same holes and, in cross-validation, the same folds. All may see the
+    labels of the rows they are fitted on; whether that pays off, the honest protocol measures.
+
+    Parameters
+    ----------
+    X, y
+        A table of any library and its class labels, or a bundled data set alone. Natural holes are
+        filled too, but never judged. Without y there are no classifiers.
+    methods
+        Names of ``METHODS``, transformers of your own, or a mapping of names to either. Imputers
+        of numbers that need scaled columns go into an ``EncodedImputer``.
+    rates
+        Shares of the observed cells to hide.
+    mechanism
+        "mcar", "mar", "nmar", or several of them.
+    repeats
+        Seeds ``random_state``, ``random_state`` + 1, …, each with its own holes, folds and draws.
+    classifiers
+        "naive_bayes", "logistic_regression", "gradient_boosting"; None for none.
+    protocols
+        "honest": impute inside the folds, test rows without labels. "paper": impute everything
+        with all labels, then cross-validate, which leaks them.
+    n_splits
+        Number of folds.
+    n_jobs
+        Processes; each runs one method on one mask at a time.
+    random_state
+        The first seed.
+    cache
+        A Parquet file, or a directory for it. Rows that it has are not run again, so an
+        interrupted comparison goes on where it stopped. Failed rows are tried again.
+    progress
+        Show a bar on stderr, if that is a terminal or a notebook.
+    name
+        What to call the table in the results.
+    categorical_features, ordinal_features, missing_values
+        As in the imputers.
+
+    Returns
+    -------
+    Comparison
+        ``results``, ``summary()``, ``ranks(metric)``, ``pairwise(metric)``. Metrics: ``nrmse``,
+        ``rmse``, ``wrong_share``, ``nrmse_all_cells``, ``wasserstein`` over the hidden cells;
+        ``seconds`` and ``memory_mib`` of one fit_transform of the table; and
+        ``accuracy_<classifier>_<protocol>`` and ``f1_<classifier>_<protocol>``. A method that
+        fails has its error in place of a value.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = compare(X, y, methods=["mean", "class_mean"], rates=[0.1], repeats=2)
+    >>> result.ranks("nrmse").table["method"].to_list()
+    ['class_mean', 'mean']
+    """
+    if isinstance(X, Dataset):
+        name, y = X.name, X.y
+        categorical_features, ordinal_features = X.categorical_features, X.ordinal_features or None
+        X = X.X
+    table, _ = frames.encode(
+        X,
+        categorical_features=categorical_features,
+        ordinal_features=ordinal_features,
+        missing_values=missing_values,
+    )
+    labels = None
+    if y is not None:
+        labels, _, meaning = class_codes(y, table.n_rows)
+        if meaning is not Meaning.CLASSES:
+            raise InvalidDataError("y has no classes. Bin it, or compare without y.")
+    plan = TrialPlan(
+        named_methods(methods),
+        tuple(map(float, [rates] if isinstance(rates, float | int) else rates)),
+        (mechanism,) if isinstance(mechanism, str) else tuple(mechanism),
+        tuple(range(random_state, random_state + repeats)),
+        tuple(classifiers or ()) if y is not None else (),
+        tuple(protocols),
+        n_splits,
+    )
+    return _carry_out(plan, Data(name, table, labels), cache, n_jobs, progress)
+
+
+def _carry_out(
+    plan: "TrialPlan",
+    data: Data,
+    cache: str | os.PathLike[str] | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> Comparison:
+    """Run the trials whose metrics the store lacks, and keep their rows as they come in."""
+    trials = plan.trials(data)
+    with Store(cache) as store:
+        todo = _todo(trials, store)
+        workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        finished = workers(delayed(_rows)(data, t, plan.methods[t.method]) for t in todo)
+        console = Console(stderr=True)
+        shown = progress and (console.is_terminal or console.is_jupyter)
+        for rows in track(
+            finished, "comparing", len(todo), console=console, disable=not shown, transient=True
+        ):
+            store.add(rows)
+    wanted = [(trial.key, metric) for trial in trials for metric in trial.wanted]
+    return Comparison(store.frame(wanted).drop("key"))
+
+
+def _todo(trials: list[Trial], store: "Store") -> list[Trial]:
+    """Trials with the metrics that the store lacks; slow methods first, so that no core waits."""
+    missing = [
+        replace(trial, wanted=tuple(m for m in trial.wanted if not store.has(trial.key, m)))
+        for trial in trials
+    ]
+    todo = [trial for trial in missing if trial.wanted]
+    return sorted(todo, key=lambda trial: trial.method not in SLOW)
+
+
+def _rows(data: Data, trial: Trial, method: Any) -> list[dict[str, Any]]:
+    """The rows of results of one trial."""
+    about = {"data": data.name, **vars(trial)}
+    return [about | vars(outcome) for outcome in execute(data, trial, method)]
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """The grid of a comparison; a value that makes no sense is refused before anything runs."""
+
+    methods: dict[str, Any]
+    rates: tuple[float, ...]
+    mechanisms: tuple[str, ...]
+    seeds: tuple[int, ...]
+    classifiers: tuple[str, ...]
+    protocols: tuple[str, ...]
+    n_splits: int
+
+    def __post_init__(self) -> None:
+        check_classifiers(self.classifiers)
+        pairs = (self.mechanisms, tuple(MECHANISMS)), (self.protocols, PROTOCOLS)
+        for name, (given, valid) in zip(("mechanism", "protocols"), pairs, strict=True):
+            if others := [value for value in given if value not in valid]:
+                raise InvalidParameterError(
+                    f"{name}: {others[0]!r} is not one of {', '.join(valid)}"
+                )
+        if bad := [rate for rate in self.rates if not 0.0 < rate < 1.0]:
+            raise InvalidParameterError(f"rates must lie between 0 and 1, got {bad[0]!r}")
+        for name in ("methods", "rates", "mechanisms", "seeds"):
+            if not getattr(self, name):
+                raise InvalidParameterError(f"nothing to compare: there are no {name}")
+
+    def trials(self, data: Data) -> list[Trial]:
+        """All trials, with all their metrics wanted."""
+        from greyfill import __version__
+
+        print_of_data = _fingerprint(data)
+        trials = []
+        for case in product(self.mechanisms, self.rates, self.methods.items(), self.seeds):
+            mechanism, rate, (label, method), seed = case
+            wanted = metric_names(method, self.classifiers, self.protocols)
+            about = [data.name, mechanism, rate, label, _described(method), seed, self.n_splits]
+            key = _digest(json.dumps([print_of_data, *about, __version__]).encode())
+            trials.append(Trial(mechanism, rate, label, seed, self.n_splits, key, wanted))
+        return trials
+
+
+def _described(method: Any) -> str:
+    """A method with all its parameters, as text that is the same in the next session."""
+    if isinstance(method, str):
+        return method
+    parameters = sorted(method.get_params(deep=True).items())
+    return f"{type(method).__module__}.{type(method).__qualname__}{parameters!r}"
+
+
+def _fingerprint(data: Data) -> str:
+    labels = np.empty(0) if data.labels is None else data.labels
+    parts = (data.table.values.tobytes(), data.table.missing.tobytes(), labels.tobytes())
+    return _digest(b"".join([repr(data.table.columns).encode(), *parts]))
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
+
+
+def named_methods(methods: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Methods by the names that the results show.
+
+    Parameters
+    ----------
+    methods
+        Names of ``METHODS`` and transformers, which are named by their class, or a mapping of
+        names of your own to either.
+
+    >>> from greyfill import CGKNNImputer
+    >>> named_methods(["mean", CGKNNImputer(3), CGKNNImputer(9)])
+    {'mean': 'mean', 'CGKNNImputer': CGKNNImputer(n_neighbors=3),
+     'CGKNNImputer_2': CGKNNImputer(n_neighbors=9)}
+    """
+    if isinstance(methods, str):
+        raise InvalidParameterError(f"methods must be a list or a mapping, not {methods!r}")
+    by_class = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
+    named: dict[str, Any] = {}
+    for name, method in methods.items() if isinstance(methods, Mapping) else by_class:
+        if isinstance(method, str):
+            make(method)  # refuses a name that there is not
+        elif isinstance(method, type) or not hasattr(method, "transform"):
+            raise InvalidParameterError(f"a method is a name or a transformer, not {method!r}")
+        twins = sum(name in (known, known.rpartition("_")[0]) for known in named)
+        named[f"{name}_{twins + 1}" if twins else name] = method
+    return named
 
 
 class Store:
@@ -117,273 +358,3 @@ def _read(path: Path) -> pl.DataFrame:
             f"cache {path} holds other columns than a comparison: {frame.columns}"
         )
     return frame
-
-
-@dataclass(frozen=True)
-class TrialPlan:
-    """The grid of a comparison; a value that makes no sense is refused before anything runs."""
-
-    methods: dict[str, Any]
-    rates: tuple[float, ...]
-    mechanisms: tuple[str, ...]
-    seeds: tuple[int, ...]
-    classifiers: tuple[str, ...]
-    protocols: tuple[str, ...]
-    n_splits: int
-
-    def __post_init__(self) -> None:
-        check_classifiers(self.classifiers)
-        _refuse_others("mechanism", self.mechanisms, MECHANISMS)
-        _refuse_others("protocols", self.protocols, PROTOCOLS)
-        if bad := [rate for rate in self.rates if not 0.0 < rate < 1.0]:
-            raise InvalidParameterError(f"rates must lie between 0 and 1, got {bad[0]!r}")
-        for name in ("methods", "rates", "mechanisms", "seeds"):
-            if not getattr(self, name):
-                raise InvalidParameterError(f"nothing to compare: there are no {name}")
-
-    def trials(self, data: Data) -> list[Trial]:
-        """All trials, with all their metrics wanted."""
-        from greyfill import __version__
-
-        print_of_data = _fingerprint(data)
-        trials = []
-        for case in product(self.mechanisms, self.rates, self.methods.items(), self.seeds):
-            mechanism, rate, (label, method), seed = case
-            wanted = metric_names(method, self.classifiers, self.protocols)
-            about = [data.name, mechanism, rate, label, _described(method), seed, self.n_splits]
-            key = _digest(json.dumps([print_of_data, *about, __version__]).encode())
-            trials.append(Trial(mechanism, rate, label, seed, self.n_splits, key, wanted))
-        return trials
-
-
-def named_methods(methods: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Methods by the names that the results show.
-
-    Parameters
-    ----------
-    methods
-        Names of ``METHODS`` and transformers, which are called by their class, or a mapping of
-        names of your own to either.
-
-    >>> from greyfill import CGKNNImputer
-    >>> named_methods(["mean", CGKNNImputer(3), CGKNNImputer(9)])
-    {'mean': 'mean', 'CGKNNImputer': CGKNNImputer(n_neighbors=3),
-     'CGKNNImputer_2': CGKNNImputer(n_neighbors=9)}
-    """
-    if isinstance(methods, str):
-        raise InvalidParameterError(f"methods must be a list or a mapping, not {methods!r}")
-    pairs = methods.items() if isinstance(methods, Mapping) else [(_name(m), m) for m in methods]
-    named: dict[str, Any] = {}
-    for name, method in pairs:
-        _check(method)
-        twins = sum(known.rpartition("_")[0] == name or known == name for known in named)
-        named[f"{name}_{twins + 1}" if twins else name] = method
-    return named
-
-
-def _name(method: Any) -> str:
-    return method if isinstance(method, str) else type(method).__name__
-
-
-def _check(method: Any) -> None:
-    if isinstance(method, str):
-        make(method)
-    elif isinstance(method, type) or not hasattr(method, "transform"):
-        raise InvalidParameterError(f"a method is a name or a transformer, not {method!r}")
-
-
-def _described(method: Any) -> str:
-    """A method with all its parameters, as text that is the same in the next session."""
-    if isinstance(method, str):
-        return method
-    parameters = sorted(method.get_params(deep=True).items())
-    return f"{type(method).__module__}.{type(method).__qualname__}{parameters!r}"
-
-
-def _fingerprint(data: Data) -> str:
-    labels = np.empty(0) if data.labels is None else data.labels
-    parts = (data.table.values.tobytes(), data.table.missing.tobytes(), labels.tobytes())
-    return _digest(b"".join([repr(data.table.columns).encode(), *parts]))
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:16]
-
-
-def _refuse_others(parameter: str, given: Sequence[str], valid: Sequence[str]) -> None:
-    if others := [value for value in given if value not in valid]:
-        raise InvalidParameterError(f"{parameter}: {others[0]!r} is not one of {', '.join(valid)}")
-
-
-DEFAULT_METHODS = (
-    "grey",
-    "cgknn",
-    "gknn",
-    "iknn",
-    "mice",
-    "missforest",
-    "sklearn_knn",
-    "sklearn_iterative",
-    "class_mean",
-    "mean",
-    "native",
-)
-SLOW = frozenset({"missforest", "miceforest", "mice"})
-
-
-def compare(
-    X: Any,
-    y: Any = None,
-    *,
-    methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
-    rates: Sequence[float] | float = (0.1, 0.2),
-    mechanism: str | Sequence[str] = "mcar",
-    repeats: int = 3,
-    classifiers: Sequence[str] | None = ("naive_bayes",),
-    protocols: Sequence[str] = PROTOCOLS,
-    n_splits: int = 5,
-    n_jobs: int | None = 1,
-    random_state: int = 0,
-    cache: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-    name: str = "table",
-    categorical_features: Any = "auto",
-    ordinal_features: Any = None,
-    missing_values: Any = None,
-) -> Comparison:
-    """Hide cells whose truth is known, fill them by each method, and judge the fills.
-
-    Each method gets the same holes and, in cross-validation, the same folds. All may see the
-    labels of the rows they are fitted on; whether that pays off is what the honest protocol tells.
-
-    Parameters
-    ----------
-    X, y
-        A table of any library and its class labels, or a bundled data set alone. Natural holes are
-        filled too, but never judged. Without y there are no classifiers.
-    methods
-        Names of ``METHODS``, transformers of your own, or a mapping of names to either. Imputers
-        of numbers that need scaled columns go into an ``EncodedImputer``.
-    rates
-        Shares of the observed cells to hide.
-    mechanism
-        "mcar", "mar", "nmar", or several of them.
-    repeats
-        Seeds ``random_state``, ``random_state`` + 1, …, each with its own holes, folds and draws.
-    classifiers
-        "naive_bayes", "logistic_regression", "gradient_boosting"; None for none.
-    protocols
-        "honest": impute inside the folds, test rows without labels. "paper": impute everything
-        with all labels, then cross-validate, which leaks them.
-    n_splits
-        Number of folds.
-    n_jobs
-        Processes; each runs one method on one mask at a time.
-    random_state
-        The first seed.
-    cache
-        A Parquet file, or a directory for it. Rows that it has are not run again, so an
-        interrupted comparison goes on where it stopped. Failed rows are tried again.
-    progress
-        Show a bar on stderr, if that is a terminal or a notebook.
-    name
-        What to call the table in the results.
-    categorical_features, ordinal_features, missing_values
-        As in the imputers.
-
-    Returns
-    -------
-    Comparison
-        ``results``, ``summary()``, ``ranks(metric)``, ``pairwise(metric)``. Metrics: ``nrmse``,
-        ``rmse``, ``wrong_share``, ``nrmse_all_cells``, ``wasserstein`` over the hidden cells;
-        ``seconds`` and ``memory_mib`` of one fit_transform of the table; and
-        ``accuracy_<classifier>_<protocol>`` and ``f1_<classifier>_<protocol>``. A method that
-        fails has its error in place of a value.
-
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = compare(X, y, methods=["mean", "class_mean"], rates=[0.1], repeats=2)
-    >>> result.ranks("nrmse").table["method"].to_list()
-    ['class_mean', 'mean']
-    """
-    if isinstance(X, Dataset):
-        name, y = X.name, X.y
-        categorical_features, ordinal_features = X.categorical_features, X.ordinal_features or None
-        X = X.X
-    table, _ = frames.encode(
-        X,
-        categorical_features=categorical_features,
-        ordinal_features=ordinal_features,
-        missing_values=missing_values,
-    )
-    data = Data(name, table, _class_codes(y, table.n_rows))
-    plan = TrialPlan(
-        named_methods(methods),
-        tuple(map(float, [rates] if isinstance(rates, float | int) else rates)),
-        (mechanism,) if isinstance(mechanism, str) else tuple(mechanism),
-        tuple(range(random_state, random_state + repeats)),
-        tuple(classifiers or ()) if y is not None else (),
-        tuple(protocols),
-        n_splits,
-    )
-    trials = plan.trials(data)
-    with Store(cache) as store:
-        todo = _todo(trials, store)
-        for trial, outcomes in _track(_execute_all(data, todo, plan, n_jobs), len(todo), progress):
-            store.add(_rows(data, trial, outcomes))
-    wanted = [(trial.key, metric) for trial in trials for metric in trial.wanted]
-    return Comparison(store.frame(wanted).drop("key"))
-
-
-def _class_codes(y: Any, n_rows: int) -> Ints | None:
-    if y is None:
-        return None
-    target = read_target(y, needs_classes=True)
-    if len(target.codes) != n_rows:
-        raise InvalidDataError(f"X has {n_rows} rows, y has {len(target.codes)}")
-    if target.meaning is not Meaning.CLASSES:
-        raise InvalidDataError("y has no classes. Bin it, or compare without y.")
-    return target.codes
-
-
-def _todo(trials: list[Trial], store: Store) -> list[Trial]:
-    """Trials with the metrics that the store lacks; slow methods first, so that no core waits."""
-    missing = [
-        replace(trial, wanted=tuple(m for m in trial.wanted if not store.has(trial.key, m)))
-        for trial in trials
-    ]
-    todo = [trial for trial in missing if trial.wanted]
-    return sorted(todo, key=lambda trial: trial.method not in SLOW)
-
-
-def _execute_all(
-    data: Data, todo: list[Trial], plan: TrialPlan, n_jobs: int | None
-) -> Iterator[tuple[Trial, list[Outcome]]]:
-    """Results as they come in, from this process or from several."""
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    jobs = (delayed(_execute)(data, trial, plan.methods[trial.method]) for trial in todo)
-    results: Iterator[tuple[Trial, list[Outcome]]] = parallel(jobs)
-    return results
-
-
-def _execute(data: Data, trial: Trial, method: Any) -> tuple[Trial, list[Outcome]]:
-    return trial, execute(data, trial, method)
-
-
-def _track(items: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
-    console = Console(stderr=True)
-    shown = progress and (console.is_terminal or console.is_jupyter)
-    bar = track(items, "comparing", total, console=console, disable=not shown, transient=True)
-    return iter(bar)
-
-
-def _rows(data: Data, trial: Trial, outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    about = {
-        "data": data.name,
-        "mechanism": trial.mechanism,
-        "rate": trial.rate,
-        "method": trial.method,
-        "seed": trial.seed,
-        "key": trial.key,
-    }
-    return [about | {"metric": o.metric, "value": o.value, "error": o.error} for o in outcomes]

@@ -1,5 +1,6 @@
-"""The result of a comparison: one long table, and the questions one asks of it."""
+"""The result of a comparison: one long table, its summary, and tests of what differs."""
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 from itertools import combinations
@@ -11,21 +12,161 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Floats
 
+RUN = ("data", "mechanism", "rate", "seed")
+SHOWN_BY_CASE = ("nrmse",)
+HIDDEN = ("rmse", "nrmse_all_cells", "wrong_share", "wasserstein", "memory_mib")
+NOTHING = "–"
 
-@dataclass(frozen=True)
-class PairTest:
-    """The Wilcoxon signed-rank test of two methods, by position.
+Rows = list[list[str]]
 
-    ``difference`` is the mean of first − second, ``p_holm`` the p-value after Holm's correction
-    over all pairs.
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Mean ranks of the methods over the runs, 1 for the best, and whether they differ at all.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        ``method``, ``mean_rank`` and ``mean`` of the metric, best first.
+    statistic, p_value : float
+        Friedman's test; NaN for fewer than three methods or two runs.
+    critical_difference : float
+        Nemenyi at 5 %: methods whose mean ranks differ by less are not known to differ.
+    n_runs : int
+        Runs that were ranked.
+    left_out : tuple of str
+        Methods without a value in each run.
+
+    >>> import greyfill
+    >>> from greyfill.datasets import load
+    >>> result = greyfill.compare(
+    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
+    ... )
+    >>> result.ranks("nrmse").table["mean_rank"].to_list()
+    [1.0, 2.0]
     """
 
-    first: int
-    second: int
-    difference: float
+    metric: str
+    table: pl.DataFrame
     statistic: float
     p_value: float
-    p_holm: float
+    critical_difference: float
+    n_runs: int
+    left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        lines = [f"{name:<20} {rank:6.2f}" for name, rank, _ in self.table.iter_rows()]
+        test = f"Friedman χ² = {self.statistic:.3g}, p = {self.p_value:.3g}"
+        head = f"mean ranks by {self.metric} over {self.n_runs} runs; {test}"
+        tail = f"critical difference (Nemenyi, 5 %): {self.critical_difference:.2f}"
+        left = [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
+        return "\n".join([head, *lines, tail, *left])
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How methods did on tables with known holes.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        One row for each data set, mechanism, rate, method, seed and metric, with its ``value`` or
+        its ``error``; neither where a metric has no meaning. Comparisons of several tables can be
+        joined by ``Comparison(polars.concat([first.results, second.results]))``.
+
+    The runs on one table share its rows. So tests over them say whether methods differ *on this
+    table*, not on tables at large.
+
+    >>> import greyfill
+    >>> from greyfill.datasets import load
+    >>> result = greyfill.compare(
+    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
+    ... )
+    >>> result.metrics[:2], result.errors.height
+    (('nrmse', 'rmse'), 0)
+    >>> result.pairwise("nrmse").select("first", "second").row(0)
+    ('mean', 'class_mean')
+    """
+
+    results: pl.DataFrame = field(repr=False)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(self.results["metric"].unique(maintain_order=True))
+
+    @property
+    def errors(self) -> pl.DataFrame:
+        """How often each method failed, and with what message."""
+        failed = self.results.filter(pl.col("error").is_not_null())
+        groups = failed.group_by("method", "error", maintain_order=True)
+        return groups.agg(runs=pl.struct(RUN).n_unique())
+
+    def summary(self) -> pl.DataFrame:
+        """Mean and standard deviation over the seeds, with the number of values and failures."""
+        by = ("data", "mechanism", "rate", "method", "metric")
+        value = pl.col("value")
+        return self.results.group_by(by, maintain_order=True).agg(
+            mean=value.mean(), sd=value.std(), n=value.count(), failed=pl.col("error").count()
+        )
+
+    def ranks(self, metric: str = "nrmse") -> Ranks:
+        """Rank the methods in each run, average, and test by Friedman.
+
+        Parameters
+        ----------
+        metric
+            One of ``metrics``; high accuracies and low errors are good.
+        """
+        scores, methods, left_out = self._scores(metric)
+        mean_rank = mean_ranks(scores, higher_is_better(metric))
+        columns = {"method": methods, "mean_rank": mean_rank, "mean": scores.mean(axis=0)}
+        statistic, p_value = friedman(scores)
+        table = pl.DataFrame(columns).sort("mean_rank", maintain_order=True)
+        n_runs, n_methods = scores.shape
+        nemenyi = critical_difference(n_methods, n_runs)
+        return Ranks(metric, table, statistic, p_value, nemenyi, n_runs, left_out)
+
+    def pairwise(self, metric: str = "nrmse") -> pl.DataFrame:
+        """Wilcoxon's signed-rank test of each pair of methods over the runs, corrected by Holm.
+
+        Parameters
+        ----------
+        metric
+            One of ``metrics``. ``difference`` is the mean of first − second. With n runs no
+            p-value can be below 2^(1−n): six runs cannot tell ten methods apart.
+        """
+        scores, methods, _ = self._scores(metric)
+        rows = [
+            vars(test) | {"first": methods[test.first], "second": methods[test.second]}
+            for test in pair_tests(scores)
+        ]
+        figures = ("difference", "statistic", "p_value", "p_holm")
+        schema = {"first": pl.String, "second": pl.String} | dict.fromkeys(figures, pl.Float64)
+        return pl.DataFrame(rows, schema=schema)
+
+    def _scores(self, metric: str) -> tuple[Floats, list[str], tuple[str, ...]]:
+        """Runs × methods of a metric, the methods, and those that lack a value in some run."""
+        chosen = self.results.filter(pl.col("metric") == metric)
+        if chosen.is_empty():
+            raise InvalidParameterError(
+                f"no metric is called {metric!r}; there are {', '.join(self.metrics)}"
+            )
+        wide = chosen.pivot(on="method", index=RUN, values="value").drop(RUN)
+        complete = [name for name in wide.columns if wide[name].null_count() == 0]
+        left_out = tuple(name for name in wide.columns if name not in complete)
+        return wide.select(complete).to_numpy(), complete, left_out
+
+    def __repr__(self) -> str:
+        return as_text(*overview(self.results))
+
+    def _repr_html_(self) -> str:
+        return as_html(*overview(self.results))
+
+
+def higher_is_better(metric: str) -> bool:
+    """Whether a metric is a score, not an error or a cost."""
+    return metric.startswith(("accuracy", "f1"))
 
 
 def mean_ranks(scores: Floats, higher_is_better: bool = False) -> Floats:
@@ -69,6 +210,22 @@ def critical_difference(n_methods: int, n_runs: int, alpha: float = 0.05) -> flo
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_runs)))
 
 
+@dataclass(frozen=True)
+class PairTest:
+    """The Wilcoxon signed-rank test of two methods, by position.
+
+    ``difference`` is the mean of first − second, ``p_holm`` the p-value after Holm's correction
+    over all pairs.
+    """
+
+    first: int
+    second: int
+    difference: float
+    statistic: float
+    p_value: float
+    p_holm: float
+
+
 def pair_tests(scores: Floats) -> list[PairTest]:
     """Wilcoxon's signed-rank test of each pair of methods, corrected by Holm.
 
@@ -85,6 +242,16 @@ def pair_tests(scores: Floats) -> list[PairTest]:
     ]
 
 
+def _signed_rank(differences: Floats) -> tuple[float, float]:
+    """Statistic and p-value, exact for few runs without ties; 1 where nothing differs."""
+    rounded = np.round(differences, 12)  # the same result, summed in another order, is a tie
+    nonzero = rounded[rounded != 0]
+    if len(nonzero) == 0:
+        return 0.0, 1.0
+    result = wilcoxon(nonzero)
+    return float(result.statistic), float(result.pvalue)
+
+
 def holm(p_values: Floats) -> Floats:
     """Holm's correction: p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)).
 
@@ -96,23 +263,6 @@ def holm(p_values: Floats) -> Floats:
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(np.minimum(factors * p_values[order], 1.0))
     return corrected
-
-
-def _signed_rank(differences: Floats) -> tuple[float, float]:
-    """Statistic and p-value, exact for few runs without ties; 1 where nothing differs."""
-    rounded = np.round(differences, 12)  # the same result, summed in another order, is a tie
-    nonzero = rounded[rounded != 0]
-    if len(nonzero) == 0:
-        return 0.0, 1.0
-    result = wilcoxon(nonzero)
-    return float(result.statistic), float(result.pvalue)
-
-
-SHOWN_BY_CASE = ("nrmse",)
-HIDDEN = ("rmse", "nrmse_all_cells", "wrong_share", "wasserstein", "memory_mib")
-NOTHING = "–"
-
-Rows = list[list[str]]
 
 
 def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
@@ -134,9 +284,29 @@ def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
                 columns[f"{metric} {_label(case, cases)}"] = chosen.filter(matches)
         elif metric not in HIDDEN and not metric.startswith("f1_"):
             columns[metric] = chosen
-    order = _by_error(results, methods.to_list())
+    errors = results.filter(pl.col("metric") == "nrmse").group_by("method")
+    means = dict(errors.agg(pl.col("value").mean()).iter_rows())
+    order = sorted(methods, key=lambda m: math.inf if means.get(m) is None else means[m])
     rows = [[method, *(_cell(c, method) for c in columns.values())] for method in order]
-    return title, [["method", *columns], *rows], _remarks(results)
+    failed = results.filter(pl.col("error").is_not_null())
+    texts = failed.select("method", "error").unique(maintain_order=True)
+    remarks = [f"{method} failed: {error}" for method, error in texts.iter_rows()]
+    return title, [["method", *columns], *rows], remarks
+
+
+def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
+    """What distinguishes a case from the others; always its rate."""
+    parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
+    return " ".join([*parts, f"{case['rate']:.0%}"])
+
+
+def _cell(chosen: pl.DataFrame, method: str) -> str:
+    rows = chosen.filter(pl.col("method") == method)
+    values = rows["value"].drop_nulls()
+    if values.is_empty():
+        return "failed" if rows["error"].count() else NOTHING
+    mean, sd = values.to_numpy().mean(), values.std()
+    return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.4f}"
 
 
 def as_text(title: str, rows: Rows, remarks: list[str]) -> str:
@@ -163,195 +333,3 @@ def as_html(title: str, rows: Rows, remarks: list[str]) -> str:
         f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>{notes}"
     )
-
-
-def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
-    """What tells a case from the others; always its rate."""
-    parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
-    return " ".join([*parts, f"{case['rate']:.0%}"])
-
-
-def _by_error(results: pl.DataFrame, methods: list[str]) -> list[str]:
-    errors = (
-        results.filter(pl.col("metric") == "nrmse").group_by("method").agg(pl.col("value").mean())
-    )
-    means = dict(errors.iter_rows())
-    return sorted(methods, key=lambda m: float("inf") if means.get(m) is None else means[m])
-
-
-def _cell(chosen: pl.DataFrame, method: str) -> str:
-    rows = chosen.filter(pl.col("method") == method)
-    values = rows["value"].drop_nulls()
-    if values.is_empty():
-        return "failed" if rows["error"].count() else NOTHING
-    mean, sd = values.to_numpy().mean(), values.std()
-    return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.4f}"
-
-
-def _remarks(results: pl.DataFrame) -> list[str]:
-    failed = results.filter(pl.col("error").is_not_null())
-    texts = failed.select("method", "error").unique(maintain_order=True)
-    return [f"{method} failed: {error}" for method, error in texts.iter_rows()]
-
-
-RUN = ("data", "mechanism", "rate", "seed")
-
-
-@dataclass(frozen=True, eq=False)
-class Ranks:
-    """Mean ranks of the methods over the runs, 1 for the best, and whether they differ at all.
-
-    Attributes
-    ----------
-    table : polars.DataFrame
-        ``method``, ``mean_rank`` and ``mean`` of the metric, best first.
-    statistic, p_value : float
-        Friedman's test; NaN for fewer than three methods or two runs.
-    critical_difference : float
-        Nemenyi at 5 %: methods whose mean ranks differ by less cannot be told apart.
-    n_runs : int
-        Runs that were ranked.
-    left_out : tuple of str
-        Methods without a value in each run.
-
-    >>> import greyfill
-    >>> from greyfill.datasets import load
-    >>> result = greyfill.compare(
-    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
-    ... )
-    >>> result.ranks("nrmse").table["mean_rank"].to_list()
-    [1.0, 2.0]
-    """
-
-    metric: str
-    table: pl.DataFrame
-    statistic: float
-    p_value: float
-    critical_difference: float
-    n_runs: int
-    left_out: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        lines = [f"{name:<20} {rank:6.2f}" for name, rank, _ in self.table.iter_rows()]
-        test = f"Friedman χ² = {self.statistic:.3g}, p = {self.p_value:.3g}"
-        head = f"mean ranks by {self.metric} over {self.n_runs} runs; {test}"
-        tail = f"critical difference (Nemenyi, 5 %): {self.critical_difference:.2f}"
-        left = [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join([head, *lines, tail, *left])
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """How methods did on tables with known holes.
-
-    Parameters
-    ----------
-    results : polars.DataFrame
-        One row for each data set, mechanism, rate, method, seed and metric, with its ``value`` or
-        its ``error``; neither where a metric has no meaning. Comparisons of several tables can be
-        joined by ``Comparison(polars.concat([first.results, second.results]))``.
-
-    The runs on one table share its rows. So tests over them tell whether methods differ *on this
-    table*, not on tables at large.
-
-    >>> import greyfill
-    >>> from greyfill.datasets import load
-    >>> result = greyfill.compare(
-    ...     load("iris"), methods=["mean", "class_mean"], rates=[0.2], repeats=2, classifiers=None
-    ... )
-    >>> result.metrics[:2], result.errors.height
-    (('nrmse', 'rmse'), 0)
-    >>> result.pairwise("nrmse").select("first", "second").row(0)
-    ('mean', 'class_mean')
-    """
-
-    results: pl.DataFrame = field(repr=False)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics."""
-        return tuple(self.results["metric"].unique(maintain_order=True))
-
-    @property
-    def errors(self) -> pl.DataFrame:
-        """How often each method failed, and with what message."""
-        failed = self.results.filter(pl.col("error").is_not_null())
-        groups = failed.group_by("method", "error", maintain_order=True)
-        return groups.agg(pl.struct(RUN).n_unique().alias("runs"))
-
-    def summary(self) -> pl.DataFrame:
-        """Mean and standard deviation over the seeds, with the number of values and failures."""
-        groups = self.results.group_by(
-            "data", "mechanism", "rate", "method", "metric", maintain_order=True
-        )
-        value, error = pl.col("value"), pl.col("error")
-        return groups.agg(
-            value.mean().alias("mean"),
-            value.std().alias("sd"),
-            value.count().alias("n"),
-            error.count().alias("failed"),
-        )
-
-    def ranks(self, metric: str = "nrmse") -> Ranks:
-        """Rank the methods in each run, average, and test by Friedman.
-
-        Parameters
-        ----------
-        metric
-            One of ``metrics``; high accuracies and low errors are good.
-        """
-        scores, methods, left_out = self._scores(metric)
-        mean_rank = mean_ranks(scores, higher_is_better(metric))
-        columns = {"method": methods, "mean_rank": mean_rank, "mean": scores.mean(axis=0)}
-        statistic, p_value = friedman(scores)
-        n_runs, n_methods = scores.shape
-        return Ranks(
-            metric,
-            pl.DataFrame(columns).sort("mean_rank", maintain_order=True),
-            statistic,
-            p_value,
-            critical_difference(n_methods, n_runs),
-            n_runs,
-            left_out,
-        )
-
-    def pairwise(self, metric: str = "nrmse") -> pl.DataFrame:
-        """Wilcoxon's signed-rank test of each pair of methods over the runs, corrected by Holm.
-
-        Parameters
-        ----------
-        metric
-            One of ``metrics``. ``difference`` is the mean of first − second. With n runs no
-            p-value can be below 2^(1−n): six runs cannot tell ten methods apart.
-        """
-        scores, methods, _ = self._scores(metric)
-        rows = [
-            (methods[t.first], methods[t.second], t.difference, t.statistic, t.p_value, t.p_holm)
-            for t in pair_tests(scores)
-        ]
-        names = ("first", "second", "difference", "statistic", "p_value", "p_holm")
-        types = (pl.String, pl.String, *(pl.Float64,) * 4)
-        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-
-    def _scores(self, metric: str) -> tuple[Floats, list[str], tuple[str, ...]]:
-        """Runs × methods of a metric, the methods, and those that lack a value in some run."""
-        chosen = self.results.filter(pl.col("metric") == metric)
-        if chosen.is_empty():
-            raise InvalidParameterError(
-                f"no metric is called {metric!r}; there are {', '.join(self.metrics)}"
-            )
-        wide = chosen.pivot(on="method", index=RUN, values="value").drop(RUN)
-        complete = [name for name in wide.columns if wide[name].null_count() == 0]
-        left_out = tuple(name for name in wide.columns if name not in complete)
-        return wide.select(complete).to_numpy(), complete, left_out
-
-    def __repr__(self) -> str:
-        return as_text(*overview(self.results))
-
-    def _repr_html_(self) -> str:
-        return as_html(*overview(self.results))
-
-
-def higher_is_better(metric: str) -> bool:
-    """Whether a metric is a score, not an error or a cost."""
-    return metric.startswith(("accuracy", "f1"))

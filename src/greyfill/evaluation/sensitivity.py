@@ -1,28 +1,39 @@
-"""What if the holes are not missing at random? Shift the fills, and see what changes."""
+"""What if the holes are not missing at random? Shift the fills, and see what changes.
 
-from collections.abc import Callable, Sequence
+Numbers are moved by δ standard deviations, levels have their odds multiplied by exp(δ); δ = 0 is
+what the imputer filled.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
-from greyfill import frames, late
+from greyfill import frames
 from greyfill.evaluation.comparison import as_html, as_text
 from greyfill.evaluation.protocols import (
     Fold,
+    FoldFill,
     check_classifiers,
+    class_codes,
     classify,
-    fill,
     fit_fill,
+    fold_fills,
     prepare,
-    stratified_folds,
 )
-from greyfill.evaluation.shift import FilledColumn, Shift, find_level, make_shift, votes_of
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Kind, Table
-from greyfill.targets import Meaning, read_target
+from greyfill.targets import Meaning
+
+PREDICTED = 99
+"""Votes that a predicted probability weighs."""
+
+Estimate = Callable[[Any, Any], float]
+FilledFold = tuple[Bools, "FilledColumn", "FilledColumn"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +87,8 @@ class Sensitivity:
     @property
     def verdict(self) -> str:
         """One sentence about the tipping point."""
-        low, high = self.table["delta"][0], self.table["delta"][-1]
         if self.tipping_point is None:
+            low, high = self.table["delta"][0], self.table["delta"][-1]
             return (
                 f"No shift from {low:g} to {high:g} moves the estimate across {self.threshold:g}."
             )
@@ -88,7 +99,9 @@ class Sensitivity:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw estimate and accuracy over the shifts, as ``greyfill.plots.sensitivity`` does."""
-        return late.call("plot of a sensitivity", self, ax)
+        from greyfill.report.charts import sensitivity as draw  # matplotlib takes its time
+
+        return draw(self, ax)
 
     def __repr__(self) -> str:
         return as_text(*self.overview())
@@ -110,32 +123,6 @@ class Sensitivity:
         return title, rows, [self.verdict]
 
 
-def tipping_point(deltas: Floats, estimates: Floats, threshold: float) -> float | None:
-    """The δ nearest to 0 at which the estimate reaches or crosses the threshold.
-
-    >>> import numpy as np
-    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, -1.0]), 0.0)
-    0.75
-    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, 2.0]), 0.0)
-    """
-    gaps = estimates - threshold
-    found: list[float] = [float(delta) for delta, gap in zip(deltas, gaps, strict=True) if gap == 0]
-    for left in range(len(gaps) - 1):
-        before, after = float(gaps[left]), float(gaps[left + 1])
-        if before * after < 0.0:
-            step = float(deltas[left + 1] - deltas[left])
-            found.append(float(deltas[left]) + step * before / (before - after))
-    return min(found, key=abs, default=None)
-
-
-DELTAS = {Kind.CATEGORICAL: 2.0}
-"""The reach of the default shifts in log odds; numbers go to one standard deviation."""
-
-N_DELTAS = 9
-
-Estimate = Callable[[Any, Any], float]
-
-
 def sensitivity(
     imputer: Any,
     X: Any,
@@ -155,7 +142,7 @@ def sensitivity(
     """Shift the imputed cells of a column step by step; report how estimate and accuracy move.
 
     A pattern-mixture analysis: imputers assume that what is missing is like what is observed in
-    similar rows, and no data can prove it. So say by how much it might not be. Numbers become
+    similar rows, and no data can prove it. A shift says by how much it might not be. Numbers become
     x + δ · sd, with the standard deviation of the observed cells of the column. For categories the
     odds of one level are multiplied by exp(δ), starting from the share of the donors' votes, and
     the level with the largest share is taken. δ = 0 is what the imputer filled, before whole
@@ -206,192 +193,62 @@ def sensitivity(
     labels, classes = _labels(y, table.n_rows)
     j = _column_number(column, table)
     wanted = _class_number(within, classes)
-    field = origin.schema.fields[j]
-    code = find_level(field.levels, field.name, level) if table.is_categorical[j] else None
-    shift = make_shift(table, labels, j, code)
-    measure, target = _default_estimate(j, code, labels, classes, field)
+    about = origin.schema.fields[j]
+    code = find_level(about.levels, about.name, level) if table.is_categorical[j] else None
+    shift = _make_shift(table, labels, j, code)
+    measure, target = _contrast(j, code, labels, classes, about)
     if estimate is not None:
         measure, target = _own_estimate(estimate, origin, y), "your estimate"
-    filled = _filled(imputer, table, labels, j, random_state).only(wanted)
-    followed = classifier if classes else None
-    folds = []
-    if followed:
-        folds = _fold_fills(imputer, table, labels, j, wanted, n_splits, random_state)
-    rows = [
-        _row(shift, filled, delta, measure, code, _accuracy(folds, shift, delta, table, followed))
-        for delta in _steps(deltas, table.columns[j].kind)
-    ]
-    steps = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    fitted = prepare(imputer, table, random_state)
+    values = fit_fill(fitted, table, labels if classes else None)
+    holes = table.missing[:, j] & (True if wanted is None else labels == wanted)
+    filled = FilledColumn(values, holes, labels, *votes_of(fitted, table.n_rows, j))
+    folds: list[FilledFold] = []
+    if classifier is not None and classes:
+        fills = fold_fills(table, labels, imputer, n_splits, random_state)
+        folds = _filled_folds(fills, j, holes, labels, wanted is None)
+    rows = []
+    for delta in _steps(deltas, table.columns[j].kind):
+        moved = shift.apply(filled, delta)
+        imputed = _mean(moved[holes, j], code)
+        accuracy = None
+        if classifier is not None and folds:
+            shifted = [_shifted(fold, shift, delta) for fold in folds]
+            accuracy = classify(shifted, table.columns, labels, classifier).accuracy
+        rows.append((delta, shift.amount(delta), imputed, measure(moved), accuracy))
+    names = ("delta", "amount", "imputed", "estimate", "accuracy")
+    steps = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")
     return Sensitivity(
-        column=field.name,
-        level=None if code is None else str(field.levels[code]),
+        column=about.name,
+        level=None if code is None else str(about.levels[code]),
         within=None if wanted is None else str(classes[wanted]),
         target=target,
         threshold=float(threshold),
         n_imputed=int(filled.holes.sum()),
         n_rows=table.n_rows,
         table=steps,
-        tipping_point=tipping_point(
-            steps["delta"].to_numpy(), steps["estimate"].to_numpy(), float(threshold)
-        ),
+        tipping_point=tipping_point(steps["delta"], steps["estimate"], threshold),
     )
 
 
-_SCHEMA = {
-    "delta": pl.Float64,
-    "amount": pl.Float64,
-    "imputed": pl.Float64,
-    "estimate": pl.Float64,
-    "accuracy": pl.Float64,
-}
-
-
-def _row(
-    shift: Shift,
-    filled: FilledColumn,
-    delta: float,
-    measure: Callable[[Floats], float],
-    code: int | None,
-    accuracy: float | None,
-) -> tuple[float, float, float, float, float | None]:
-    values = shift.apply(filled, delta)
-    cells = values[filled.holes, shift.column]
-    imputed = float(np.mean(cells if code is None else cells == code))
-    return delta, shift.amount(delta), imputed, measure(values), accuracy
-
-
-@dataclass(frozen=True, eq=False)
-class _FoldFills:
-    """One fold: filled training and test rows, which rows the latter are, and all labels."""
-
-    train: FilledColumn
-    test: FilledColumn
-    is_test: Bools
-    labels: Ints
-
-    def shifted(self, shift: Shift, delta: float) -> Fold:
-        """The fold with all fills of the column shifted; rows without a label do not teach."""
-        known = self.train.labels >= 0
-        train, test = shift.apply(self.train, delta), shift.apply(self.test, delta)
-        return Fold(train[known], self.train.labels[known], test, self.is_test)
-
-
-def _accuracy(
-    folds: list[_FoldFills], shift: Shift, delta: float, table: Table, classifier: str | None
-) -> float | None:
-    """The honest accuracy when all fills of the column are shifted."""
-    if classifier is None:
-        return None
-    shifted = [fold.shifted(shift, delta) for fold in folds]
-    return classify(shifted, table.columns, folds[0].labels, classifier).accuracy
-
-
-def _filled(imputer: Any, table: Table, labels: Ints, j: int, random_state: int) -> FilledColumn:
-    """The training rows, filled with the help of their labels where the imputer uses them."""
-    fitted = prepare(imputer, table, random_state)
-    values = fit_fill(fitted, table, labels if (labels >= 0).any() else None)
-    holes = table.missing[:, j]
-    trust, donors = votes_of(fitted, table.n_rows, j)
-    return FilledColumn(values, holes, labels, trust[holes], donors)
-
-
-def _fold_fills(
-    imputer: Any,
-    table: Table,
-    labels: Ints,
-    j: int,
-    wanted: int | None,
-    n_splits: int,
-    random_state: int,
-) -> list[_FoldFills]:
-    """Fill in each fold as `honest_protocol` does."""
-    fold_of = stratified_folds(labels, n_splits, random_state)
-    folds = []
-    for number in range(int(fold_of.max()) + 1):
-        is_test = fold_of == number
-        fitted = prepare(imputer, table, random_state)
-        train, test = table.rows(~is_test), table.rows(is_test)
-        values = fit_fill(fitted, train, labels[~is_test])
-        trust, donors = votes_of(fitted, train.n_rows, j)
-        holes, others = train.missing[:, j], test.missing[:, j]
-        unknown = np.full(test.n_rows, -1, dtype=np.intp)
-        taught = FilledColumn(values, holes, labels[~is_test], trust[holes], donors)
-        served = FilledColumn(fill(fitted, test), others, unknown, np.ones(int(others.sum())), 1)
-        folds.append(_FoldFills(taught.only(wanted), served.only(wanted), is_test, labels))
-    return folds
-
-
-def _default_estimate(
-    j: int, code: int | None, labels: Ints, classes: tuple[Any, ...], field: frames.Field
-) -> tuple[Callable[[Floats], float], str]:
-    """The contrast of the two largest classes in the column, or its mean where there are none."""
-    what = f"mean of {field.name}" if code is None else f"share of {field.levels[code]}"
-
-    def mean(values: Floats, rows: Bools) -> float:
-        cells = values[rows, j]
-        return float(np.mean(cells if code is None else cells == code))
-
-    if len(classes) < 2:
-        everybody = np.ones(len(labels), dtype=bool)
-        return lambda values: mean(values, everybody), what
-    sizes = np.bincount(labels[labels >= 0], minlength=len(classes))
-    first, second = np.sort(np.argsort(-sizes, kind="stable")[:2])
-    return (
-        lambda values: mean(values, labels == second) - mean(values, labels == first),
-        f"{what}: {classes[second]} − {classes[first]}",
-    )
-
-
-def _own_estimate(estimate: Estimate, origin: frames.Origin, y: Any) -> Callable[[Floats], float]:
-    """A user's estimate, which sees the table in the library that it came in."""
-    n_columns = len(origin.schema.fields)
-    return lambda values: float(estimate(frames.decode(values[:, :n_columns], origin), y))
-
-
-def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
-    """The shifts in rising order, 0 among them."""
-    if deltas is None:
-        reach = DELTAS.get(kind, 1.0)
-        deltas = np.linspace(-reach, reach, N_DELTAS).tolist()
-    try:
-        given = np.asarray(deltas, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.full(1, np.nan)
-    if given.ndim != 1 or not np.isfinite(given).all():
-        raise InvalidParameterError(f"deltas must be finite numbers, not {deltas!r}")
-    return [float(delta) for delta in np.unique([*given, 0.0])]
+def _kinds_of(imputer: Any) -> dict[str, Any]:
+    """What an imputer of ours has as the kinds of the columns."""
+    if not isinstance(imputer, BaseImputer):
+        return {}
+    names = ("categorical_features", "ordinal_features", "missing_values")
+    return {name: getattr(imputer, name) for name in names}
 
 
 def _labels(y: Any, n_rows: int) -> tuple[Ints, tuple[Any, ...]]:
     """Class codes and classes; no class at all without y."""
     if y is None:
         return np.full(n_rows, -1, dtype=np.intp), ()
-    target = read_target(y, needs_classes=True)
-    if len(target.codes) != n_rows:
-        raise InvalidDataError(f"X has {n_rows} rows, y has {len(target.codes)}")
-    if target.meaning is Meaning.RESPONSE:
+    labels, classes, meaning = class_codes(y, n_rows)
+    if meaning is Meaning.RESPONSE:
         raise InvalidDataError(
             "y is continuous, but sensitivity follows classes. Bin y, or leave it out."
         )
-    return target.codes, target.classes
-
-
-def _class_number(within: Any, classes: tuple[Any, ...]) -> int | None:
-    """The code of the class whose rows are shifted; None for all rows."""
-    if within is None:
-        return None
-    named = [str(label) for label in classes]
-    if str(within) not in named:
-        raise InvalidParameterError(f"y has no class {within!r}; there are {named[:10]}")
-    return named.index(str(within))
-
-
-def _kinds_of(imputer: Any) -> dict[str, Any]:
-    """What an imputer of ours was told about the columns."""
-    if not isinstance(imputer, BaseImputer):
-        return {}
-    names = ("categorical_features", "ordinal_features", "missing_values")
-    return {name: getattr(imputer, name) for name in names}
+    return labels, classes
 
 
 def _column_number(column: str | int, table: Table) -> int:
@@ -406,3 +263,237 @@ def _column_number(column: str | int, table: Table) -> int:
             f"column {names[j]!r} has {what}: there is nothing to shift. Name another column."
         )
     return j
+
+
+def _class_number(within: Any, classes: tuple[Any, ...]) -> int | None:
+    """The code of the class whose rows are shifted; None for all rows."""
+    if within is None:
+        return None
+    named = [str(label) for label in classes]
+    if str(within) not in named:
+        raise InvalidParameterError(f"y has no class {within!r}; there are {named[:10]}")
+    return named.index(str(within))
+
+
+def find_level(levels: tuple[Any, ...], name: str, wanted: Any) -> int:
+    """The code of the level whose odds are moved: the one named, or the second of two."""
+    if wanted is None and len(levels) == 2:
+        return 1
+    named = [str(level) for level in levels]
+    if wanted is None:
+        raise InvalidParameterError(
+            f"column {name!r} has {len(levels)} levels: say by level= which one's odds are to "
+            f"be moved; there are {named[:10]}"
+        )
+    if wanted in levels:
+        return levels.index(wanted)
+    if str(wanted) in named:
+        return named.index(str(wanted))
+    raise InvalidParameterError(f"column {name!r} has no level {wanted!r}; there are {named[:10]}")
+
+
+def _contrast(
+    j: int, code: int | None, labels: Ints, classes: tuple[Any, ...], field: frames.Field
+) -> tuple[Callable[[Floats], float], str]:
+    """The contrast of the two largest classes in the column, or its mean where there are none."""
+    what = f"mean of {field.name}" if code is None else f"share of {field.levels[code]}"
+    if len(classes) < 2:
+        return lambda values: _mean(values[:, j], code), what
+    sizes = np.bincount(labels[labels >= 0], minlength=len(classes))
+    first, second = np.sort(np.argsort(-sizes, kind="stable")[:2])
+
+    def contrast(values: Floats) -> float:
+        return _mean(values[labels == second, j], code) - _mean(values[labels == first, j], code)
+
+    return contrast, f"{what}: {classes[second]} − {classes[first]}"
+
+
+def _mean(cells: Floats, code: int | None) -> float:
+    """The mean of numbers, or the share of a level."""
+    return float(np.mean(cells if code is None else cells == code))
+
+
+def _own_estimate(estimate: Estimate, origin: frames.Origin, y: Any) -> Callable[[Floats], float]:
+    """A user's estimate, of the filled table in the library that it came in."""
+    n_columns = len(origin.schema.fields)
+    return lambda values: float(estimate(frames.decode(values[:, :n_columns], origin), y))
+
+
+def _filled_folds(
+    fills: Iterable[FoldFill], j: int, holes: Bools, labels: Ints, everywhere: bool
+) -> list[FilledFold]:
+    """The test rows of each fold, and both sides filled: labeled training rows, and those rows."""
+    folds = []
+    for is_test, fitted, train, test in fills:
+        teaching = (labels >= 0) & ~is_test
+        trust, donors = votes_of(fitted, len(train), j)
+        known = labels[~is_test] >= 0
+        learned = FilledColumn(
+            train[known], holes[teaching], labels[teaching], trust[known], donors
+        )
+        unknown, sure = np.full(len(test), -1, dtype=np.intp), np.ones(len(test))
+        served = FilledColumn(test, holes[is_test] & everywhere, unknown, sure, 1)
+        folds.append((is_test, learned, served))
+    return folds
+
+
+def _shifted(fold: FilledFold, shift: "Shift", delta: float) -> Fold:
+    is_test, train, test = fold
+    return Fold(shift.apply(train, delta), train.labels, shift.apply(test, delta), is_test)
+
+
+def votes_of(imputer: Any, n_rows: int, column: int) -> tuple[Floats, int]:
+    """The share of votes that the fill of each training cell of a column got, and how many voted.
+
+    An imputer without such figures counts as one donor that is sure. Where probabilities were
+    predicted and no votes counted, they weigh as much as many votes.
+    """
+    trust = np.ones(n_rows)
+    spreads = getattr(imputer, "cell_spreads_", None)
+    if spreads is None:
+        return trust, 1
+    rows, columns, spread = spreads
+    here = columns == column
+    trust[rows[here]] = 1.0 - spread[here]
+    return trust, int(getattr(imputer, "n_neighbors_", PREDICTED))
+
+
+def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
+    """The shifts in rising order, 0 among them."""
+    if deltas is None:
+        reach = 2.0 if kind is Kind.CATEGORICAL else 1.0  # in log odds or standard deviations
+        deltas = np.linspace(-reach, reach, 9).tolist()
+    try:
+        given = np.asarray(deltas, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if given.ndim != 1 or not np.isfinite(given).all():
+        raise InvalidParameterError(f"deltas must be finite numbers, not {deltas!r}")
+    return [float(delta) for delta in np.unique([*given, 0.0])]
+
+
+def tipping_point(deltas: ArrayLike, estimates: ArrayLike, threshold: float) -> float | None:
+    """The δ nearest to 0 at which the estimate reaches or crosses the threshold.
+
+    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, -1.0]), 0.0)
+    0.75
+    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, 2.0]), 0.0)
+    """
+    deltas, gaps = np.asarray(deltas), np.asarray(estimates) - threshold
+    left, right = gaps[:-1], gaps[1:]
+    at = np.flatnonzero(left * right < 0.0)
+    crossings = deltas[at] + np.diff(deltas)[at] * left[at] / (left - right)[at]
+    return min([*deltas[gaps == 0.0].tolist(), *crossings.tolist()], key=abs, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class FilledColumn:
+    """Some rows without holes, which of them had one in the column, and how sure its fills are.
+
+    ``trust`` is the share of the donors' votes that the fill of each row got, ``donors`` how many
+    donors voted. ``labels`` are class codes, −1 where unknown.
+    """
+
+    values: Floats
+    holes: Bools
+    labels: Ints
+    trust: Floats
+    donors: int
+
+
+@dataclass(frozen=True)
+class NumberShift:
+    """x ← x + δ · sd; an ordered column is rounded to one of its levels."""
+
+    column: int
+    unit: float
+    n_levels: int = 0
+
+    def apply(self, filled: FilledColumn, delta: float) -> Floats:
+        """The filled rows with the imputed cells of the column moved by δ standard deviations."""
+        values = filled.values.copy()
+        moved = values[filled.holes, self.column] + self.amount(delta)
+        if self.n_levels:
+            moved = np.clip(np.rint(moved), 0, self.n_levels - 1)
+        values[filled.holes, self.column] = moved
+        return values
+
+    def amount(self, delta: float) -> float:
+        """The shift in units of the column."""
+        return delta * self.unit
+
+
+@dataclass(frozen=True, eq=False)
+class LevelShift:
+    """odds(level) ← odds(level) · exp(δ); a cell takes the level of the largest share.
+
+    ``by_class`` has a row of observed shares for each class, and one for rows without a class.
+    """
+
+    column: int
+    level: int
+    by_class: Floats
+
+    def apply(self, filled: FilledColumn, delta: float) -> Floats:
+        """The filled rows with the imputed cells of the column chosen anew."""
+        values = filled.values.copy()
+        fills = np.rint(values[filled.holes, self.column]).astype(np.intp)
+        log_shares = np.log(np.maximum(self._shares(filled, fills), 1e-300))
+        log_shares[:, self.level] += delta
+        cells = np.arange(len(fills))
+        best = log_shares.max(axis=1)
+        keep = log_shares[cells, fills] >= best - 1e-12  # a tie leaves the fill
+        values[filled.holes, self.column] = np.where(keep, fills, log_shares.argmax(axis=1))
+        return values
+
+    def amount(self, delta: float) -> float:
+        """The factor of the odds."""
+        return float(np.exp(delta))
+
+    def _shares(self, filled: FilledColumn, fills: Ints) -> Floats:
+        """The share of each level in each imputed cell.
+
+        The fill has its share of the votes, the other levels divide the rest as they are observed
+        in the class; one more donor, of the class as a whole, keeps any share from being 0 or 1.
+        The fill keeps the largest share, so that a shift of 0 changes nothing.
+        """
+        cells = np.arange(len(fills))
+        usual, trust = self.by_class[filled.labels[filled.holes]], filled.trust[filled.holes]
+        others = usual.copy()
+        others[cells, fills] = 0.0
+        total = others.sum(axis=1, keepdims=True)
+        others = np.divide(others, total, out=np.zeros_like(others), where=total > 0.0)
+        votes = others * (1.0 - trust)[:, np.newaxis]
+        votes[cells, fills] = trust
+        shares = (filled.donors * votes + usual) / (filled.donors + 1.0)
+        shares[cells, fills] = shares.max(axis=1)
+        return np.asarray(shares)
+
+
+Shift = NumberShift | LevelShift
+
+
+def _make_shift(table: Table, labels: Ints, column: int, level: int | None) -> Shift:
+    """The shift of a level's odds, or by standard deviations of the observed numbers."""
+    if level is not None:
+        return LevelShift(column, level, _observed_shares(table, labels, column))
+    values, about = table.values[~table.missing[:, column], column], table.columns[column]
+    unit = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    if unit == 0.0:
+        raise InvalidDataError(
+            f"column {about.name!r} has a single observed value: it has no standard deviation "
+            "to shift by"
+        )
+    return NumberShift(column, unit, about.n_levels)
+
+
+def _observed_shares(table: Table, labels: Ints, column: int) -> Floats:
+    """Shares of the levels among the observed cells of each class; the last row is of all."""
+    known = ~table.missing[:, column] & (table.values[:, column] >= 0)
+    n_classes, n_levels = int(labels.max(initial=-1)) + 1, table.columns[column].n_levels
+    counts = np.zeros((n_classes + 1, n_levels))
+    np.add.at(counts, (labels[known], table.values[known, column].astype(np.intp)), 1.0)
+    counts[-1] = np.bincount(table.values[known, column].astype(np.intp), minlength=n_levels)
+    totals = counts.sum(axis=1, keepdims=True)
+    usual = counts[-1] / counts[-1].sum()
+    return np.asarray(np.where(totals > 0.0, counts / np.maximum(totals, 1.0), usual))

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from greyfill.evaluation.ampute import draw_mask
+from greyfill.evaluation.ampute import MECHANISMS
 from greyfill.evaluation.protocols import (
     CLASSIFIERS,
     Fold,
-    Score,
     classify,
     fit_fill,
     honest_folds,
@@ -28,71 +27,12 @@ from greyfill.metrics import distribution_distances, imputation_errors
 from greyfill.missingness import hide
 from greyfill.table import Bools, Floats, Ints, Table
 
-STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-
-@dataclass
-class Cost:
-    """Seconds and MiB; ``memory_mib`` is NaN where the system does not tell."""
-
-    seconds: float = float("nan")
-    memory_mib: float = float("nan")
-
-
-@contextmanager
-def measured() -> Iterator[Cost]:
-    """Measure the body of a ``with``.
-
-    >>> with measured() as cost:
-    ...     total = sum(range(1000))
-    >>> 0 < cost.seconds < 10
-    True
-    """
-    cost = Cost()
-    before, start = _mark_start(), perf_counter()
-    yield cost
-    cost.seconds = perf_counter() - start
-    cost.memory_mib = max(_high_water() - before, 0.0)
-
-
-@cache
-def warm_up() -> None:
-    """Load the compiled kernels of this process, so that no run pays for it."""
-    X = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 0.0], [3.0, 1.0]])
-    for name in ("cgknn", "iknn"):
-        make(name, n_neighbors=1).fit_transform(X, [0, 0, 1, 1])
-
-
-def _mark_start() -> float:
-    """Reset the high-water mark, if that is allowed, and return it in MiB."""
-    with suppress(OSError):
-        RESET.write_text("5", encoding="ascii")
-    return _high_water()
-
-
-def _high_water() -> float:
-    """The largest resident set since the last reset, in MiB."""
-    try:
-        lines = STATUS.read_text(encoding="ascii").splitlines()
-        return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        return _high_water_of_process()
-
-
-def _high_water_of_process() -> float:
-    if sys.platform == "win32":
-        return float("nan")
-    from resource import RUSAGE_SELF, getrusage
-
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return getrusage(RUSAGE_SELF).ru_maxrss / unit
-
-
 ERRORS = ("nrmse", "rmse", "wrong_share", "nrmse_all_cells", "wasserstein")
 COSTS = ("seconds", "memory_mib")
 PROTOCOLS = ("honest", "paper")
 NATIVE = "native"
 LONGEST_ERROR = 500
+STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +46,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Trial:
-    """Holes of a mechanism, rate and seed, filled by a method; ``key`` tells it from all others.
+    """Holes of a mechanism, rate and seed, filled by a method; ``key`` is its digest.
 
     ``wanted`` are the names of the metrics that are still to be had.
     """
@@ -129,6 +69,15 @@ class Outcome:
     error: str | None = None
 
 
+def metric_names(
+    method: Any, classifiers: tuple[str, ...], protocols: tuple[str, ...]
+) -> tuple[str, ...]:
+    """All metrics of a method; one that fills nothing has no errors of cells."""
+    fills_nothing = isinstance(method, str) and method == NATIVE
+    cells = COSTS if fills_nothing else ERRORS + COSTS
+    return cells + tuple(n for p in protocols for c in classifiers for n in score_names(c, p))
+
+
 def score_names(classifier: str, protocol: str) -> tuple[str, str]:
     """The metrics of a classifier under a protocol.
 
@@ -138,95 +87,19 @@ def score_names(classifier: str, protocol: str) -> tuple[str, str]:
     return f"accuracy_{classifier}_{protocol}", f"f1_{classifier}_{protocol}"
 
 
-def metric_names(
-    method: Any, classifiers: tuple[str, ...], protocols: tuple[str, ...]
-) -> tuple[str, ...]:
-    """All metrics of a method; one that fills nothing has no errors of cells."""
-    fills_nothing = isinstance(method, str) and method == NATIVE
-    cells = COSTS if fills_nothing else ERRORS + COSTS
-    scores = [score_names(c, p) for p in protocols for c in classifiers]
-    return cells + tuple(name for pair in scores for name in pair)
-
-
 def execute(data: Data, trial: Trial, method: Any) -> list[Outcome]:
     """Hide, fill and judge; a step that fails gives its error to each metric that needs it."""
+    figures: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up()
         hidden = _try(_hide, data, trial)
-        figures: dict[str, Any] = {}
         if any(name in ERRORS + COSTS or name.endswith("_paper") for name in trial.wanted):
             filled = _try(_fill, data, trial, method, hidden)
             figures |= _spread(_try(_judge_cells, data, trial, hidden, filled), ERRORS + COSTS)
-            figures |= _scores(data, trial, "paper", _paper, filled)
-        figures |= _scores(data, trial, "honest", _honest, method, hidden)
+            figures |= _scores(data, trial, "paper", _paper_folds, filled)
+        figures |= _scores(data, trial, "honest", _honest_folds, method, hidden)
     return [_outcome(name, figures.get(name)) for name in trial.wanted]
-
-
-@dataclass(frozen=True, eq=False)
-class _Hidden:
-    table: Table
-    mask: Bools
-
-
-@dataclass(frozen=True, eq=False)
-class _Filled:
-    cells: Floats
-    cost: Cost
-
-
-def _hide(data: Data, trial: Trial) -> _Hidden:
-    mask = draw_mask(data.table, trial.mechanism, trial.rate, random_state=trial.seed)
-    return _Hidden(hide(data.table, mask), mask)
-
-
-def _fill(data: Data, trial: Trial, method: Any, hidden: _Hidden) -> _Filled:
-    """Fill the whole table with all labels; only this is measured."""
-    with measured() as cost:
-        cells = fit_fill(prepare(method, hidden.table, trial.seed), hidden.table, data.labels)
-    return _Filled(cells, cost)
-
-
-def _judge_cells(data: Data, trial: Trial, hidden: _Hidden, filled: _Filled) -> dict[str, float]:
-    costs = {"seconds": filled.cost.seconds, "memory_mib": filled.cost.memory_mib}
-    if not set(ERRORS) & set(trial.wanted):
-        return costs
-    cells = filled.cells[:, : data.table.n_columns]
-    errors = imputation_errors(data.table, cells, hidden.mask)
-    distances = distribution_distances(data.table, cells, hidden.mask)
-    wasserstein = {"wasserstein": float(np.mean(list(distances.values())))}
-    return costs | wasserstein | {name: getattr(errors, name) for name in ERRORS[:-1]}
-
-
-def _scores(
-    data: Data, trial: Trial, protocol: str, make_folds: Callable[..., list[Fold]], *inputs: Any
-) -> dict[str, Any]:
-    """Accuracy and macro-F1 of each wanted classifier on the folds of a protocol."""
-    wanted = [c for c in CLASSIFIERS if set(score_names(c, protocol)) & set(trial.wanted)]
-    folds = _try(make_folds, data, trial, *inputs) if wanted else None
-    figures: dict[str, Any] = {}
-    for classifier in wanted:
-        score = _try(classify, folds, data.table.columns, data.labels, classifier)
-        names = score_names(classifier, protocol)
-        figures |= _spread(_try(_both, score, names), names)
-    return figures
-
-
-def _paper(data: Data, trial: Trial, filled: _Filled) -> list[Fold]:
-    return paper_folds(filled.cells, _known(data), trial.n_splits, trial.seed)
-
-
-def _honest(data: Data, trial: Trial, method: Any, hidden: _Hidden) -> list[Fold]:
-    return honest_folds(hidden.table, _known(data), method, trial.n_splits, trial.seed)
-
-
-def _known(data: Data) -> Ints:
-    assert data.labels is not None
-    return data.labels
-
-
-def _both(score: Score, names: tuple[str, str]) -> dict[str, float]:
-    return dict(zip(names, (score.accuracy, score.macro_f1), strict=True))
 
 
 def _try(step: Callable[..., Any], *inputs: Any) -> Any:
@@ -250,3 +123,106 @@ def _outcome(name: str, result: Any) -> Outcome:
         text = " ".join(f"{type(result).__name__}: {result}".split())
         return Outcome(name, error=text[:LONGEST_ERROR])
     return Outcome(name, None if result is None or np.isnan(result) else float(result))
+
+
+Hidden = tuple[Table, Bools]  # the table with more holes, and which those are
+
+
+def _hide(data: Data, trial: Trial) -> Hidden:
+    mask = MECHANISMS[trial.mechanism](data.table, trial.rate, random_state=trial.seed)
+    return hide(data.table, mask), mask
+
+
+@dataclass
+class Cost:
+    """Seconds and MiB; ``memory_mib`` is NaN where the system does not tell."""
+
+    seconds: float = float("nan")
+    memory_mib: float = float("nan")
+
+
+Filled = tuple[Floats, Cost]
+
+
+def _fill(data: Data, trial: Trial, method: Any, hidden: Hidden) -> Filled:
+    """Fill the whole table with all labels; only this is measured."""
+    with measured() as cost:
+        cells = fit_fill(prepare(method, hidden[0], trial.seed), hidden[0], data.labels)
+    return cells, cost
+
+
+def _judge_cells(data: Data, trial: Trial, hidden: Hidden, filled: Filled) -> dict[str, float]:
+    (_, mask), (cells, cost) = hidden, filled
+    costs = vars(cost)
+    if not set(ERRORS) & set(trial.wanted):
+        return costs
+    cells = cells[:, : data.table.n_columns]
+    errors = imputation_errors(data.table, cells, mask)
+    distances = distribution_distances(data.table, cells, mask)
+    wasserstein = {"wasserstein": float(np.mean(list(distances.values())))}
+    return costs | wasserstein | {name: getattr(errors, name) for name in ERRORS[:-1]}
+
+
+def _scores(
+    data: Data, trial: Trial, protocol: str, make_folds: Callable[..., list[Fold]], *inputs: Any
+) -> dict[str, Any]:
+    """Accuracy and macro-F1 of each wanted classifier on the folds of a protocol."""
+    wanted = [c for c in CLASSIFIERS if set(score_names(c, protocol)) & set(trial.wanted)]
+    folds = _try(make_folds, data, trial, *inputs) if wanted else None
+    figures: dict[str, Any] = {}
+    for classifier in wanted:
+        names = score_names(classifier, protocol)
+        score = _try(classify, folds, data.table.columns, data.labels, classifier)
+        if not isinstance(score, Exception):
+            score = zip(names, (score.accuracy, score.macro_f1), strict=True)
+        figures |= _spread(score, names)
+    return figures
+
+
+def _paper_folds(data: Data, trial: Trial, filled: Filled) -> list[Fold]:
+    assert data.labels is not None
+    return paper_folds(filled[0], data.labels, trial.n_splits, trial.seed)
+
+
+def _honest_folds(data: Data, trial: Trial, method: Any, hidden: Hidden) -> list[Fold]:
+    assert data.labels is not None
+    return honest_folds(hidden[0], data.labels, method, trial.n_splits, trial.seed)
+
+
+@cache
+def warm_up() -> None:
+    """Load the compiled kernels of this process, so that no run pays for it."""
+    X = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 0.0], [3.0, 1.0]])
+    for name in ("cgknn", "iknn"):
+        make(name, n_neighbors=1).fit_transform(X, [0, 0, 1, 1])
+
+
+@contextmanager
+def measured() -> Iterator[Cost]:
+    """Measure the body of a ``with``.
+
+    >>> with measured() as cost:
+    ...     total = sum(range(1000))
+    >>> 0 < cost.seconds < 10
+    True
+    """
+    cost = Cost()
+    with suppress(OSError):  # not every system lets a process reset its high-water mark
+        RESET.write_text("5", encoding="ascii")
+    before, start = _high_water(), perf_counter()
+    yield cost
+    cost.seconds = perf_counter() - start
+    cost.memory_mib = max(_high_water() - before, 0.0)
+
+
+def _high_water() -> float:
+    """The largest resident set since the last reset, in MiB; that of all time without /proc."""
+    with suppress(OSError, StopIteration):
+        lines = STATUS.read_text(encoding="ascii").splitlines()
+        return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    if sys.platform == "win32":
+        return float("nan")
+    from resource import RUSAGE_SELF, getrusage
+
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return getrusage(RUSAGE_SELF).ru_maxrss / unit

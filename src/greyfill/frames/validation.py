@@ -152,14 +152,15 @@ def _refuse_no_table(X: Any) -> None:
             f"X is a name, {str(X)!r}, not a table. Read the file first, for example with "
             "polars.read_csv, or fill it with the command greyfill impute."
         )
-    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
-        what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
-        raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
+    # Before mappings: scipy's dok_array is both.
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise InvalidTypeError(
             f"Sparse data was passed ({type(X).__name__}), but holes and zeros must be told "
             "apart, so dense data is required. Use X.toarray()."
         )
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
+        raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
 
 
 def _as_array(X: Any) -> Array:

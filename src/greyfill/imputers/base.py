@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 
-from greyfill import exceptions, frames, late
+from greyfill import exceptions, frames
 from greyfill.checks import (
     check_choice,
     check_fitted,
@@ -174,7 +174,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise exceptions.NotFittedError(
                 "report_ needs the rows that were filled: call fit_transform"
             )
-        return late.call("report", self, *self._reported)
+        from greyfill.report import make_report
+
+        return make_report(self, *self._reported)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the tables that only ``report_`` needs."""

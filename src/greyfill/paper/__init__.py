@@ -1,11 +1,20 @@
 """The paper run again, and held against its printed numbers.
 
+What the paper says is data, what a run measures is long tables, and only `verdicts` joins the two.
+
+- `printed`: the tables of the paper, figure by figure, and what stands out in them.
+- `runs`: the five settings (a table, how holes are made in it, how its RMSE is read), a single run
+  of one method on one of them, and the plan that lists the runs.
+- `results`: the long tables that the runs fill, and mean ± sd over the seeds out of them.
+- `verdicts`: the rules that decide a claim by results, each a function of what the claim is about.
+- `claims`: the sentences of the paper, each with its rule.
+- `grids`, `figures`: results beside printed numbers, as tables of text and as pictures.
+- `reproduction`: `reproduce` carries out a plan, judges the claims, and writes the pages.
+
 ```
-paper ── printed numbers          claims ── what the paper says of them
-scenarios ── tables with holes    runs ── one method on one of them    facts ── what needs no fill
-plan ── which runs ──> running ──> results ── long tables, mean ± sd
-results + claims ──> verdicts     results + paper ──> grids, figures
-all of them ──> sections ──> page ── Markdown and HTML
+plan ── runs, in parallel ──> Results ──┬── claims + verdicts ──┐
+printed ────────────────────────────────┼── grids ──────────────┼── sections ──> Markdown and HTML
+                                        └── figures ────────────┘
 ```
 """
 

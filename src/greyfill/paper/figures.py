@@ -1,7 +1,6 @@
 """The figures of the reproduction, each made from the results alone."""
 
 import io
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -9,15 +8,13 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from greyfill.files import put
 from greyfill.paper.printed import LABELS, METHODS, TOY_INFORMATION, PrintedTable
-from greyfill.paper.results import Cell, Results
-from greyfill.paper.runs import CURVES
-from greyfill.paper.scenarios import scenario
-from greyfill.paper.verdicts import mean_accuracy
+from greyfill.paper.results import Results
+from greyfill.paper.runs import CURVES, SCENARIOS
+from greyfill.paper.verdicts import percent
 
 OURS, PRINTED, THIRD, INK = "#1f5fa8", "#c9552b", "#6b8f3c", "#222222"
 
@@ -48,41 +45,25 @@ def style(name: str) -> AbstractContextManager[None]:
 
 def blank(width: float, height: float) -> Figure:
     """Make an empty figure of a size in inches, without touching matplotlib's global state."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Figure, name: str, folder: Path) -> str:
-    """Write ``name``.svg and ``name``.png, and return the SVG for a page."""
+    """Write ``name``.svg and ``name``.png; return the SVG without date, prolog or fixed size."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = as_svg(figure)
-    pixels = io.BytesIO()
+    drawn, pixels = io.StringIO(), io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
+    text = drawn.getvalue()
+    text = text[text.index("<svg") :].strip()
     put(folder / f"{name}.svg", [text.encode()], force=True)
     put(folder / f"{name}.png", [pixels.getvalue()], force=True)
     return text
 
 
-def as_svg(figure: Figure) -> str:
-    """Turn a figure into an SVG element without date, prolog or fixed size.
-
-    >>> with style("empty"):
-    ...     as_svg(blank(2, 1))[:4]
-    '<svg'
-    """
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :].strip()
-
-
-CURVE_COLORS = dict(zip(CURVES, (OURS, PRINTED, THIRD), strict=True))
-
-
 def cubes(seed: int) -> Figure:
     """Draw the four cubes in their three relevant columns (the paper's Figure 1)."""
-    table, labels = scenario("cubes").draw(seed)
+    table, labels = SCENARIOS["cubes"].draw(seed)
     figure = blank(5.6, 4.6)
     axes: Any = figure.add_subplot(projection="3d")
     for label, color, marker in ((0, OURS, "o"), (1, PRINTED, "^")):
@@ -99,7 +80,7 @@ def cubes(seed: int) -> Figure:
 
 def information(results: Results, name: str) -> Figure:
     """Draw the information of each column about the class as bars, as in the paper's MI figures."""
-    rows = results.information.filter(pl.col("scenario") == name)
+    rows = results.information.filter(scenario=name)
     means = rows.group_by("column", maintain_order=True).agg(pl.col("bits").mean())
     columns, bits = means["column"].to_list(), means["bits"].to_numpy()
     figure = blank(6.4, 0.7 + 0.2 * len(columns))
@@ -115,52 +96,34 @@ def information(results: Results, name: str) -> Figure:
     return figure
 
 
+Mark = tuple[str, str, str, str]  # metric, color, marker, label
+
+
 def errors(results: Results, table: PrintedTable, metric: str) -> Figure:
     """Draw mean ± sd of each method beside the printed figure, one panel for each rate."""
-
-    def ours(rate: float, method: str) -> Cell | None:
-        return results.cell(table.scenario, rate, method, metric)
-
-    rates = [rate for rate in table.rates if rate in results.measured(table.scenario)]
-    methods = [*METHODS, "class_mean"]
-    marks = [(ours, OURS, "o", "ours, mean ± sd")]
-    return _dots(table, rates, methods, marks, "RMSE")
+    marks = [(metric, OURS, "o", "ours, mean ± sd")]
+    return _dots(results, table, [*METHODS, "class_mean"], marks, "RMSE")
 
 
 def accuracies(results: Results, table: PrintedTable) -> Figure:
     """Draw accuracies under both protocols beside the printed figure, one panel for each rate."""
-
-    def under(protocol: str) -> Callable[[float, str], Cell | None]:
-        return lambda rate, method: results.cell(
-            table.scenario, rate, method, f"accuracy_{protocol}"
-        )
-
-    rates = [rate for rate in table.rates if rate in results.measured(table.scenario)]
     methods = [*table.figures[table.rates[0]], "class_mean", "complete"]
     marks = [
-        (under("paper"), OURS, "o", "ours, paper's protocol"),
-        (under("honest"), THIRD, "s", "ours, honest protocol"),
+        ("accuracy_paper", OURS, "o", "ours, paper's protocol"),
+        ("accuracy_honest", THIRD, "s", "ours, honest protocol"),
     ]
-    return _dots(table, rates, methods, marks, "accuracy, %")
-
-
-Mark = tuple[Callable[[float, str], Cell | None], str, str, str]
+    return _dots(results, table, methods, marks, "accuracy, %")
 
 
 def _dots(
-    table: PrintedTable,
-    rates: Sequence[float],
-    methods: Sequence[str],
-    marks: Sequence[Mark],
-    label: str,
+    results: Results, table: PrintedTable, methods: list[str], marks: list[Mark], label: str
 ) -> Figure:
     """Draw one row for each method, one mark for each kind of figure."""
-    figure = blank(3.0 * max(len(rates), 2) + 1.2, 0.27 * len(methods) + 1.1)
-    panels = figure.subplots(1, max(len(rates), 1), sharey=True, squeeze=False)[0]
+    figure, panels = _panels(results.rates(table), 0.27 * len(methods) + 1.1)
     places = np.arange(len(methods))
-    for axes, rate in zip(panels, rates, strict=False):
-        for offset, (find, color, marker, name) in enumerate(marks):
-            cells = [find(rate, method) for method in methods]
+    for rate, axes in panels.items():
+        for offset, (metric, color, marker, name) in enumerate(marks):
+            cells = [results.cell(table.scenario, rate, method, metric) for method in methods]
             shown = [(p, c) for p, c in zip(places, cells, strict=True) if c is not None]
             axes.errorbar(
                 [c.mean for _, c in shown],
@@ -170,35 +133,38 @@ def _dots(
             )  # fmt: skip
         printed = [table.figures[rate].get(method, np.nan) for method in methods]
         axes.plot(printed, places, "D", mfc="white", mec=PRINTED, ls="none", label="paper, printed")
-        axes.set(title=f"{100 * rate:.0f} % missing", xlabel=label)
+        axes.set(title=f"{percent(rate)} missing", xlabel=label)
         axes.set_yticks(places, [LABELS[method] for method in methods])
-    panels[0].invert_yaxis()
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=3)
-    return figure
+    figure.axes[0].invert_yaxis()
+    return _with_legend(figure)
 
 
 def passes(results: Results) -> Figure:
     """Draw accuracy on Iris against passes under both protocols (the paper's Figure 7)."""
-    rates = sorted(results.passes["rate"].unique())
-    figure = blank(3.0 * max(len(rates), 2) + 1.2, 3.2)
-    panels = figure.subplots(1, max(len(rates), 1), sharey=True, squeeze=False)[0]
-    for axes, rate in zip(panels, rates, strict=False):
-        for shift, (method, color) in zip((-0.07, 0.0, 0.07), CURVE_COLORS.items(), strict=True):
+    figure, panels = _panels(sorted(results.passes["rate"].unique()), 3.2)
+    looks = tuple(zip(CURVES, (OURS, PRINTED, THIRD), (-0.07, 0.0, 0.07), strict=True))
+    for rate, axes in panels.items():
+        for method, color, shift in looks:
             for protocol, line in (("paper", "o-"), ("honest", "s--")):
-                means = mean_accuracy(
-                    results.passes.filter(
-                        pl.col("rate") == rate,
-                        pl.col("method") == method,
-                        pl.col("protocol") == protocol,
-                    )
-                )
+                means = results.mean_curve(rate, method, protocol)
                 label = f"{LABELS[method]}, {protocol} protocol"
                 x, y = means["passes"] + shift, means["accuracy"]
                 axes.plot(x, y, line, ms=3.5, lw=1.3, color=color, label=label)
-        axes.set(title=f"{100 * rate:.0f} % missing", xlabel="passes (0: start fill)")
+        axes.set(title=f"{percent(rate)} missing", xlabel="passes (0: start fill)")
         axes.xaxis.get_major_locator().set_params(integer=True)
-    panels[0].set_ylabel("naive Bayes accuracy, %")
-    handles, names = panels[0].get_legend_handles_labels()
+    figure.axes[0].set_ylabel("naive Bayes accuracy, %")
+    return _with_legend(figure)
+
+
+def _panels(rates: list[float], height: float) -> tuple[Figure, dict[float, Any]]:
+    """Make axes side by side, one for each rate."""
+    figure = blank(3.0 * max(len(rates), 2) + 1.2, height)
+    panels = figure.subplots(1, max(len(rates), 1), sharey=True, squeeze=False)[0]
+    return figure, dict(zip(rates, panels, strict=False))
+
+
+def _with_legend(figure: Figure) -> Figure:
+    """Explain the marks of the first panel above all panels."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=3)
     return figure

@@ -25,6 +25,7 @@ LABELS = {
     "mean": "mean",
     "complete": "complete data",
 }
+TOY_INFORMATION = {"x1": 0.40, "x2": 0.28, "x3": 0.21}
 
 Measure = Literal["rmse", "accuracy"]
 
@@ -36,7 +37,6 @@ class PrintedTable:
     ``bold`` names the method that the paper prints in bold at each rate.
     """
 
-    name: str
     title: str
     scenario: str
     measure: Measure
@@ -52,7 +52,7 @@ class PrintedTable:
     def short(self) -> str:
         """Name to cite it by.
 
-        >>> [table.short for table in tables().values()][3:5]
+        >>> [table.short for table in TABLES.values()][3:5]
         ['Table 4', 'RMSE of Iris']
         """
         number, colon, _ = self.title.partition(":")
@@ -61,85 +61,63 @@ class PrintedTable:
     def best(self, rate: float) -> str:
         """Return the method whose printed figure is best, whatever is bold.
 
-        >>> tables()["hepatitis"].best(0.10), tables()["hepatitis"].bold[0.10]
+        >>> TABLES["hepatitis"].best(0.10), TABLES["hepatitis"].bold[0.10]
         ('miknn', 'cgknn')
         """
         row = self.figures[rate]
         return (min if self.measure == "rmse" else max)(row, key=row.__getitem__)
 
 
-def _rmse(
-    name: str, title: str, scenario: str, rows: dict[float, tuple[float, ...]], bold: str
+def _printed(
+    title: str,
+    scenario: str,
+    rows: dict[float, tuple[float, ...]],
+    bold: str = "cgknn cgknn",
+    measure: Measure = "rmse",
 ) -> PrintedTable:
-    """Build a table whose rows are rates and whose columns are the seven methods."""
-    figures = {rate: dict(zip(METHODS, row, strict=True)) for rate, row in rows.items()}
+    """Name the figures of each rate: *no imputation* where there are accuracies, then METHODS."""
+    methods = METHODS if measure == "rmse" else (NO_IMPUTATION, *METHODS)
+    figures = {rate: dict(zip(methods, row, strict=True)) for rate, row in rows.items()}
     bolds = dict(zip(rows, bold.split(), strict=True))
-    return PrintedTable(name, title, scenario, "rmse", figures, bolds)
+    return PrintedTable(title, scenario, measure, figures, bolds)
 
 
-def _accuracy(
-    name: str, title: str, scenario: str, rows: tuple[tuple[float, float], ...]
-) -> PrintedTable:
-    """Build a table whose rows are *no imputation* and the methods, at 10 and 20 %."""
-    methods = (NO_IMPUTATION, *METHODS)
-    columns = zip((0.10, 0.20), zip(*rows, strict=True), strict=True)
-    figures = {rate: dict(zip(methods, column, strict=True)) for rate, column in columns}
-    return PrintedTable(name, title, scenario, "accuracy", figures, dict.fromkeys(figures, "cgknn"))
-
-
-_TABLES = (
-    _rmse(
-        "table1",
+TABLES = {
+    "table1": _printed(
         "Table 1: RMSE upon convergence for the toy dataset",
         "cubes",
         {
             0.10: (0.2205, 0.1902, 0.1807, 0.1423, 0.1443, 0.1355, 0.1283),
             0.20: (0.2607, 0.2103, 0.2168, 0.1852, 0.1872, 0.1603, 0.1498),
         },
-        "cgknn cgknn",
     ),
-    _accuracy(
-        "table2",
+    "table2": _printed(
         "Table 2: classification accuracy (%) for the toy dataset",
         "cubes",
-        (
-            (83.42, 76.84),
-            (85.24, 79.14),
-            (86.75, 79.10),
-            (88.23, 80.54),
-            (93.71, 90.24),
-            (92.20, 80.20),
-            (94.19, 92.84),
-            (96.92, 94.22),
-        ),
+        {
+            0.10: (83.42, 85.24, 86.75, 88.23, 93.71, 92.20, 94.19, 96.92),
+            0.20: (76.84, 79.14, 79.10, 80.54, 90.24, 80.20, 92.84, 94.22),
+        },
+        measure="accuracy",
     ),
-    _rmse(
-        "table3",
+    "table3": _printed(
         "Table 3: RMSE upon convergence for the toy MAR dataset",
         "gaussian",
         {
             0.10: (0.1201, 0.1102, 0.0907, 0.0871, 0.0899, 0.0829, 0.0827),
             0.20: (0.1584, 0.1677, 0.1250, 0.1123, 0.1208, 0.1096, 0.1075),
         },
-        "cgknn cgknn",
     ),
-    _accuracy(
-        "table4",
+    "table4": _printed(
         "Table 4: classification accuracy (%) for the MAR dataset",
         "gaussian",
-        (
-            (75.13, 72.50),
-            (79.09, 77.32),
-            (83.75, 80.11),
-            (85.48, 83.91),
-            (88.26, 86.37),
-            (86.38, 84.12),
-            (89.01, 87.30),
-            (90.29, 87.31),
-        ),
+        {
+            0.10: (75.13, 79.09, 83.75, 85.48, 88.26, 86.38, 89.01, 90.29),
+            0.20: (72.50, 77.32, 80.11, 83.91, 86.37, 84.12, 87.30, 87.31),
+        },
+        measure="accuracy",
     ),
-    _rmse(
-        "iris",
+    "iris": _printed(
         "Comparison of RMSE of the Iris dataset",
         "iris",
         {
@@ -149,8 +127,7 @@ _TABLES = (
         },
         "miknn cgknn cgknn",
     ),
-    _rmse(
-        "voting",
+    "voting": _printed(
         "Comparison of RMSE of the Voting dataset",
         "voting",
         {
@@ -160,8 +137,7 @@ _TABLES = (
         },
         "fwgknn cgknn cgknn",
     ),
-    _rmse(
-        "hepatitis",
+    "hepatitis": _printed(
         "Comparison of RMSE of the Hepatitis dataset",
         "hepatitis",
         {
@@ -171,7 +147,30 @@ _TABLES = (
         },
         "miknn cgknn cgknn",
     ),
-)
+}
+
+
+def table_of(scenario: str, measure: Measure) -> PrintedTable:
+    """Find the table of a setting.
+
+    >>> table_of("cubes", "rmse").figures[0.10]["cgknn"]
+    0.1283
+    """
+    return next(t for t in TABLES.values() if (t.scenario, t.measure) == (scenario, measure))
+
+
+def repeated_figures() -> dict[tuple[float, float, str], list[str]]:
+    """Find RMSE figures that the paper prints for one method and rate in more than one table.
+
+    >>> repeated_figures()[0.1029, 0.10, "mice"]
+    ['RMSE of Voting', 'RMSE of Hepatitis']
+    """
+    places: dict[tuple[float, float, str], list[str]] = {}
+    for table in TABLES.values():
+        for rate, row in table.figures.items() if table.measure == "rmse" else ():
+            for method, figure in row.items():
+                places.setdefault((figure, rate, method), []).append(table.short)
+    return {key: found for key, found in places.items() if len(found) > 1}
 
 
 @dataclass(frozen=True)
@@ -190,31 +189,3 @@ TABLE_5 = {
     "voting": Characteristics(435, 15, 2, "Categorical", 4.14),
     "hepatitis": Characteristics(155, 19, 2, "Mixed (both)", 5.39),
 }
-
-TOY_INFORMATION = {"x1": 0.40, "x2": 0.28, "x3": 0.21}
-
-
-def tables() -> dict[str, PrintedTable]:
-    """Return the paper's tables of results by name.
-
-    >>> list(tables())
-    ['table1', 'table2', 'table3', 'table4', 'iris', 'voting', 'hepatitis']
-    >>> tables()["table1"].figures[0.10]["cgknn"]
-    0.1283
-    """
-    return {table.name: table for table in _TABLES}
-
-
-def repeated_figures() -> dict[tuple[float, float, str], list[str]]:
-    """Find RMSE figures that the paper prints for one method and rate in more than one table.
-
-    >>> repeated_figures()[0.1029, 0.10, "mice"]
-    ['RMSE of Voting', 'RMSE of Hepatitis']
-    """
-    places: dict[tuple[float, float, str], list[str]] = {}
-    for table in _TABLES:
-        if table.measure == "rmse":
-            for rate, row in table.figures.items():
-                for method, figure in row.items():
-                    places.setdefault((figure, rate, method), []).append(table.short)
-    return {key: found for key, found in places.items() if len(found) > 1}

@@ -1,18 +1,18 @@
 """What a reproduction measured: long tables, and mean ± sd over seeds out of them."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from greyfill import ClassInformation, PairInformation, datasets, frames
+from greyfill import ClassInformation, PairInformation
 from greyfill.files import put_parquet
 from greyfill.information import class_information, normalize
-from greyfill.paper.scenarios import scenario
+from greyfill.paper.printed import PrintedTable
+from greyfill.paper.runs import SCENARIOS
 
 RUNS = {
     "scenario": pl.String,
@@ -76,28 +76,22 @@ class Cell:
 
     def show(self, digits: int = 4) -> str:
         """Mean ± sd as text; the mean alone for one seed."""
-        if self.n == 1:
-            return f"{self.mean:.{digits}f}"
-        return f"{self.mean:.{digits}f} ± {self.sd:.{digits}f}"
-
-
-def empty(schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Return a table of the given columns without rows."""
-    return pl.DataFrame(schema=schema)
+        spread = "" if self.n == 1 else f" ± {self.sd:.{digits}f}"
+        return f"{self.mean:.{digits}f}{spread}"
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """All tables of a reproduction; ``timings`` alone differs from run to run.
 
-    ``runs`` has a row for each setting, rate, seed, method and metric; ``error`` tells why a
-    method gave no value.
+    ``runs`` has a row for each setting, rate, seed, method and metric; ``error`` says why a method
+    gave no value.
     """
 
-    runs: pl.DataFrame = field(default_factory=lambda: empty(RUNS))
-    passes: pl.DataFrame = field(default_factory=lambda: empty(PASSES))
-    information: pl.DataFrame = field(default_factory=lambda: empty(INFORMATION))
-    timings: pl.DataFrame = field(default_factory=lambda: empty(TIMINGS))
+    runs: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=RUNS))
+    passes: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=PASSES))
+    information: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=INFORMATION))
+    timings: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=TIMINGS))
 
     def cell(self, scenario: str, rate: float, method: str, metric: str) -> Cell | None:
         """Mean and sd over the seeds of one metric of one method."""
@@ -111,17 +105,14 @@ class Results:
         both = first.join(second, on="seed", suffix="_second")
         return Cell.of(both["value"] - both["value_second"])
 
-    def final(self, rate: float, method: str, protocol: str) -> pl.DataFrame:
-        """Accuracy of each seed after the last pass (the most passes that were run)."""
-        rows = self.passes.filter(
-            pl.col("rate").eq(rate), pl.col("method").eq(method), pl.col("protocol").eq(protocol)
-        )
-        return rows.filter(pl.col("passes") == pl.col("passes").max()).select("seed", "accuracy")
+    def _values(self, scenario: str, rate: float, method: str, metric: str) -> pl.DataFrame:
+        here = {"scenario": scenario, "rate": rate, "method": method, "metric": metric}
+        return self.runs.filter(pl.col("value").is_not_null(), **here).select("seed", "value")
 
-    def measured(self, scenario: str) -> list[float]:
-        """Rates at which a setting was run."""
-        rows = self.runs.filter(pl.col("scenario") == scenario)
-        return sorted(rows["rate"].unique().to_list())
+    def rates(self, table: PrintedTable) -> list[float]:
+        """Rates of a printed table at which its setting was run."""
+        measured = set(self.runs.filter(scenario=table.scenario)["rate"])
+        return [rate for rate in table.rates if rate in measured]
 
     def failures(self) -> dict[str, str]:
         """The first error of each method that failed somewhere."""
@@ -129,30 +120,38 @@ class Results:
         rows = failed.unique("method", keep="first", maintain_order=True)
         return dict(rows.select("method", "error").iter_rows())
 
+    def curve(self, rate: float, method: str, protocol: str) -> pl.DataFrame:
+        """Accuracy of each seed after each number of passes."""
+        return self.passes.filter(rate=rate, method=method, protocol=protocol)
+
+    def mean_curve(self, rate: float, method: str, protocol: str) -> pl.DataFrame:
+        """Mean accuracy over the seeds after each number of passes."""
+        groups = self.curve(rate, method, protocol).group_by("passes")
+        return groups.agg(pl.col("accuracy").mean()).sort("passes")
+
+    def toy_information(self, what: str) -> dict[str, Cell]:
+        """Mean and sd over the seeds of ``bits`` or ``weight`` of each column of the cubes."""
+        rows = self.information.filter(scenario="cubes")
+        names = rows["column"].unique(maintain_order=True)
+        cells = {str(name): Cell.of(rows.filter(column=name)[what]) for name in names}
+        return {name: cell for name, cell in cells.items() if cell is not None}
+
+    def median_times(self) -> dict[str, dict[str, tuple[int, float]]]:
+        """By setting and method: columns with holes, and median seconds for the weights."""
+        groups = self.timings.group_by("scenario", "method", "targets", maintain_order=True)
+        found: dict[str, dict[str, tuple[int, float]]] = {}
+        for name, method, targets, seconds in groups.agg(pl.col("seconds").median()).iter_rows():
+            found.setdefault(name, {})[method] = targets, seconds
+        return found
+
     def save(self, folder: Path) -> list[Path]:
         """Write each table as Parquet."""
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for name in ("runs", "passes", "information", "timings"):
-            path = folder / f"{name}.parquet"
-            put_parquet(path, getattr(self, name))
-            paths.append(path)
+            paths.append(folder / f"{name}.parquet")
+            put_parquet(paths[-1], getattr(self, name))
         return paths
-
-    def _values(self, scenario: str, rate: float, method: str, metric: str) -> pl.DataFrame:
-        return self.runs.filter(
-            pl.col("scenario").eq(scenario),
-            pl.col("rate").eq(rate),
-            pl.col("method").eq(method),
-            pl.col("metric").eq(metric),
-            pl.col("value").is_not_null(),
-        ).select("seed", "value")
-
-
-WEIGHTS: dict[str, ClassInformation | PairInformation] = {
-    "cgknn": ClassInformation(),
-    "fwgknn": PairInformation(),
-}
 
 
 def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
@@ -160,23 +159,14 @@ def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
 
     The cubes and normal classes are drawn for each seed; the other tables are always the same.
     """
-    return pl.DataFrame(list(_information(scenarios, seeds)), schema=INFORMATION)
-
-
-def _information(scenarios: tuple[str, ...], seeds: range) -> Iterator[dict[str, Any]]:
+    rows: list[tuple[str, int, str, float, float]] = []
     for name in scenarios:
-        drawn = name in ("cubes", "gaussian")
-        for seed in seeds if drawn else seeds[:1]:
-            table, labels = scenario(name).draw(seed)
+        for seed in seeds if name in ("cubes", "gaussian") else seeds[:1]:
+            table, labels = SCENARIOS[name].draw(seed)
             bits = class_information(table, labels)
             for column, bit, weight in zip(table.columns, bits, normalize(bits), strict=True):
-                yield {
-                    "scenario": name,
-                    "seed": seed,
-                    "column": column.name,
-                    "bits": float(bit),
-                    "weight": float(weight),
-                }
+                rows.append((name, seed, column.name, float(bit), float(weight)))
+    return pl.DataFrame(rows, schema=INFORMATION, orient="row")
 
 
 def start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> pl.DataFrame:
@@ -184,61 +174,15 @@ def start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> pl.DataF
 
     The table has 20 % holes; FWGKNN weighs for each column that has holes.
     """
-    return pl.DataFrame(list(_start_times(scenarios, seed, repeats)), schema=TIMINGS)
-
-
-def _start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> Iterator[dict[str, Any]]:
+    rows: list[tuple[str, int, str, int, float]] = []
     for name in scenarios:
-        case = scenario(name).case(0.20, seed)
+        case = SCENARIOS[name].case(0.20, seed)
         targets = np.flatnonzero(case.table.missing.any(axis=0))
         for repeat in range(-1, repeats):  # the first is not counted
-            for method, part in WEIGHTS.items():
+            for method, part in (("cgknn", ClassInformation()), ("fwgknn", PairInformation())):
                 start = time.perf_counter()
                 part.weigh(case.table, case.labels, targets)
                 seconds = time.perf_counter() - start
                 if repeat >= 0:
-                    yield {
-                        "scenario": name,
-                        "repeat": repeat,
-                        "method": method,
-                        "targets": len(targets),
-                        "seconds": seconds,
-                    }
-
-
-@dataclass(frozen=True)
-class Size:
-    """Characteristics of a bundled table; shares of missing cells are in percent."""
-
-    instances: int
-    features: int
-    classes: int
-    feature_type: str
-    missing_cells: int
-    missing: float
-    missing_with_class: float
-
-
-def size(name: str, drop: tuple[str, ...] = ()) -> Size:
-    """Count a bundled table, without some of its columns.
-
-    ``missing_with_class`` divides by all cells including the class column.
-
-    >>> size("hepatitis")
-    Size(instances=155, features=19, classes=2, feature_type='Mixed (both)', missing_cells=167,
-         missing=5.67..., missing_with_class=5.38...)
-    """
-    data = datasets.load(name)
-    table = frames.encode(data.X.drop(*drop))[0]
-    kinds = {True: "Categorical", False: "Continuous"}
-    found = {kinds[bool(flag)] for flag in table.is_categorical}
-    holes, n, p = int(table.missing.sum()), table.n_rows, table.n_columns
-    return Size(
-        instances=n,
-        features=p,
-        classes=len(frames.encode_labels(data.y)[1]),
-        feature_type=found.pop() if len(found) == 1 else "Mixed (both)",
-        missing_cells=holes,
-        missing=100 * holes / (n * p),
-        missing_with_class=100 * holes / (n * (p + 1)),
-    )
+                    rows.append((name, repeat, method, len(targets), seconds))
+    return pl.DataFrame(rows, schema=TIMINGS, orient="row")

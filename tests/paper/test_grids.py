@@ -11,12 +11,10 @@ from greyfill.paper.grids import (
     implied_shares,
     toy_information,
 )
-from greyfill.paper.printed import LABELS, TOY_INFORMATION, tables
+from greyfill.paper.printed import LABELS, TABLES, TOY_INFORMATION, table_of
 from greyfill.paper.results import INFORMATION, RUNS, Results
 
-ACCURACY = next(
-    t for t in tables().values() if (t.scenario, t.measure) == ("cubes", "accuracy")
-)  # fmt: skip
+ACCURACY = table_of("cubes", "accuracy")
 RATE = ACCURACY.rates[0]
 PAPER = {"cgknn": 95.0, "gknn": 90.0, "complete": 93.0}
 HONEST = {"cgknn": 91.0, "gknn": 89.5}
@@ -82,7 +80,7 @@ def test_information_of_the_cubes_stands_beside_the_printed_one():
 
 
 def test_printed_errors_of_voting_imply_shares_of_wrong_cells():
-    voting = tables()["voting"]
+    voting = TABLES["voting"]
     rate = voting.rates[0]
     printed = voting.figures[rate]["cgknn"]
     results = results_of({"wrong_share": {"cgknn": 0.125}}, "voting", rate)

@@ -9,8 +9,7 @@ from greyfill.exceptions import InvalidParameterError
 from greyfill.paper import ReproductionPlan, reproduce
 from greyfill.paper.reproduction import measure, write_page
 from greyfill.paper.results import RUNS, Results
-from greyfill.paper.runs import FillRun, PassesRun
-from greyfill.paper.scenarios import scenario, scenario_names
+from greyfill.paper.runs import SCENARIOS, FillRun, PassesRun
 
 METHODS = ("cgknn", "class_mean", "mean")
 TINY = ReproductionPlan(("iris",), (0.10,), range(1), METHODS, passes=1, repeats=1)
@@ -86,9 +85,9 @@ def test_text_is_escaped(tmp_path):
     assert r"&lt;script>\|x" in markdown
 
 
-@pytest.mark.parametrize("name", scenario_names())
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_natural_holes_are_never_truth(name):
-    case = scenario(name).case(0.10, seed=1)
+    case = SCENARIOS[name].case(0.10, seed=1)
     assert not (case.mask & case.truth.missing).any()
     assert (case.table.missing == (case.mask | case.truth.missing)).all()
     share = case.mask.sum() / (~case.truth.missing[:, case.mask.any(axis=0)]).sum()
@@ -96,8 +95,8 @@ def test_natural_holes_are_never_truth(name):
 
 
 def test_holes_of_the_simulations_lie_where_the_paper_puts_them():
-    assert scenario("cubes").case(0.2, 0).mask.any(axis=0).nonzero()[0].tolist() == [0]
-    assert scenario("gaussian").case(0.2, 0).mask.any(axis=0).nonzero()[0].tolist() == [3, 4]
+    assert SCENARIOS["cubes"].case(0.2, 0).mask.any(axis=0).nonzero()[0].tolist() == [0]
+    assert SCENARIOS["gaussian"].case(0.2, 0).mask.any(axis=0).nonzero()[0].tolist() == [3, 4]
 
 
 def test_plans():
@@ -110,5 +109,7 @@ def test_plans():
     assert {r.rate for r in ReproductionPlan.quick().runs()} == {0.10}
     with pytest.raises(InvalidParameterError, match="seed"):
         ReproductionPlan.full(0)
+    with pytest.raises(InvalidParameterError, match="'moon' is not one of cubes, gaussian, iris"):
+        ReproductionPlan(("moon",), (0.1,), range(1), ("cgknn",), 0, 0)
     with pytest.raises(InvalidParameterError, match="nobody"):
         ReproductionPlan(("iris",), (0.1,), range(1), ("nobody",), 0, 0)

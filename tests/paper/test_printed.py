@@ -6,12 +6,10 @@ from greyfill.paper.printed import (
     METHODS,
     NO_IMPUTATION,
     TABLE_5,
+    TABLES,
     TOY_INFORMATION,
     repeated_figures,
-    tables,
 )
-
-TABLES = tables()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,10 @@ def test_every_table_has_all_methods_at_all_rates():
 
 def test_bold_is_best_save_for_one_misprint():
     odd = [
-        (t.name, rate) for t in TABLES.values() for rate in t.rates if t.best(rate) != t.bold[rate]
+        (name, rate)
+        for name, table in TABLES.items()
+        for rate in table.rates
+        if table.best(rate) != table.bold[rate]
     ]
     assert odd == [("hepatitis", 0.10)]
 
