@@ -15,10 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from greyfill.cli.choosing import MethodChoice
-from greyfill.cli.jobs import ImputeJob
-from greyfill.cli.reading import Wishes
-from greyfill.cli.serving import ApplyJob
+from greyfill.cli.apply_command import ApplyJob
+from greyfill.cli.impute_command import ImputeJob
+from greyfill.cli.options import MethodChoice
 from greyfill.files import tokens
 
 HOLES = ("", '""', "  ", "?", '"?"')

@@ -8,12 +8,12 @@ LF or CRLF, or with CR in a text that has no LF. `reference` is the slow twin.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill._search.jit import exact
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Ints
 
@@ -48,7 +48,8 @@ def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
     end = line_end(body) if newline is None else newline
     if len(body) <= SMALL:
         return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
-    return Tokens(*_tokenize(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
+    compiled, _ = _compiled()
+    return Tokens(*compiled(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
 
 
 def line_end(body: bytes) -> int:
@@ -68,7 +69,8 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
     if len(body) <= SMALL:
         joined: Bytes = _join_contents(body, starts, ends)
     else:
-        joined = _join(np.frombuffer(body, dtype=np.uint8), starts, ends)
+        _, join = _compiled()
+        joined = join(np.frombuffer(body, dtype=np.uint8), starts, ends)
     return joined.tobytes().decode().split("\0")
 
 
@@ -132,8 +134,12 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
     return out[:w]
 
 
-_tokenize = exact(_tokenize_bytes)
-_join = exact(_join_contents)
+@cache
+def _compiled() -> tuple[Any, Any]:
+    """Both, compiled: numba takes its time to load, and small files do without."""
+    from greyfill._search.jit import exact
+
+    return exact(_tokenize_bytes), exact(_join_contents)
 
 
 def slow_tokenize(body: bytes, delimiter: bytes, newline: bytes) -> list[list[bytes]]:
@@ -190,8 +196,8 @@ def _quote_end(body: bytes, start: int) -> int:
 
 
 CANDIDATES = (",", ";", "\t", "|")
-SAMPLE = 1 << 16
-"""So many bytes from the start are looked at."""
+SAMPLE = SMALL
+"""So many bytes from the start are looked at, and nothing is compiled for them."""
 
 
 def find_delimiter(body: bytes, given: str | None = None) -> str:
@@ -299,6 +305,18 @@ def lay_out_parts(
         raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
     if not n_rows:
         raise InvalidDataError(f"{file} has column names but no rows.")
+
+
+def header_names(sample: bytes, delimiter: str, newline: int, file: str) -> tuple[str, ...]:
+    r"""The column names, from the first bytes of a text; none if their line does not end there.
+
+    >>> header_names(b"\na,b\n1,", ",", 10, "small.csv")
+    ('a', 'b')
+    """
+    body = sample[:SAMPLE]
+    tokens, _ = _complete(tokenize(body, delimiter, newline), body, newline)
+    part = _Part(file, body, tokens, newline, 1)
+    return part.names(part.header) if len(part.rows) else ()
 
 
 def _whole_records(

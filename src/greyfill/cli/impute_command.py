@@ -1,0 +1,351 @@
+"""``greyfill impute`` and ``greyfill fit``: a table is filled, its imputer saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from greyfill.cli import options as o
+from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
+from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.text import clean, plural
+
+if TYPE_CHECKING:
+    from greyfill import files
+    from greyfill.cli.console import Console, Numbers
+    from greyfill.cli.fill_job import FilledSheet
+    from greyfill.cli.sheet import Sheet
+
+REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+@o.with_options
+def impute(
+    file: o.File,
+    table: TableOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
+    test: Annotated[
+        Sequence[str],
+        typer.Option(
+            "--test", metavar="FILE",
+            help="New rows to fill without labels, from the rows of FILE. Repeatable.",
+        ),
+    ] = (),
+    output: o.Output = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report", metavar="PAGE", help="Write a report: .html, .md or .json.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            "--save", metavar="MODEL", help="Save the fitted imputer for greyfill apply.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    chunked: Annotated[
+        bool,
+        typer.Option(
+            "--chunked", metavar=o.NO_VALUE,
+            help="FILE is a folder of Parquet files, larger than memory: filled one by one into "
+            "the folder OUT. Run again after a crash to go on. Needs the extra \\[dask].",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", "-n", metavar=o.NO_VALUE,
+            help="Say what would be done, and write nothing.", rich_help_panel=o.OUTPUT,
+        ),
+    ] = False,
+) -> None:  # fmt: skip
+    """Fill the holes of a table; observed cells keep every byte.
+
+    Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
+    without. The target itself is never imputed.
+    """
+    if chunked:
+        unusable = {"--test": test, "--report": report, "--save": save, "--dry-run": dry_run}
+        fill_dataset(file, output, table, choice, printing, unusable)
+    else:
+        job = ImputeJob(file, output, tuple(test), report, save)
+        job.run(table, choice, printing, dry_run=dry_run)
+
+
+@o.with_options
+def fit(
+    file: o.File,
+    save: Annotated[
+        str, typer.Option("--save", "-o", metavar="MODEL", help="Where to save the imputer.")
+    ],
+    table: TableOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
+) -> None:
+    """Learn from a table and save the imputer, to fill other tables with greyfill apply."""
+    from greyfill import files
+    from greyfill.cli.console import Console, how, print_json
+    from greyfill.cli.sheet import check_can_save, check_fits, read_sheet
+
+    choice.check()
+    check_can_save(choice.method)
+    console = Console.on_stderr(printing.silent)
+    if save == o.STREAM:
+        raise InvalidParameterError("--save needs the name of a file, not -.")
+    files.check_outputs([files.Output(save)], [file], force=printing.force)
+    sheet = read_sheet(file, table, console)
+    check_fits(choice, sheet)
+    from greyfill.cli.fill_job import FillJob
+
+    filled = FillJob(sheet, choice).run(console)
+    filled.imputer.save(save)
+    numbers = filled.numbers(choice.method) | {"model": save}
+    console.show_columns(numbers, "holes")
+    console.say(how(numbers))
+    console.show_notes(numbers["notes"])
+    console.show_written(save, f"for greyfill apply {save} FILE")
+    if printing.json:
+        print_json(numbers)
+
+
+@dataclass(frozen=True)
+class ImputeJob:
+    """The files that one ``impute`` reads and writes."""
+
+    file: str
+    output: str | None = None
+    tests: tuple[str, ...] = ()
+    report: str | None = None
+    model: str | None = None
+
+    def run(
+        self,
+        table: TableOptions,
+        choice: MethodChoice,
+        printing: OutputOptions,
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        """Check, read, fill, write, tell."""
+        from greyfill.cli.console import Console, print_json
+        from greyfill.cli.sheet import check_can_save, check_fits, read_sheet
+
+        choice.check()
+        if self.model is not None:
+            check_can_save(choice.method)
+        self._check(printing, dry_run)
+        console = Console.on_stderr(printing.silent)
+        sheet = read_sheet(self.file, table, console)
+        check_fits(choice, sheet)
+        if dry_run:
+            numbers = self._plan(sheet, choice, console)
+        elif self._is_copy(sheet):
+            numbers = self._copy(sheet, printing.force, console)
+        else:
+            numbers = self._fill(sheet, table, choice, printing.force, console)
+        if printing.json:
+            print_json(numbers)
+
+    @property
+    def out(self) -> str:
+        """Where the filled table goes."""
+        return o.beside(self.file, "filled") if self.output is None else self.output
+
+    def _fill(
+        self, sheet: Sheet, table: TableOptions, choice: MethodChoice, force: bool, console: Console
+    ) -> Numbers:
+        from greyfill.cli.fill_job import FillJob, learned_from
+        from greyfill.cli.sheet import open_new
+
+        job = FillJob(sheet, choice)
+        learned = learned_from(job.schema, sheet.source.styles, table.na_values)
+        for_tests = replace(table, na_values=())  # a word of the table need not be in them
+        with ExitStack() as opened:
+            tests = [
+                opened.enter_context(open_new(name, for_tests, job.schema, learned, console))
+                for name in self.tests
+            ]
+            filled = job.run(console)
+            numbers = filled.numbers(choice.method)
+            _show_filled(console, numbers)
+            sheet.source.write(sheet.with_filled(filled.features), self.out, force=force)
+            console.show_written(self.out)
+            told = [_fill_test(filled, new, force, console) for new in tests]
+        if self.report is not None:
+            write_report(filled, self.report, force, console)
+        if self.model is not None:
+            filled.imputer.save(self.model)
+            console.show_written(self.model, f"for greyfill apply {self.model} FILE")
+        outputs = {"output": self.out, "report": self.report, "model": self.model}
+        return numbers | outputs | {"tests": told}
+
+    def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
+        from greyfill.cli.fill_job import plan
+
+        numbers = plan(sheet, choice) | {"would_write": [out.name for out in self._written()]}
+        _show_plan(console, numbers)
+        return numbers
+
+    def _is_copy(self, sheet: Sheet) -> bool:
+        """Whether there is no hole, and nothing else to learn for."""
+        idle = not self.tests and self.report is None and self.model is None
+        return idle and not any(sheet.holes().values())
+
+    def _copy(self, sheet: Sheet, force: bool, console: Console) -> Numbers:
+        sheet.source.write(sheet.source.frame, self.out, force=force)
+        console.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
+        notes = list(sheet.source.notes)
+        console.show_notes(notes)
+        console.show_written(self.out)
+        rows, zero = sheet.source.frame.height, {"holes": 0, "filled": 0}
+        done = {"copied": True, "output": self.out, "notes": notes}
+        return {"input": self.file, "rows": rows, **zero, **done}
+
+    def _written(self) -> list[files.Output]:
+        from greyfill.files import Output
+
+        tests = [Output(o.beside(name, "filled"), name) for name in self.tests]
+        others = [Output(name) for name in (self.report, self.model) if name is not None]
+        return [Output(self.out, self.file), *tests, *others]
+
+    def _check(self, printing: OutputOptions, dry_run: bool) -> None:
+        """Refuse what could not be read or written, before any work is done for it."""
+        from greyfill import files
+        from greyfill.cli.sheet import check_exist
+        from greyfill.files.formats import layout_of
+
+        if os.path.isdir(self.file):
+            raise FileProblemError(
+                f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
+                "with --chunked."
+            )
+        if o.STREAM in self.tests or self.model == o.STREAM:
+            raise InvalidParameterError("--test and --save need the name of a file, not -.")
+        for name in (self.file, *self.tests, self.out):
+            layout_of(name)
+        printed = [files.Output(o.STREAM)] if printing.json and not dry_run else []
+        files.check_outputs([*printed, *self._written()], force=printing.force)
+        if self.report is not None:
+            report_format(self.report)
+        check_exist(self.tests)
+
+
+def fill_dataset(
+    source: str,
+    output: str | None,
+    table: TableOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
+    unusable: Mapping[str, Any],
+) -> None:
+    """Fill a Parquet dataset into a folder, one partition at a time."""
+    import polars as pl
+
+    from greyfill import files
+    from greyfill.checks import check_installed
+    from greyfill.cli.console import Console, print_json
+    from greyfill.cli.sheet import sheet_of
+
+    choice.check()
+    for option, value in unusable.items():
+        if value:
+            raise InvalidParameterError(f"{option} does not work with --chunked.")
+    if o.STREAM in (source, output):
+        raise InvalidParameterError("--chunked needs folders, not standard input or output.")
+    for module in ("distributed", "pyarrow"):
+        check_installed(module, "--chunked", "'greyfill[dask]'")
+    from greyfill.cli.fill_job import make_imputer
+    from greyfill.distributed.parquet import impute_dataset, list_partitions
+
+    console = Console.on_stderr(printing.silent)
+    frame = pl.from_arrow(list_partitions(source)[0].read())
+    assert isinstance(frame, pl.DataFrame)
+    sheet = sheet_of(files.Source(source, files.Format.PARQUET, frame), table)
+    folder = source.rstrip("/")
+    beside = f"{folder}.filled" if Path(folder).is_dir() else o.beside(folder, "filled")
+    numbers = impute_dataset(
+        source,
+        output or beside,
+        make_imputer(choice, sheet),
+        target=sheet.target,
+        ignored=sheet.ignored,
+        n_jobs=choice.jobs,
+        force=printing.force,
+        report=console.say,
+    )
+    console.say(
+        f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')}, "
+        f"k = {numbers['k']}, {plural(numbers['passes'], 'pass', 'passes')}"
+    )
+    console.show_written(output or beside)
+    if printing.json:
+        print_json(numbers)
+
+
+def report_format(name: str) -> str:
+    """The format that the name of a report tells."""
+    suffix = Path(name).suffix.lower()
+    if name != o.STREAM and suffix not in REPORT_FORMATS:
+        raise InvalidParameterError(
+            f"{name}: a report ends in .html, .md or .json. To have HTML on standard output, say -."
+        )
+    return REPORT_FORMATS.get(suffix, "html")
+
+
+def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
+    """Write the page about what was imputed."""
+    from greyfill import files
+    from greyfill.report import make_report
+
+    sheet = filled.sheet
+    with console.working(f"writing {name}"):
+        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y)
+        files.put(name, [report.render(report_format(name)).encode()], force=force)
+    console.show_written(name)
+
+
+def _fill_test(filled: FilledSheet, new: files.Batches, force: bool, console: Console) -> Numbers:
+    from greyfill.cli.fill_job import fill_new
+
+    out = o.beside(new.name, "filled")
+    numbers = fill_new(filled.imputer, new, out, force, console)
+    console.show_notes(numbers["notes"])
+    console.show_written(out, f"{numbers['filled']:,} holes filled without labels")
+    return numbers
+
+
+def _show_filled(console: Console, numbers: Numbers) -> None:
+    """What was filled, how, and what to know about it."""
+    from greyfill.cli.console import how
+
+    console.show_columns(numbers, "holes", "filled")
+    console.say(how(numbers))
+    for fallback in numbers["fallbacks"]:
+        console.say(f"fall-back: {fallback['text']}")
+    console.show_notes(numbers["notes"])
+
+
+def _show_plan(console: Console, numbers: Numbers) -> None:
+    console.show_columns(numbers, "holes")
+    others = [c["name"] for c in numbers["columns"] if not c["holes"]]
+    if others:
+        console.say(f"without holes: {', '.join(map(clean, others))}")
+    if numbers["ignored"]:
+        console.say(f"left as they are: {', '.join(map(clean, numbers['ignored']))}")
+    target = f", labels from {numbers['target']!r}" if numbers["target"] else ""
+    labels = ", labels unused" if numbers["labels"] == "none" else target
+    console.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{labels}")
+    console.show_notes(numbers["notes"])
+    for name in numbers["would_write"]:
+        console.say(f"would write {'standard output' if name == o.STREAM else name}")
