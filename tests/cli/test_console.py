@@ -9,6 +9,9 @@ from rich.console import Console as RichConsole
 
 from greyfill.cli import impute_command
 from greyfill.cli.console import Console
+from greyfill.cli.fill_job import FillJob
+from greyfill.cli.options import MethodChoice, TableOptions
+from greyfill.cli.sheet import read_sheet
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
 
@@ -26,6 +29,18 @@ def test_work_is_shown_with_how_far_it_is(terminal: Any) -> None:
     with console.working("filling t.csv") as progress:
         progress("pass 3")
     assert "filling t.csv: pass 3" in shown.getvalue()
+
+
+def test_an_imputer_tells_how_far_it_is_and_prints_nothing(
+    terminal: Any, folder: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console, shown = terminal
+    choice = MethodChoice("mice")
+    sheet = read_sheet("table.csv", TableOptions("outcome", ignored=("id",)), console, choice)
+    filled = FillJob(sheet, choice).run(console)
+    assert "filling table.csv by mice: " in shown.getvalue()
+    assert capsys.readouterr() == ("", "")
+    assert "_progress" not in vars(filled.imputer)
 
 
 def test_no_name_steers_the_terminal_while_work_is_shown(terminal: Any) -> None:

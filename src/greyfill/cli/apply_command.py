@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greyfill.cli import options as o
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions, Without
+from greyfill.cli.options import OutputOptions, TableOptions, Without
 from greyfill.exceptions import InvalidParameterError, PersistenceError
 from greyfill.text import clean
 
@@ -19,45 +19,24 @@ LEARNED = Without(("target", "categorical", "numeric", "ordinal"))
 """What a model tells about its columns itself."""
 
 
-@o.with_options
-def apply(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What greyfill fit saved.")],
-    file: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Tables to fill; - for stdin.")
-    ],
-    table: Annotated[TableOptions, LEARNED],
-    printing: OutputOptions,
-    jobs: o.Jobs = None,
-    output: o.Output = None,
-) -> None:
-    """Fill new tables by a saved imputer.
-
-    No labels are needed or used. Each row is filled on its own, so one row gives the same as a
-    file of many. Columns that the imputer does not know are left as they are. Words that meant
-    missing in greyfill fit mean it here too.
-    """
-    ApplyJob(model, tuple(file), output, jobs).run(table, printing)
-
-
 @dataclass(frozen=True)
 class ApplyJob:
     """A saved imputer, the files to fill, and where they go."""
 
-    model: str
-    inputs: tuple[str, ...]
-    output: str | None = None
-    jobs: int | None = None
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What greyfill fit saved.")]
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Tables to fill; - for stdin.")
+    ]
+    jobs: o.Jobs = None
+    output: o.Output = None
 
     def run(self, table: TableOptions, printing: OutputOptions) -> None:
         """Check, load, fill each file, tell."""
-        from greyfill.cli.console import Console, print_json
-
         self._check(printing)
-        console = Console.on_stderr(printing.silent)
+        console = printing.console()
         imputer = load_model(self.model)
         told = [self._fill(name, table, imputer, printing, console) for name in self.inputs]
-        if printing.json:
-            print_json({"model": self.model, "files": told})
+        printing.print_json({"model": self.model, "files": told})
 
     def _fill(
         self,
@@ -73,7 +52,7 @@ class ApplyJob:
         out, learned = self._out(name), learned_by(imputer, self.model)
         with open_new(name, table, imputer.schema_, learned, console) as batches:
             if "n_jobs" in imputer.get_params(deep=False):
-                imputer.set_params(n_jobs=MethodChoice(jobs=self.jobs).threads(batches.height))
+                imputer.set_params(n_jobs=o.threads(self.jobs, batches.height))
             numbers = fill_new(imputer, batches, out, printing.force, console)
         console.show_columns(numbers, "holes", "filled")
         if numbers["left_as_they_are"]:
@@ -102,6 +81,17 @@ class ApplyJob:
         printed = [files.Output(o.STREAM)] if printing.json else []
         files.check_outputs([*printed, *outputs], [self.model], force=printing.force)
         check_exist(self.inputs)
+
+
+@o.with_options
+def apply(job: ApplyJob, table: Annotated[TableOptions, LEARNED], printing: OutputOptions) -> None:
+    """Fill new tables by a saved imputer.
+
+    No labels are needed or used. Each row is filled on its own, so one row gives the same as a
+    file of many. Columns that the imputer does not know are left as they are. Words that meant
+    missing in greyfill fit mean it here too.
+    """
+    job.run(table, printing)
 
 
 def load_model(name: str) -> Any:

@@ -1,6 +1,5 @@
-"""What a command prints: messages, notes, tables, signs of life in a terminal, and JSON."""
+"""What a command prints: messages, notes, tables, and signs of life in a terminal."""
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -104,19 +103,27 @@ class Console:
             yield lambda done: bar.advance(task, done)
 
 
-def print_json(numbers: Any) -> None:
-    """JSON on stdout, for machines."""
-    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-    text = json.dumps(numbers, ensure_ascii=not is_unicode, allow_nan=False, indent=2)
-    sys.stdout.write(text + "\n")
-
-
 def page() -> Console:
     """Where a result goes that was asked for: stdout, no narrower than a page of a log."""
     console = RichConsole(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console = RichConsole(file=sys.stdout, highlight=False, width=110)
     return Console(console)
+
+
+def print_overview(
+    title: str, rows: list[list[str]], remarks: Iterable[str], words: int = 0, style: str = ""
+) -> None:
+    """A result for a person: a title, a table whose first row has the heads, and remarks."""
+    console, table = page(), grid(*rows[0], words=words)
+    for column in table.columns:
+        column.no_wrap = words == 0  # names may be long, numbers are not
+    for first, *others in rows[1:]:
+        table.add_row(Text(first, "cyan" if words else ""), *others)
+    console.say(clean(title, most=500), "bold")
+    console.show(table)
+    for remark in remarks:
+        console.say(clean(remark, most=500), style)
 
 
 def grid(*heads: str, words: int = 1) -> Table:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from greyfill.cli import options as o
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions, Without
+from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 
 DEMO = "hepatitis"
@@ -20,16 +20,11 @@ DATA = resources("greyfill") / "datasets" / "data"
 def demo(
     printing: OutputOptions,
     folder: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Where to put the files.",
-            rich_help_panel=o.OUTPUT,
-        ),
+        str, option(OUTPUT, "DIR", "Where to put the files.", "--output", "-o")
     ] = "greyfill-demo",
-) -> None:  # fmt: skip
+) -> None:
     """Fill the bundled hepatitis table, and write a report about it."""
     from greyfill import files
-    from greyfill.cli.console import Console
     from greyfill.cli.impute_command import ImputeJob
     from greyfill.datasets import load
     from greyfill.files.atomic import check_name
@@ -45,7 +40,7 @@ def demo(
     if table.is_file() and table.read_bytes() == raw:
         printing = replace(printing, force=True)  # a folder of an older demo is renewed
     files.put(table, [raw], force=printing.force)
-    console = Console.on_stderr(printing.silent)
+    console = printing.console()
     console.show_written(str(table), "as it is bundled")
     columns = TableOptions(about.target, about.categorical_features, ordinal=about.ordinal_features)
     ImputeJob(str(table), report=str(page)).run(columns, MethodChoice(), printing)
@@ -59,25 +54,21 @@ def datasets(
         str | None, typer.Argument(metavar="NAME", help="Print this table as CSV.")
     ] = None,
     output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="OUT", help="Write it to a file instead.",
-            rich_help_panel=o.OUTPUT,
-        ),
+        str | None, option(OUTPUT, "OUT", "Write it to a file instead.", "--output", "-o")
     ] = None,
-) -> None:  # fmt: skip
+) -> None:
     """List the bundled tables, or get one of them."""
     if name is not None:
         write_table(name, "-" if output is None else output, force=printing.force)
     elif output is not None:
         raise typer.BadParameter("name a table to write", param_hint="NAME")
     else:
-        list_tables(json=printing.json)
+        list_tables(printing)
 
 
-def list_tables(*, json: bool = False) -> None:
+def list_tables(printing: OutputOptions) -> None:
     """The tables with their sizes and licences."""
-    from greyfill.cli.console import grid, name_of, page, print_json
+    from greyfill.cli.console import grid, name_of, page
     from greyfill.datasets import load, names
 
     tables = [load(name) for name in names()]
@@ -95,8 +86,8 @@ def list_tables(*, json: bool = False) -> None:
         }
         for t in tables
     ]
-    if json:
-        print_json(numbers)
+    printing.print_json(numbers)
+    if printing.json:
         return
     shown = grid("name", "rows", "columns", "holes", "classes")
     shown.add_column("licence")

@@ -13,22 +13,12 @@ import polars as pl
 
 from greyfill import files, frames
 from greyfill.cli.console import Console, Numbers
-from greyfill.cli.options import MethodChoice
-from greyfill.cli.sheet import Sheet, check_fits, count_holes
+from greyfill.cli.options import MethodChoice, threads
+from greyfill.cli.sheet import Sheet, count_holes
 from greyfill.exceptions import EmptyColumnWarning, PersistenceError
+from greyfill.files import styles
 from greyfill.files.inputs import shown
-from greyfill.files.styles import (
-    KINDS,
-    Day,
-    Moment,
-    Shortest,
-    Style,
-    Text,
-    Truth,
-    Whole,
-    as_plain,
-    from_plain,
-)
+from greyfill.files.styles import Style
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
 
@@ -39,13 +29,13 @@ STYLES = "cell_styles_"
 """Where an imputer keeps how its table writes cells, as plain data that a saved file can hold."""
 
 USUAL: dict[Family, Style] = {
-    Family.INTEGER: Whole(),
-    Family.FLOAT: Shortest(),
-    Family.DECIMAL: Shortest(),
-    Family.BOOLEAN: Truth(),
-    Family.DATE: Day(),
-    Family.DATETIME: Moment(),
-    Family.TEXT: Text(),
+    Family.INTEGER: styles.Whole(),
+    Family.FLOAT: styles.Shortest(),
+    Family.DECIMAL: styles.Shortest(),
+    Family.BOOLEAN: styles.Truth(),
+    Family.DATE: styles.Day(),
+    Family.DATETIME: styles.Moment(),
+    Family.TEXT: styles.Text(),
 }
 """Styles of columns that were not learned from a CSV file."""
 
@@ -54,12 +44,11 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     """An imputer for this sheet, not fitted."""
     from greyfill.imputers.registry import METHODS
 
-    check_fits(choice, sheet)
     method = METHODS[choice.method]
     settings: dict[str, Any] = {
         "n_neighbors": None if choice.n_neighbors == "auto" else choice.n_neighbors,
         "labels": choice.labels,
-        "n_jobs": choice.threads(sheet.source.frame.height),
+        "n_jobs": threads(choice.jobs, sheet.source.frame.height),
         "random_state": choice.seed,
     }
     takes = signature(method).parameters
@@ -132,52 +121,36 @@ class FillJob:
         return FilledSheet(sheet, imputer, chosen, perf_counter() - self._started, told)
 
 
-class FillTally:
-    """Counts of rows, holes and filled cells over the batches of a file of new rows."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self.rows = 0
-        self._holes: Counter[str] = Counter()
-        self._filled: Counter[str] = Counter()
-
-    def add(self, before: pl.DataFrame, after: pl.DataFrame) -> None:
-        """Count a batch."""
-        self.rows += before.height
-        for name in self._schema.names:
-            n_holes = count_holes(before[name])
-            self._holes[name] += n_holes
-            self._filled[name] += n_holes - min(n_holes, after[name].null_count())
-
-    def numbers(self, batches: files.Batches, seconds: float) -> Numbers:
-        """What was done to new rows."""
-        return {
-            "input": batches.name,
-            "rows": self.rows,
-            "holes": self._holes.total(),
-            "filled": self._filled.total(),
-            "columns": describe(self._schema, self._holes, self._filled),
-            "left_as_they_are": [c for c in batches.columns if c not in self._schema.names],
-            "seconds": round(seconds, 3),
-            "notes": list(batches.notes),
-        }
-
-
 def fill_new(
     imputer: Any, batches: files.Batches, out: str, force: bool, console: Console
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
-    started, tally = perf_counter(), FillTally(imputer.schema_)
+    started, rows, schema = perf_counter(), 0, imputer.schema_
+    holes, filled = Counter[str](), Counter[str]()
     with (
         console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         _collected_warnings(),
         batches.writing(out, force=force) as writer,
     ):
         for batch in batches:
-            filled = _fill_frame(imputer, batch.frame, move_on)
-            tally.add(batch.frame, filled)
-            writer.write(batch, filled)
-    return tally.numbers(batches, perf_counter() - started) | {"output": out}
+            after = _fill_frame(imputer, batch.frame, move_on)
+            writer.write(batch, after)
+            rows += after.height
+            for name in schema.names:
+                n_holes = count_holes(batch.frame[name])
+                holes[name] += n_holes
+                filled[name] += n_holes - min(n_holes, after[name].null_count())
+    return {
+        "input": batches.name,
+        "rows": rows,
+        "holes": holes.total(),
+        "filled": filled.total(),
+        "columns": describe(schema, holes, filled),
+        "left_as_they_are": [c for c in batches.columns if c not in schema.names],
+        "seconds": round(perf_counter() - started, 3),
+        "notes": list(batches.notes),
+        "output": out,
+    }
 
 
 def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None]) -> pl.DataFrame:
@@ -189,24 +162,6 @@ def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None
         parts.append(rows.with_columns(filled.select([c for c in names if c in filled.columns])))
         move_on(rows.height)
     return pl.concat(parts) if parts else frame
-
-
-def plan(sheet: Sheet, choice: MethodChoice) -> Numbers:
-    """What would be done, after every check that needs no work."""
-    schema, holes, empty = schema_of(sheet), sheet.holes(), sheet.empty
-    return {
-        "input": sheet.source.name,
-        "method": choice.method,
-        "target": sheet.target,
-        "labels": choice.labels,
-        "k": choice.k,
-        "rows": sheet.source.frame.height,
-        "holes": sum(holes.values()),
-        "to_fill": sum(n for c, n in holes.items() if c not in empty),
-        "columns": describe(schema, holes),
-        "ignored": list(sheet.ignored),
-        "notes": sheet.notes(schema.fields),
-    }
 
 
 def schema_of(sheet: Sheet) -> Schema:
@@ -242,35 +197,35 @@ def learned_by(imputer: Any, name: str) -> files.LearnedTypes:
     """What an imputer that was saved under a name has learned about new rows."""
     kept = getattr(imputer, STYLES, {})
     try:
-        styles = {column: from_plain(plain) for column, plain in kept.items()}
+        found = {column: styles.from_plain(plain) for column, plain in kept.items()}
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
     words = [str(value) for value in imputer.schema_.missing_values]
-    return learned_from(imputer.schema_, styles, words)
+    return learned_from(imputer.schema_, found, words)
 
 
 def learned_from(
-    schema: Schema, styles: Mapping[str, Style], na_values: Sequence[str]
+    schema: Schema, written: Mapping[str, Style], na_values: Sequence[str]
 ) -> files.LearnedTypes:
     """What a schema, the styles of its table and its words for missing tell about new rows."""
-    found = {field.name: _style(field, styles.get(field.name)) for field in schema.fields}
+    found = {field.name: _style(field, written.get(field.name)) for field in schema.fields}
     known = {name: style for name, style in found.items() if style is not None}
     return files.LearnedTypes(schema.names, known, tuple(na_values))
 
 
-def _keep_styles(imputer: Any, styles: Mapping[str, Style]) -> None:
+def _keep_styles(imputer: Any, written: Mapping[str, Style]) -> None:
     """Keep with an imputer how its table writes the cells of the columns that it learned."""
     names = imputer.schema_.names
-    kept = {name: as_plain(style) for name, style in styles.items() if name in names}
+    kept = {name: styles.as_plain(style) for name, style in written.items() if name in names}
     setattr(imputer, STYLES, kept)
 
 
 def _style(field: Field, kept: Style | None) -> Style | None:
     """The style of a column; one that was kept before another fit does not count."""
     usual = USUAL.get(field.family)
-    if kept is None or usual is None or KINDS[type(kept)] != KINDS[type(usual)]:
+    if kept is None or usual is None or styles.KINDS[type(kept)] != styles.KINDS[type(usual)]:
         return usual
-    return kept if isinstance(kept, Whole) == isinstance(usual, Whole) else usual
+    return kept if isinstance(kept, styles.Whole) == isinstance(usual, styles.Whole) else usual
 
 
 @contextmanager

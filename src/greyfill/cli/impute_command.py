@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from greyfill.cli import options as o
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
+from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, option, switch
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.text import clean, plural
 
@@ -25,137 +23,47 @@ if TYPE_CHECKING:
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
 
-@o.with_options
-def impute(
-    file: o.File,
-    table: TableOptions,
-    choice: MethodChoice,
-    printing: OutputOptions,
-    test: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--test", metavar="FILE",
-            help="New rows to fill without labels, from the rows of FILE. Repeatable.",
-        ),
-    ] = (),
-    output: o.Output = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", metavar="PAGE", help="Write a report: .html, .md or .json.",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
-    save: Annotated[
-        str | None,
-        typer.Option(
-            "--save", metavar="MODEL", help="Save the fitted imputer for greyfill apply.",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
-    chunked: Annotated[
-        bool,
-        typer.Option(
-            "--chunked", metavar=o.NO_VALUE,
-            help="FILE is a folder of Parquet files, larger than memory: filled one by one into "
-            "the folder OUT. Run again after a crash to go on. Needs the extra \\[dask].",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", "-n", metavar=o.NO_VALUE,
-            help="Say what would be done, and write nothing.", rich_help_panel=o.OUTPUT,
-        ),
-    ] = False,
-) -> None:  # fmt: skip
-    """Fill the holes of a table; observed cells keep every byte.
-
-    Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
-    without. The target itself is never imputed.
-    """
-    if chunked:
-        unusable = {"--test": test, "--report": report, "--save": save, "--dry-run": dry_run}
-        fill_dataset(file, output, table, choice, printing, unusable)
-    else:
-        job = ImputeJob(file, output, tuple(test), report, save)
-        job.run(table, choice, printing, dry_run=dry_run)
-
-
-@o.with_options
-def fit(
-    file: o.File,
-    save: Annotated[
-        str, typer.Option("--save", "-o", metavar="MODEL", help="Where to save the imputer.")
-    ],
-    table: TableOptions,
-    choice: MethodChoice,
-    printing: OutputOptions,
-) -> None:
-    """Learn from a table and save the imputer, to fill other tables with greyfill apply."""
-    from greyfill import files
-    from greyfill.cli.console import Console, how, print_json
-    from greyfill.cli.sheet import check_can_save, check_fits, read_sheet
-
-    choice.check()
-    check_can_save(choice.method)
-    console = Console.on_stderr(printing.silent)
-    if save == o.STREAM:
-        raise InvalidParameterError("--save needs the name of a file, not -.")
-    files.check_outputs([files.Output(save)], [file], force=printing.force)
-    sheet = read_sheet(file, table, console)
-    check_fits(choice, sheet)
-    from greyfill.cli.fill_job import FillJob
-
-    filled = FillJob(sheet, choice).run(console)
-    filled.imputer.save(save)
-    numbers = filled.numbers(choice.method) | {"model": save}
-    console.show_columns(numbers, "holes")
-    console.say(how(numbers))
-    console.show_notes(numbers["notes"])
-    console.show_written(save, f"for greyfill apply {save} FILE")
-    if printing.json:
-        print_json(numbers)
+TESTS = "New rows to fill without labels, from the rows of FILE. Repeatable."
+CHUNKED = (
+    "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
+    "Run again after a crash to go on. Needs the extra \\[dask]."
+)
 
 
 @dataclass(frozen=True)
 class ImputeJob:
     """The files that one ``impute`` reads and writes."""
 
-    file: str
-    output: str | None = None
-    tests: tuple[str, ...] = ()
-    report: str | None = None
-    model: str | None = None
+    file: o.File
+    tests: Annotated[Sequence[str], option(None, "FILE", TESTS, "--test")] = ()
+    output: o.Output = None
+    report: Annotated[
+        str | None, option(OUTPUT, "PAGE", "Write a report: .html, .md or .json.", "--report")
+    ] = None
+    model: Annotated[
+        str | None,
+        option(OUTPUT, "MODEL", "Save the fitted imputer for greyfill apply.", "--save"),
+    ] = None
+    chunked: Annotated[bool, switch(CHUNKED, "--chunked")] = False
+    dry_run: Annotated[
+        bool, switch("Say what would be done, and write nothing.", "--dry-run", "-n")
+    ] = False
 
-    def run(
-        self,
-        table: TableOptions,
-        choice: MethodChoice,
-        printing: OutputOptions,
-        *,
-        dry_run: bool = False,
-    ) -> None:
+    def run(self, table: TableOptions, choice: MethodChoice, printing: OutputOptions) -> None:
         """Check, read, fill, write, tell."""
-        from greyfill.cli.console import Console, print_json
-        from greyfill.cli.sheet import check_can_save, check_fits, read_sheet
+        choice.check(saved=self.model is not None)
+        self._check(printing)
+        from greyfill.cli.sheet import read_sheet
 
-        choice.check()
-        if self.model is not None:
-            check_can_save(choice.method)
-        self._check(printing, dry_run)
-        console = Console.on_stderr(printing.silent)
-        sheet = read_sheet(self.file, table, console)
-        check_fits(choice, sheet)
-        if dry_run:
+        console = printing.console()
+        sheet = read_sheet(self.file, table, console, choice)
+        if self.dry_run:
             numbers = self._plan(sheet, choice, console)
-        elif self._is_copy(sheet):
-            numbers = self._copy(sheet, printing.force, console)
-        else:
+        elif any(sheet.holes().values()) or self.tests or self.report or self.model:
             numbers = self._fill(sheet, table, choice, printing.force, console)
-        if printing.json:
-            print_json(numbers)
+        else:
+            numbers = self._copy(sheet, printing.force, console)
+        printing.print_json(numbers)
 
     @property
     def out(self) -> str:
@@ -165,6 +73,7 @@ class ImputeJob:
     def _fill(
         self, sheet: Sheet, table: TableOptions, choice: MethodChoice, force: bool, console: Console
     ) -> Numbers:
+        from greyfill.cli.console import how
         from greyfill.cli.fill_job import FillJob, learned_from
         from greyfill.cli.sheet import open_new
 
@@ -178,8 +87,13 @@ class ImputeJob:
             ]
             filled = job.run(console)
             numbers = filled.numbers(choice.method)
-            _show_filled(console, numbers)
-            sheet.source.write(sheet.with_filled(filled.features), self.out, force=force)
+            console.show_columns(numbers, "holes", "filled")
+            console.say(how(numbers))
+            for fallback in numbers["fallbacks"]:
+                console.say(f"fall-back: {fallback['text']}")
+            console.show_notes(numbers["notes"])
+            complete = sheet.source.frame.with_columns(filled.features)
+            sheet.source.write(complete, self.out, force=force)
             console.show_written(self.out)
             told = [_fill_test(filled, new, force, console) for new in tests]
         if self.report is not None:
@@ -191,16 +105,25 @@ class ImputeJob:
         return numbers | outputs | {"tests": told}
 
     def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
-        from greyfill.cli.fill_job import plan
+        from greyfill.cli.fill_job import describe, schema_of
 
-        numbers = plan(sheet, choice) | {"would_write": [out.name for out in self._written()]}
+        schema, holes, empty = schema_of(sheet), sheet.holes(), sheet.empty
+        numbers = {
+            "input": sheet.source.name,
+            "method": choice.method,
+            "target": sheet.target,
+            "labels": choice.labels,
+            "k": choice.k,
+            "rows": sheet.source.frame.height,
+            "holes": sum(holes.values()),
+            "to_fill": sum(n for c, n in holes.items() if c not in empty),
+            "columns": describe(schema, holes),
+            "ignored": list(sheet.ignored),
+            "notes": sheet.notes(schema.fields),
+            "would_write": [out.name for out in self._written()],
+        }
         _show_plan(console, numbers)
         return numbers
-
-    def _is_copy(self, sheet: Sheet) -> bool:
-        """Whether there is no hole, and nothing else to learn for."""
-        idle = not self.tests and self.report is None and self.model is None
-        return idle and not any(sheet.holes().values())
 
     def _copy(self, sheet: Sheet, force: bool, console: Console) -> Numbers:
         sheet.source.write(sheet.source.frame, self.out, force=force)
@@ -208,9 +131,8 @@ class ImputeJob:
         notes = list(sheet.source.notes)
         console.show_notes(notes)
         console.show_written(self.out)
-        rows, zero = sheet.source.frame.height, {"holes": 0, "filled": 0}
-        done = {"copied": True, "output": self.out, "notes": notes}
-        return {"input": self.file, "rows": rows, **zero, **done}
+        done = {"input": self.file, "rows": sheet.source.frame.height, "holes": 0, "filled": 0}
+        return done | {"copied": True, "output": self.out, "notes": notes}
 
     def _written(self) -> list[files.Output]:
         from greyfill.files import Output
@@ -219,7 +141,7 @@ class ImputeJob:
         others = [Output(name) for name in (self.report, self.model) if name is not None]
         return [Output(self.out, self.file), *tests, *others]
 
-    def _check(self, printing: OutputOptions, dry_run: bool) -> None:
+    def _check(self, printing: OutputOptions) -> None:
         """Refuse what could not be read or written, before any work is done for it."""
         from greyfill import files
         from greyfill.cli.sheet import check_exist
@@ -234,49 +156,91 @@ class ImputeJob:
             raise InvalidParameterError("--test and --save need the name of a file, not -.")
         for name in (self.file, *self.tests, self.out):
             layout_of(name)
-        printed = [files.Output(o.STREAM)] if printing.json and not dry_run else []
+        printed = [files.Output(o.STREAM)] if printing.json and not self.dry_run else []
         files.check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:
             report_format(self.report)
         check_exist(self.tests)
 
 
-def fill_dataset(
-    source: str,
-    output: str | None,
+@o.with_options
+def impute(
+    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
+) -> None:
+    """Fill the holes of a table; observed cells keep every byte.
+
+    Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
+    without. The target itself is never imputed.
+    """
+    if job.chunked:
+        fill_dataset(job, table, choice, printing)
+    else:
+        job.run(table, choice, printing)
+
+
+@o.with_options
+def fit(
+    file: o.File,
+    save: Annotated[str, option(None, "MODEL", "Where to save the imputer.", "--save", "-o")],
     table: TableOptions,
     choice: MethodChoice,
     printing: OutputOptions,
-    unusable: Mapping[str, Any],
+) -> None:
+    """Learn from a table and save the imputer, to fill other tables with greyfill apply."""
+    from greyfill import files
+
+    choice.check(saved=True)
+    from greyfill.cli.console import how
+    from greyfill.cli.sheet import read_sheet
+
+    if save == o.STREAM:
+        raise InvalidParameterError("--save needs the name of a file, not -.")
+    files.check_outputs([files.Output(save)], [file], force=printing.force)
+    console = printing.console()
+    sheet = read_sheet(file, table, console, choice)
+    from greyfill.cli.fill_job import FillJob
+
+    filled = FillJob(sheet, choice).run(console)
+    filled.imputer.save(save)
+    numbers = filled.numbers(choice.method) | {"model": save}
+    console.show_columns(numbers, "holes")
+    console.say(how(numbers))
+    console.show_notes(numbers["notes"])
+    console.show_written(save, f"for greyfill apply {save} FILE")
+    printing.print_json(numbers)
+
+
+def fill_dataset(
+    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
 ) -> None:
     """Fill a Parquet dataset into a folder, one partition at a time."""
     import polars as pl
 
     from greyfill import files
     from greyfill.checks import check_installed
-    from greyfill.cli.console import Console, print_json
     from greyfill.cli.sheet import sheet_of
 
     choice.check()
-    for option, value in unusable.items():
+    unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
+    for name, value in {**unusable, "--dry-run": job.dry_run}.items():
         if value:
-            raise InvalidParameterError(f"{option} does not work with --chunked.")
-    if o.STREAM in (source, output):
+            raise InvalidParameterError(f"{name} does not work with --chunked.")
+    if o.STREAM in (job.file, job.output):
         raise InvalidParameterError("--chunked needs folders, not standard input or output.")
     for module in ("distributed", "pyarrow"):
         check_installed(module, "--chunked", "'greyfill[dask]'")
     from greyfill.cli.fill_job import make_imputer
     from greyfill.distributed.parquet import impute_dataset, list_partitions
 
-    console = Console.on_stderr(printing.silent)
-    frame = pl.from_arrow(list_partitions(source)[0].read())
-    assert isinstance(frame, pl.DataFrame)
-    sheet = sheet_of(files.Source(source, files.Format.PARQUET, frame), table)
-    folder = source.rstrip("/")
+    frame = pl.from_arrow(list_partitions(job.file)[0].read())
+    folder, console = job.file.rstrip("/"), printing.console()
     beside = f"{folder}.filled" if Path(folder).is_dir() else o.beside(folder, "filled")
+    out = job.output or beside
+    assert isinstance(frame, pl.DataFrame)
+    sheet = sheet_of(files.Source(job.file, files.Format.PARQUET, frame), table, choice)
     numbers = impute_dataset(
-        source,
-        output or beside,
+        job.file,
+        out,
         make_imputer(choice, sheet),
         target=sheet.target,
         ignored=sheet.ignored,
@@ -288,9 +252,8 @@ def fill_dataset(
         f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')}, "
         f"k = {numbers['k']}, {plural(numbers['passes'], 'pass', 'passes')}"
     )
-    console.show_written(output or beside)
-    if printing.json:
-        print_json(numbers)
+    console.show_written(out)
+    printing.print_json(numbers)
 
 
 def report_format(name: str) -> str:
@@ -323,17 +286,6 @@ def _fill_test(filled: FilledSheet, new: files.Batches, force: bool, console: Co
     console.show_notes(numbers["notes"])
     console.show_written(out, f"{numbers['filled']:,} holes filled without labels")
     return numbers
-
-
-def _show_filled(console: Console, numbers: Numbers) -> None:
-    """What was filled, how, and what to know about it."""
-    from greyfill.cli.console import how
-
-    console.show_columns(numbers, "holes", "filled")
-    console.say(how(numbers))
-    for fallback in numbers["fallbacks"]:
-        console.say(f"fall-back: {fallback['text']}")
-    console.show_notes(numbers["notes"])
 
 
 def _show_plan(console: Console, numbers: Numbers) -> None:

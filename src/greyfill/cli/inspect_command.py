@@ -30,16 +30,15 @@ def inspect(
     printing: Annotated[OutputOptions, Without(("force", "quiet"))],
 ) -> None:
     """Show the columns of a table, their holes, and what they tell about the target."""
-    from greyfill.cli.console import Console, page, print_json
+    from greyfill.cli.console import Console, page
     from greyfill.cli.sheet import read_sheet
 
     console = Console.on_stderr()
     sheet = read_sheet(file, table, console)
     with console.working(f"looking at {sheet.name}"):
         numbers = examine(sheet)
-    if printing.json:
-        print_json(numbers)
-    else:
+    printing.print_json(numbers)
+    if not printing.json:
         show(numbers, page())
 
 
@@ -78,6 +77,8 @@ def examine(sheet: Sheet) -> Numbers:
 
 def show(numbers: Numbers, page: Console) -> None:
     """Print it for a person."""
+    from rich.text import Text
+
     from greyfill.cli.console import source_of
 
     page.say(
@@ -88,7 +89,7 @@ def show(numbers: Numbers, page: Console) -> None:
     )
     page.show(_columns(numbers))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
-        page.say(line)
+        page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
     page.show_notes(numbers["notes"])
 
 

@@ -3,23 +3,27 @@
 An option for several values is repeated; names of columns may also have commas between them.
 """
 
+from __future__ import annotations
+
+import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
 from greyfill.exceptions import InvalidParameterError
 
-COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
-NO_VALUE = ""
-"""What the help shows behind an option that is given or not."""
+if TYPE_CHECKING:
+    from greyfill.cli.console import Console
 
+COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
 DEBUG = "greyfill.debug"
 STREAM = "-"
 MOST_NAMES = 12
@@ -74,35 +78,37 @@ def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
     return wanted
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin.",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", metavar="N",
-        help="Threads; -1 for all cores. By default all for large tables, one for small ones.",
-        rich_help_panel=METHOD,
-    ),
-]  # fmt: skip
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", min=0, metavar="N", help="Seed of all random draws.", rich_help_panel=METHOD
-    ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="OUT",
-        help="Where to write; - for stdout. By default NAME.filled.EXT beside the input.",
-        rich_help_panel=OUTPUT,
-    ),
-]  # fmt: skip
+def option(panel: str | None, metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value, in a panel of the help."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def switch(help: str, *names: str, **more: Any) -> Any:
+    """An option about the output that is given or not; the help shows no value behind it."""
+    return option(OUTPUT, "", help, *names, **more)
+
+
+FILE = "CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin."
+File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
+JOBS = "Threads; -1 for all cores. By default all for large tables, one for small ones."
+Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
+Seed = Annotated[int, option(METHOD, "N", "Seed of all random draws.", "--seed", min=0)]
+OUT = "Where to write; - for stdout. By default NAME.filled.EXT beside the input."
+Output = Annotated[str | None, option(OUTPUT, "OUT", OUT, "--output", "-o")]
+CATEGORICAL = "Numbers that are codes of categories."
+NUMERIC = "Quantities that look like identifiers, such as 007."
+ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
+IGNORED = "An identifier, or anything else to leave exactly as it is."
+NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
+ABOUT_METHODS = (
+    "grey, the recommended one, tunes itself and uses labels if there are any; cgknn, fwgknn, "
+    "gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, mice, missforest, "
+    "mean do without."
+)
+ABOUT_LABELS = (
+    "What labels may do: donors (all), weights (only weigh columns), predictor (one more column; "
+    "mice and missforest), none."
+)
 
 
 @dataclass(frozen=True)
@@ -114,67 +120,26 @@ class TableOptions:
     """
 
     target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="The class labels; never imputed.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None  # fmt: skip
+        str | None, option(COLUMNS, "COLUMN", "The class labels; never imputed.", "--target", "-t")
+    ] = None
     categorical: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--categorical", "-c", metavar="COLUMNS",
-            help="Numbers that are codes of categories.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = ()  # fmt: skip
-    numeric: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--numeric", metavar="COLUMNS",
-            help="Quantities that look like identifiers, such as 007.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = ()  # fmt: skip
-    ordinal: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--ordinal", metavar="COLUMNS",
-            help="Ordered values; COLUMN=low,mid,high gives the order.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = ()  # fmt: skip
-    ignored: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--ignore", "--id", metavar="COLUMNS",
-            help="An identifier, or anything else to leave exactly as it is.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = ()  # fmt: skip
-    na_values: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--na-values", metavar="WORD",
-            help="A word that means missing, such as '?' or -999. Empty cells always do. "
-            "Repeatable.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = ()  # fmt: skip
-    delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", metavar="CHAR", help="Else found out.", rich_help_panel=TEXT),
-    ] = None
+        Sequence[str], option(COLUMNS, "COLUMNS", CATEGORICAL, "--categorical", "-c")
+    ] = ()
+    numeric: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", NUMERIC, "--numeric")] = ()
+    ordinal: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", ORDINAL, "--ordinal")] = ()
+    ignored: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", IGNORED, "--ignore", "--id")] = ()
+    na_values: Annotated[Sequence[str], option(COLUMNS, "WORD", NA_VALUES, "--na-values")] = ()
+    delimiter: Annotated[str | None, option(TEXT, "CHAR", "Else found out.", "--delimiter")] = None
     decimal: Annotated[
-        str | None,
-        typer.Option(
-            "--decimal", metavar="CHAR", help="Decimal mark; else found out.", rich_help_panel=TEXT
-        ),
+        str | None, option(TEXT, "CHAR", "Decimal mark; else found out.", "--decimal")
     ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option("--encoding", metavar="NAME", help="Else found out.", rich_help_panel=TEXT),
-    ] = None
+    encoding: Annotated[str | None, option(TEXT, "NAME", "Else found out.", "--encoding")] = None
+
+    @property
+    def of_text(self) -> dict[str, Any]:
+        """What is said about cells and a CSV file, as the readers of files take it."""
+        names = ("na_values", "delimiter", "decimal", "encoding")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -183,105 +148,75 @@ class MethodChoice:
 
     method: Annotated[
         str,
-        typer.Option(
-            "--method", "-m", metavar="NAME", autocompletion=complete_method,
-            help="grey, the recommended one, tunes itself and uses labels if there are any; cgknn, "
-            "fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, "
-            "mice, missforest, mean do without.",
-            rich_help_panel=METHOD,
-        ),
-    ] = "cgknn"  # fmt: skip
-    k: Annotated[
-        str,
-        typer.Option(
-            "--k", "-k", metavar="auto|N", help="How many donors fill a hole.",
-            rich_help_panel=METHOD,
-        ),
-    ] = "auto"  # fmt: skip
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels", metavar="USE",
-            help="What labels may do: donors (all), weights (only weigh columns), predictor (one "
-            "more column; mice and missforest), none.",
-            rich_help_panel=METHOD,
-        ),
-    ] = None  # fmt: skip
+        option(METHOD, "NAME", ABOUT_METHODS, "--method", "-m", autocompletion=complete_method),
+    ] = "cgknn"
+    k: Annotated[str, option(METHOD, "auto|N", "How many donors fill a hole.", "--k", "-k")] = (
+        "auto"
+    )
+    labels: Annotated[str | None, option(METHOD, "USE", ABOUT_LABELS, "--labels")] = None
     jobs: Jobs = None
     seed: Seed = 0
 
-    def check(self) -> None:
+    def check(self, *, saved: bool = False) -> None:
         """Refuse what no table could make right."""
         check_method(self.method, "--method", [m for m in METHODS if m not in NOT_FOR_FILES])
         takes = METHODS[self.method]
-        if self.n_neighbors != "auto" and K not in takes:
-            raise InvalidParameterError(f"{K} has no meaning for the method {self.method}.")
-        if self.labels is not None:
-            if LABELS not in takes:
-                raise InvalidParameterError(
-                    f"{LABELS} has no meaning for the method {self.method}."
-                )
-            if self.labels not in LABEL_USES:
-                raise InvalidParameterError(
-                    f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"
-                )
+        for name, is_given in ((K, self.n_neighbors != "auto"), (LABELS, self.labels is not None)):
+            if is_given and name not in takes:
+                raise InvalidParameterError(f"{name} has no meaning for the method {self.method}.")
+        if self.labels not in (None, *LABEL_USES):
+            raise InvalidParameterError(
+                f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"
+            )
         check_jobs_option(self.jobs)
+        if saved and SAVE not in takes:
+            raise InvalidParameterError(
+                f"The method {self.method} cannot be saved (--save). Choose another one, such as "
+                "cgknn."
+            )
 
     @property
     def n_neighbors(self) -> int | str:
         """How many donors fill a hole, or how that is found out."""
-        if self.k in BY_ITSELF:
-            return self.k
-        if self.k.isdecimal() and int(self.k) > 0:
-            return int(self.k)
-        raise InvalidParameterError(f"--k must be a positive number or auto, not {self.k!r}.")
+        if self.k not in BY_ITSELF and not (self.k.isdecimal() and int(self.k) > 0):
+            raise InvalidParameterError(f"--k must be a positive number or auto, not {self.k!r}.")
+        return self.k if self.k in BY_ITSELF else int(self.k)
 
     @property
     def needs_classes(self) -> bool:
         """Whether the method cannot do without labels."""
         return (self.labels or "donors") in METHODS[self.method]
 
-    def threads(self, n_rows: int) -> int:
-        """How many threads work on a table of so many rows."""
-        return self.jobs or (-1 if n_rows >= LARGE else 1)
+
+def threads(jobs: int | None, n_rows: int) -> int:
+    """How many threads work on a table of so many rows."""
+    return jobs or (-1 if n_rows >= LARGE else 1)
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """What is replaced, and what is printed."""
 
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", "-f", metavar=NO_VALUE, help="Replace existing files.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False  # fmt: skip
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json", metavar=NO_VALUE, help="Print the numbers as JSON.", rich_help_panel=OUTPUT
-        ),
-    ] = False
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", metavar=NO_VALUE, help="Print nothing but errors.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False  # fmt: skip
+    force: Annotated[bool, switch("Replace existing files.", "--force", "-f")] = False
+    json: Annotated[bool, switch("Print the numbers as JSON.", "--json")] = False
+    quiet: Annotated[bool, switch("Print nothing but errors.", "--quiet", "-q")] = False
     debug: Annotated[
         bool,
-        typer.Option(
-            "--debug", metavar=NO_VALUE, callback=_set_debug, is_eager=True,
-            help="Show the traceback of an error.", rich_help_panel=OUTPUT,
-        ),
-    ] = False  # fmt: skip
+        switch("Show the traceback of an error.", "--debug", callback=_set_debug, is_eager=True),
+    ] = False
 
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is said on stderr."""
-        return self.quiet or self.json
+    def console(self) -> Console:
+        """Where messages go: to stderr, or nowhere."""
+        from greyfill.cli.console import Console
+
+        return Console.on_stderr(self.quiet or self.json)
+
+    def print_json(self, numbers: Any) -> None:
+        """JSON on stdout, for machines that want it."""
+        if self.json:
+            is_unicode = "utf" in (sys.stdout.encoding or "").lower()
+            text = json.dumps(numbers, ensure_ascii=not is_unicode, allow_nan=False, indent=2)
+            sys.stdout.write(text + "\n")
 
 
 @dataclass(frozen=True)
@@ -303,22 +238,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         group, *more = get_args(parameter.annotation) or (parameter.annotation,)
         if is_dataclass(group) and isinstance(group, type):
             omitted = more[0].names if more else ()
-            groups[parameter.name] = (
-                group,
-                [
-                    _for_typer(part)
-                    for part in signature(group, eval_str=True).parameters.values()
-                    if part.name not in omitted
-                ],
-            )
+            parts = signature(group, eval_str=True).parameters.values()
+            kept = [_for_typer(part) for part in parts if part.name not in omitted]
+            groups[parameter.name] = group, kept
         else:
             own.append(_for_typer(parameter))
     flat = [*own, *(part for _, parts in groups.values() for part in parts)]
 
+    several = [p.name for p in flat if get_args(p.annotation)[0] == list[str] | None]
+
     def run(**given: Any) -> None:
-        for parameter in flat:
-            if given[parameter.name] is None and _is_several(parameter):
-                given[parameter.name] = ()
+        given |= {name: given[name] or () for name in several}
         for name, (group, parts) in groups.items():
             given[name] = group(**{part.name: given.pop(part.name) for part in parts})
         command(**given)
@@ -336,10 +266,6 @@ def _for_typer(parameter: Parameter) -> Parameter:
         several = Annotated[list[str] | None, option]
         parameter = parameter.replace(annotation=several, default=None)
     return parameter.replace(kind=Parameter.KEYWORD_ONLY)
-
-
-def _is_several(parameter: Parameter) -> bool:
-    return bool(get_args(parameter.annotation)[0] == list[str] | None)
 
 
 def _panel(parameter: Parameter) -> int:
@@ -370,14 +296,15 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     >>> beside("-", "filled"), beside("votes", "filled")
     ('-', 'votes-filled')
     """
-    from greyfill.files.formats import COMPRESSIONS, FORMATS
+    from greyfill.files.formats import layout_of
 
-    path, outer = Path(name), ""
+    path = Path(name)
     if name == STREAM or not path.name:
         return name
-    if path.suffix.lower() in COMPRESSIONS:
-        path, outer = path.with_suffix(""), path.suffix
-    inner = path.suffix if path.suffix.lower() in FORMATS else ""
+    layout = layout_of(name)
+    outer = path.suffix if layout.compression else ""
+    path = path.with_suffix("") if outer else path
+    inner = path.suffix if layout.format else ""
     ending = inner + outer if extension is None else extension
     if not ending:  # a dot would make the word an extension, and an unknown one
         return os.fspath(path.with_name(f"{path.name}-{word}"))

@@ -151,13 +151,7 @@ def _show_version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version",
-            metavar=o.NO_VALUE,
-            callback=_show_version,
-            is_eager=True,
-            help="Show the version.",
-        ),
+        o.option(None, "", "Show the version.", "--version", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     """Fill the holes in tables before classification.

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from greyfill.cli import options as o
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions, Without
+from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
+
+PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html."
 
 
 @o.with_options
@@ -18,24 +20,16 @@ def report(
     table: TableOptions,
     choice: MethodChoice,
     printing: OutputOptions,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="PAGE",
-            help="An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html.",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
-) -> None:  # fmt: skip
+    output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
+) -> None:
     """Fill a table and write only the page about it: what, from what, how sure.
 
     The page is one file that needs no network. With --json its numbers go to stdout, and a page
     is written only if --output names one.
     """
     from greyfill import files
-    from greyfill.cli.console import Console, print_json
     from greyfill.cli.impute_command import report_format, write_report
-    from greyfill.cli.sheet import check_fits, read_sheet
+    from greyfill.cli.sheet import read_sheet
 
     choice.check()
     is_named = output is not None or printing.json
@@ -45,9 +39,8 @@ def report(
             raise InvalidParameterError("Only one of the page and --json can go to stdout.")
         report_format(page)
         files.check_outputs([files.Output(page)], [file], force=printing.force)
-    console = Console.on_stderr(printing.silent)
-    sheet = read_sheet(file, table, console)
-    check_fits(choice, sheet)
+    console = printing.console()
+    sheet = read_sheet(file, table, console, choice)
     from greyfill.cli.fill_job import FillJob
     from greyfill.report import summarize
 
@@ -55,17 +48,14 @@ def report(
     if page is not None:
         write_report(filled, page, printing.force, console)
     if printing.json:
-        print_json(summarize(filled.imputer, sheet.X, filled.features, sheet.y))
+        printing.print_json(summarize(filled.imputer, sheet.X, filled.features, sheet.y))
 
 
 @o.with_options
 def reproduce(
     printing: Annotated[OutputOptions, Without(("force", "json", "quiet"))],
     quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", metavar=o.NO_VALUE, help="One rate of missing cells, 3 seeds, minutes less."
-        ),
+        bool, option(None, "", "One rate of missing cells, 3 seeds, minutes less.", "--quick")
     ] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of seeds; 20, or 3 with --quick.")

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from greyfill.cli import options as o
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
+from greyfill.cli.options import COLUMNS, METHOD, OUTPUT, OutputOptions, TableOptions, option
 from greyfill.exceptions import InvalidParameterError
 from greyfill.text import clean
 
@@ -20,104 +18,54 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@o.with_options
-def sensitivity(
-    file: o.File,
-    column: Annotated[
-        str,
-        typer.Option(
-            "--column", metavar="COLUMN", help="The column whose imputed cells are shifted.",
-            rich_help_panel=o.COLUMNS,
-        ),
-    ],
-    table: TableOptions,
-    choice: MethodChoice,
-    printing: OutputOptions,
-    deltas: Annotated[
-        str | None,
-        typer.Option(
-            "--deltas", metavar="NUMBERS", rich_help_panel=o.METHOD,
-            help="Shifts, in standard deviations or log odds; write --deltas=-1,1,2.",
-        ),
-    ] = None,
-    level: Annotated[
-        str | None,
-        typer.Option(
-            "--level", metavar="VALUE", rich_help_panel=o.METHOD,
-            help="Of a categorical column: the value whose odds are moved. Else the second of two.",
-        ),
-    ] = None,
-    within: Annotated[
-        str | None,
-        typer.Option(
-            "--within", metavar="CLASS", help="Shift only rows of this class.",
-            rich_help_panel=o.METHOD,
-        ),
-    ] = None,
-    threshold: Annotated[
-        float,
-        typer.Option(
-            "--threshold", metavar="NUMBER", rich_help_panel=o.METHOD,
-            help="The estimate tips when it crosses this.",
-        ),
-    ] = 0.0,
-    classifier: Annotated[
-        str,
-        typer.Option(
-            "--classifier", metavar="NAME", rich_help_panel=o.METHOD,
-            help="naive_bayes, logistic_regression, gradient_boosting, or none.",
-        ),
-    ] = "naive_bayes",
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            "--plot", metavar="PICTURE", help="A .png, .svg or .pdf file.",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
-) -> None:  # fmt: skip
-    """Shift the imputed cells of a column, and see which conclusions tip.
-
-    Imputation assumes that what is missing is like what is observed in similar rows. Here its
-    fills are moved away from that, step by step. The estimate is the mean of the column, or the
-    share of a level, in the second class minus that in the first; the accuracy is
-    cross-validated without the labels of the test rows.
-    """
-    job = ShiftJob(column, deltas, level, within, threshold, classifier, plot)
-    job.run(file, table, choice, printing)
+DELTAS = "Shifts, in standard deviations or log odds; write --deltas=-1,1,2."
+LEVEL = "Of a categorical column: the value whose odds are moved. Else the second of two."
+CLASSIFIER = "naive_bayes, logistic_regression, gradient_boosting, or none."
 
 
 @dataclass(frozen=True)
 class ShiftJob:
     """Which fills are shifted, how far, and what is estimated from them."""
 
-    column: str
-    deltas: str | None = None
-    level: str | None = None
-    within: str | None = None
-    threshold: float = 0.0
-    classifier: str = "naive_bayes"
-    plot: str | None = None
+    file: o.File
+    column: Annotated[
+        str,
+        option(COLUMNS, "COLUMN", "The column whose imputed cells are shifted.", "--column"),
+    ]
+    deltas: Annotated[str | None, option(METHOD, "NUMBERS", DELTAS, "--deltas")] = None
+    level: Annotated[str | None, option(METHOD, "VALUE", LEVEL, "--level")] = None
+    within: Annotated[
+        str | None, option(METHOD, "CLASS", "Shift only rows of this class.", "--within")
+    ] = None
+    threshold: Annotated[
+        float, option(METHOD, "NUMBER", "The estimate tips when it crosses this.", "--threshold")
+    ] = 0.0
+    classifier: Annotated[str, option(METHOD, "NAME", CLASSIFIER, "--classifier")] = "naive_bayes"
+    plot: Annotated[
+        str | None, option(OUTPUT, "PICTURE", "A .png, .svg or .pdf file.", "--plot")
+    ] = None
 
-    def run(
-        self, file: str, table: TableOptions, choice: MethodChoice, printing: OutputOptions
-    ) -> None:
+    def run(self, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions) -> None:
         """Shift and print."""
-        from greyfill.cli.console import Console, print_json
-        from greyfill.cli.sheet import check_fits, read_sheet
-
         choice.check()
+        from greyfill import files
+        from greyfill.cli.console import print_overview
+        from greyfill.cli.sheet import read_sheet
+
         deltas = self._deltas()
         if self.plot is not None:
-            self._check_plot(file, printing.force)
-        console = Console.on_stderr(printing.silent)
-        sheet = read_sheet(file, table, console)
+            if not self.plot.lower().endswith(PICTURES):
+                raise InvalidParameterError(
+                    f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
+                )
+            files.check_outputs([files.Output(self.plot)], [self.file], force=printing.force)
+        console = printing.console()
+        sheet = read_sheet(self.file, table, console, choice)
         if self.column not in sheet.features:
             raise InvalidParameterError(
                 f"{sheet.name} has no column {self.column!r} (--column). "
                 + o.did_you_mean(self.column, sheet.features, "There are")
             )
-        check_fits(choice, sheet)
         from greyfill.cli.fill_job import make_imputer, schema_of
         from greyfill.evaluation import sensitivity as shift
 
@@ -136,12 +84,14 @@ class ShiftJob:
             )
         console.show_notes(sheet.notes(schema_of(sheet).fields))
         if self.plot is not None:
-            _draw(found, self.plot, printing.force)
+            picture = io.BytesIO()
+            kind = Path(self.plot).suffix[1:].lower()
+            found.plot().figure.savefig(picture, format=kind, dpi=150)
+            files.put(self.plot, [picture.getvalue()], force=printing.force)
             console.show_written(self.plot)
-        if printing.json:
-            print_json(numbers_of(found))
-        else:
-            show(found)
+        printing.print_json(numbers_of(found))
+        if not printing.json:
+            print_overview(*found.overview())
 
     def _deltas(self) -> list[float] | None:
         if self.deltas is None:
@@ -154,23 +104,19 @@ class ShiftJob:
                 f"not {self.deltas!r}."
             ) from None
 
-    def _check_plot(self, file: str, force: bool) -> None:
-        from greyfill import files
 
-        assert self.plot is not None
-        if not self.plot.lower().endswith(PICTURES):
-            raise InvalidParameterError(
-                f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
-            )
-        files.check_outputs([files.Output(self.plot)], [file], force=force)
+@o.with_options
+def sensitivity(
+    job: ShiftJob, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions
+) -> None:
+    """Shift the imputed cells of a column, and see which conclusions tip.
 
-
-def _draw(found: Sensitivity, name: str, force: bool) -> None:
-    from greyfill import files
-
-    picture = io.BytesIO()
-    found.plot().figure.savefig(picture, format=Path(name).suffix[1:].lower(), dpi=150)
-    files.put(name, [picture.getvalue()], force=force)
+    Imputation assumes that what is missing is like what is observed in similar rows. Here its
+    fills are moved away from that, step by step. The estimate is the mean of the column, or the
+    share of a level, in the second class minus that in the first; the accuracy is
+    cross-validated without the labels of the test rows.
+    """
+    job.run(table, choice, printing)
 
 
 def numbers_of(found: Sensitivity) -> dict[str, object]:
@@ -186,17 +132,3 @@ def numbers_of(found: Sensitivity) -> dict[str, object]:
         "tipping_point": found.tipping_point,
         "shifts": found.table.to_dicts(),
     }
-
-
-def show(found: Sensitivity) -> None:
-    """Print it for a person."""
-    from greyfill.cli.console import grid, page
-
-    title, rows, remarks = found.overview()
-    console, table = page(), grid(*rows[0], words=0)
-    for row in rows[1:]:
-        table.add_row(*row)
-    console.say(clean(title, most=500), "bold")
-    console.show(table)
-    for remark in remarks:
-        console.say(clean(remark, most=500))

@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from greyfill import files
+from greyfill.cli import options as o
 from greyfill.cli.console import Console
-from greyfill.cli.options import (
-    METHODS,
-    NOT_FOR_FILES,
-    SAVE,
-    STREAM,
-    MethodChoice,
-    TableOptions,
-    did_you_mean,
-)
+from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.column_types import form_of
 from greyfill.files.inputs import naming, shown
@@ -64,22 +57,30 @@ class Sheet:
     @property
     def empty(self) -> list[str]:
         """Features without any observed value, of which nothing can be learned."""
-        return [name for name in self.features if _is_empty(self.source.frame[name])]
+        return [name for name, n in self.holes().items() if n == self.source.frame.height]
 
     def holes(self) -> dict[str, int]:
         """The number of missing cells of each feature."""
         return {name: count_holes(self.source.frame[name]) for name in self.features}
 
-    def with_filled(self, filled: pl.DataFrame) -> pl.DataFrame:
-        """All columns of the file, in their order, with the features filled."""
-        return self.source.frame.with_columns(filled)
-
     def notes(self, fields: tuple[Field, ...] = ()) -> list[str]:
         """What the user should know before he trusts what is made of the table."""
-        return [*self.source.notes, *_notes_on(self), *_possible_codes(self, fields)]
+        empty = [
+            f"Column {name!r} has no observed value, so it stays empty. "
+            "Drop it, or ignore it (--ignore)."
+            for name in self.empty
+        ]
+        given = [names for names in self.kinds.values() if names and names != "auto"]
+        untold = [c for c in self.features if not any(c in names for names in given)]
+        texts = [note for c in untold for note in _notes_on_text(self.source.frame[c])]
+        labels = [] if self.y is None else _notes_on_labels(self.y)
+        codes = _possible_codes(self.source.frame, fields)
+        return [*self.source.notes, *empty, *texts, *labels, *codes]
 
 
-def read_sheet(name: str, options: TableOptions, console: Console) -> Sheet:
+def read_sheet(
+    name: str, options: TableOptions, console: Console, choice: MethodChoice | None = None
+) -> Sheet:
     """Read a table to learn from; columns that it has not are refused before its cells are read."""
 
     def typed(columns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -87,18 +88,12 @@ def read_sheet(name: str, options: TableOptions, console: Console) -> Sheet:
         return [*roles.categorical, *roles.ignored], roles.numeric
 
     with console.working(f"reading {shown(name)}"):
-        source = files.read(
-            name,
-            na_values=options.na_values,
-            delimiter=options.delimiter,
-            decimal=options.decimal,
-            encoding=options.encoding,
-            choose_types=typed,
-        )
-        return sheet_of(source, options)
+        return sheet_of(files.read(name, choose_types=typed, **options.of_text), options, choice)
 
 
-def sheet_of(source: files.Source, options: TableOptions) -> Sheet:
+def sheet_of(
+    source: files.Source, options: TableOptions, choice: MethodChoice | None = None
+) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
     name, target = shown(source.name), options.target
     roles = ColumnRoles.of(options, source.frame.columns, name)
@@ -111,11 +106,13 @@ def sheet_of(source: files.Source, options: TableOptions) -> Sheet:
     }
     ignored, words = tuple(roles.ignored), tuple(options.na_values)
     sheet = Sheet(source, tuple(features), target, ignored, kinds, words)
-    if sheet.y is not None and _is_empty(sheet.y):
+    if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
             f"{name}: the target {target!r} has no label in any row. Name another "
             "column, or leave --target away with --method iknn."
         )
+    if choice is not None and choice.needs_classes:
+        _refuse_no_classes(choice.method, sheet)
     return sheet
 
 
@@ -132,50 +129,20 @@ def open_new(
         with console.working(f"reading {shown(name)}"):
             reading = files.open_batches(
                 name,
-                na_values=options.na_values,
                 text_columns=[*(f.name for f in schema.fields if f.meaning == "text"), *others],
                 numeric_columns=[f.name for f in schema.fields if f.family in numbers],
-                delimiter=options.delimiter,
-                decimal=options.decimal,
-                encoding=options.encoding,
                 learned=learned,
+                **options.of_text,
             )
             batches = opened.enter_context(reading)
         _refuse_lacking(schema.names, batches.columns, shown(name))
         yield batches
 
 
-def check_fits(choice: MethodChoice, sheet: Sheet) -> None:
-    """Refuse a method that cannot work with the labels of this table."""
-    if not choice.needs_classes:
-        return
-    if sheet.y is None:
-        free = [name for name, traits in METHODS.items()
-                if name not in (*NOT_FOR_FILES, "grey") and "donors" not in traits]  # fmt: skip
-        raise InvalidParameterError(
-            f"The method {choice.method} learns from class labels. Name their column "
-            "(--target COLUMN), or choose a method that needs none: --method grey, or "
-            f"{', '.join(free)}."
-        )
-    if _is_measure(sheet.y):
-        raise InvalidDataError(
-            f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
-            "a column of classes, or choose a method that takes them too: --method grey."
-        )
-
-
-def check_can_save(method: str) -> None:
-    """Refuse to work for a model that could not be saved."""
-    if SAVE not in METHODS[method]:
-        raise InvalidParameterError(
-            f"The method {method} cannot be saved (--save). Choose another one, such as cgknn."
-        )
-
-
 def check_exist(names: Iterable[str]) -> None:
     """Refuse names of files that are read late, if there is nothing to read."""
     for name in names:
-        if name != STREAM:
+        if name != o.STREAM:
             with naming(shown(name), "read"):
                 os.stat(name)
 
@@ -186,16 +153,20 @@ def count_holes(column: pl.Series) -> int:
     return column.null_count() + nans
 
 
-def _is_empty(column: pl.Series) -> bool:
-    return count_holes(column) == len(column)
-
-
-def _is_measure(y: pl.Series) -> bool:
-    """Whether labels are numbers with decimals, so that no two need be alike."""
-    if not y.dtype.is_float():
-        return False
-    seen = y.drop_nulls().drop_nans()
-    return bool((seen != seen.round(0)).any())
+def _refuse_no_classes(method: str, sheet: Sheet) -> None:
+    if sheet.y is None:
+        others = ("grey", *o.NOT_FOR_FILES)
+        free = [m for m, traits in o.METHODS.items() if m not in others and "donors" not in traits]
+        raise InvalidParameterError(
+            f"The method {method} learns from class labels. Name their column "
+            "(--target COLUMN), or choose a method that needs none: --method grey, or "
+            f"{', '.join(free)}."
+        )
+    if sheet.y.dtype.is_float() and (sheet.y != sheet.y.round(0)).any():
+        raise InvalidDataError(
+            f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
+            "a column of classes, or choose a method that takes them too: --method grey."
+        )
 
 
 @dataclass(frozen=True)
@@ -241,7 +212,7 @@ def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str],
     for name in given:
         if name not in columns:
             raise InvalidParameterError(
-                f"{file} has no column {name!r} ({option}). {did_you_mean(name, columns)}"
+                f"{file} has no column {name!r} ({option}). {o.did_you_mean(name, columns)}"
             )
 
 
@@ -251,7 +222,7 @@ def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) 
         strangers = [c for c in columns if c not in wanted]
         raise InvalidDataError(
             f"{file} has no column {lacking!r}, which the imputer was fitted on. "
-            + did_you_mean(lacking, strangers or columns)
+            + o.did_you_mean(lacking, strangers or columns)
         )
 
 
@@ -299,25 +270,11 @@ def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
     return name, given.to_list()
 
 
-def _notes_on(sheet: Sheet) -> Iterator[str]:
-    for name in sheet.empty:
-        yield (
-            f"Column {name!r} has no observed value, so it stays empty. "
-            "Drop it, or ignore it (--ignore)."
-        )
-    given = sheet.kinds.values()
-    named = {name for names in given if names and names != "auto" for name in names}
-    for name in sheet.features:
-        if name not in named:
-            yield from _notes_on_text(name, sheet.source.frame[name].drop_nulls())
-    if sheet.y is not None:
-        yield from _notes_on_labels(sheet, sheet.y)
-
-
-def _notes_on_text(name: str, seen: pl.Series) -> Iterator[str]:
+def _notes_on_text(column: pl.Series) -> Iterator[str]:
     """Texts that are no categories."""
-    if seen.dtype != pl.String:
+    if column.dtype != pl.String:
         return
+    name, seen = column.name, column.drop_nulls()
     form = form_of(seen)
     if form is not None:
         yield (
@@ -331,22 +288,21 @@ def _notes_on_text(name: str, seen: pl.Series) -> Iterator[str]:
         )
 
 
-def _notes_on_labels(sheet: Sheet, labels: pl.Series) -> Iterator[str]:
+def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
     unlabeled, seen = labels.null_count(), len(labels) - labels.null_count()
     if unlabeled:
         rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
-        yield f"{rows} no label in {sheet.target!r}: filled like new rows; the label stays empty."
+        yield f"{rows} no label in {labels.name!r}: filled like new rows; the label stays empty."
     classes = labels.drop_nulls().n_unique()
     if classes > 20 and classes > MANY_CLASSES * seen:
         yield (
-            f"The target {sheet.target!r} has {classes:,} classes in {seen:,} rows. "
+            f"The target {labels.name!r} has {classes:,} classes in {seen:,} rows. "
             "Is it the column of the classes?"
         )
 
 
-def _possible_codes(sheet: Sheet, fields: tuple[Field, ...]) -> Iterator[str]:
+def _possible_codes(frame: pl.DataFrame, fields: tuple[Field, ...]) -> Iterator[str]:
     """Whole numbers with two values are often the codes of categories."""
-    frame = sheet.source.frame
     whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family == "integer"]
     names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
     if names and frame.height > FEW_ROWS:
