@@ -45,10 +45,10 @@ class CompareJob:
 
     def run(self, table: TableOptions, printing: OutputOptions) -> bool:
         """Compare and print; whether a method failed."""
-        from greyfill.cli.sheet import read_sheet
-
         o.check_jobs_option(self.jobs)
         names, rates = self._names(), self._rates()
+        from greyfill.cli.sheet import read_sheet
+
         if self.cache is not None:
             from greyfill.evaluation.compare import file_of
             from greyfill.files.atomic import Output, check_distinct
