@@ -143,8 +143,8 @@ class ImputeJob:
 
     def _check(self, printing: OutputOptions) -> None:
         """Refuse what could not be read or written, before any work is done for it."""
-        from greyfill import files
         from greyfill.cli.sheet import check_exist
+        from greyfill.files import Output, check_outputs
         from greyfill.files.formats import layout_of
 
         if os.path.isdir(self.file):
@@ -156,8 +156,8 @@ class ImputeJob:
             raise InvalidParameterError("--test and --save need the name of a file, not -.")
         for name in (self.file, *self.tests, self.out):
             layout_of(name)
-        printed = [files.Output(o.STREAM)] if printing.json and not self.dry_run else []
-        files.check_outputs([*printed, *self._written()], force=printing.force)
+        printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
+        check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:
             report_format(self.report)
         check_exist(self.tests)
