@@ -15,10 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from greyfill.cli.choosing import MethodChoice
-from greyfill.cli.jobs import ImputeJob
-from greyfill.cli.reading import Wishes
-from greyfill.cli.serving import ApplyJob
+from greyfill.cli.apply_command import ApplyJob
+from greyfill.cli.impute_command import ImputeJob
+from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -71,11 +70,10 @@ def compare(path: Path, encoding: str, count: Count) -> None:
         path.with_name("model"),
         path.with_name("new.csv"),
     )
-    wishes = Wishes("class", na_values=("?",))
-    ImputeJob(str(path), str(out), model=str(model), force=True).run(
-        wishes, MethodChoice(k="3"), quiet=True
-    )
-    ApplyJob(str(model), (str(path),), str(applied), force=True).run((), (), False, True)
+    printing = OutputOptions(force=True, quiet=True)
+    job = ImputeJob(str(path), output=str(out), model=str(model))
+    job.run(TableOptions("class", na_values=("?",)), MethodChoice(k="3"), printing)
+    ApplyJob(str(model), [str(path)], output=str(applied)).run(TableOptions(), printing)
     before = cells(path.read_bytes(), encoding)
     for name in (out, applied):
         after = cells(name.read_bytes(), encoding)

@@ -18,8 +18,8 @@ def instrumented() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["greyfill"], exclude=KERNELS):
-        import greyfill.cli.filling
-        import greyfill.cli.jobs
+        import greyfill.cli.fill_job
+        import greyfill.cli.impute_command
         import greyfill.persistence  # noqa: F401
 
 

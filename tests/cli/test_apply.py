@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from greyfill import KNNIImputer, load
-from greyfill.cli import filling
+from greyfill.cli import fill_job
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
 
@@ -70,7 +70,7 @@ def test_fit_as_json(greyfill, folder):
 def test_batches_change_nothing(greyfill, folder, model, monkeypatch):
     (folder / "long.csv").write_bytes(b"dose,smear,size,age\n" + b"2.5,,L,60\n,neg,,30\n" * 9)
     whole = greyfill("apply", model, "long.csv", "-o", "-").stdout
-    monkeypatch.setattr(filling, "BATCH_ROWS", 4)
+    monkeypatch.setattr(fill_job, "BATCH_ROWS", 4)
     assert greyfill("apply", model, "long.csv", "-o", "-").stdout == whole
 
 

@@ -6,6 +6,8 @@ import json
 import polars as pl
 import pytest
 
+from greyfill import frames
+
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
 FILLED = b"""id,age,smear,size,dose,outcome\r
 007,34,neg,S,1.50,well\r
@@ -31,6 +33,20 @@ def test_only_holes_are_rewritten(greyfill, folder, listing):
         "wrote table.filled.csv",
     ):
         assert words in done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--test", "new.csv"), ("--save", "model")])
+@pytest.mark.parametrize("method", ["cgknn", "grey"])
+def test_a_table_is_encoded_once(greyfill, monkeypatch, method, more):
+    learned, encode = [], frames.encode
+
+    def counted(X, **options):
+        learned.append(options.get("schema") is None)
+        return encode(X, **options)
+
+    monkeypatch.setattr(frames, "encode", counted)
+    greyfill("impute", "table.csv", *ABOUT, "-m", method, *more)
+    assert sum(learned) == 1
 
 
 def test_pipe(greyfill, folder, listing):

@@ -1,17 +1,21 @@
 """The command ``greyfill``: parse, call one function, say what was written.
 
 ```
-options     what all commands share on the command line
-reading     FILE and the wishes about its columns ──> Sheet: features, labels, the rest
-choosing    a name and its settings ──> an imputer, or what is wrong with the choice
-filling     Sheet + imputer ──> a filled file and the numbers about it
-showing     the numbers ──> tables in a terminal
-errors      a user's mistake ──> one line and an exit code
+program     the commands, and what becomes of a mistake: one line and an exit code
+options     every option once, in groups: TableOptions, MethodChoice, OutputOptions
+sheet       FILE + TableOptions ──> Sheet: features, labels, the rest, notes
+fill_job    Sheet + MethodChoice ──> a fitted imputer, the filled features, numbers about them
+console     messages, tables and progress in a terminal
 ```
 
-One file for each group of commands, which only parses, and where the work is longer one that does
-it: imputing → jobs, applying → serving, inspecting → examining, comparing → matching, starting
-(demo, datasets) → bundled, reporting, reproducing. Heavy imports wait until a command runs.
+One module for each group of commands: impute_command (impute, fit), apply_command, inspect_command,
+compare_command, sensitivity_command, report_command (report, reproduce), demo_command (demo,
+datasets). ``with_options`` expands a parameter whose type is a dataclass into the options of its
+fields, so a command gets ``table: TableOptions`` and typer sees nine options.
+
+The path of ``greyfill impute``: program → options → impute_command → sheet (reads) → fill_job
+(encodes once, fits, fills) → console. What can be wrong is checked on the way before what takes
+long to load: options before files, names of columns before cells, all of them before scikit-learn.
 
 Data and ``--json`` go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a check failed,
 2 wrong usage or input, 130 interrupted, 141 the reader of a pipe went away, 143 terminated.

@@ -1,18 +1,41 @@
-"""What the commands share on the command line.
+"""The options of all commands: each is declared once, in groups that commands take as dataclasses.
 
 An option for several values is repeated; names of columns may also have commas between them.
 """
 
-from typing import Annotated
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from difflib import get_close_matches
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from greyfill.cli.errors import remember_debug
-from greyfill.imputers.registry import FILE_METHODS
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.registry import FILE_METHODS, METHODS, REGISTRY
+
+if TYPE_CHECKING:
+    from greyfill.cli.console import Console
 
 COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
-NO_VALUE = ""
-"""What the help shows behind an option that is given or not."""
+DEBUG = "greyfill.debug"
+STREAM = "-"
+MOST_NAMES = 12
+
+LARGE = 10_000
+"""From so many rows on, all cores work unless the user says otherwise."""
+
+BY_ITSELF = ("auto", "cv", "masked")
+LABEL_USES = ("donors", "weights", "predictor", "none")
+"""Not every method takes each of them; it says so itself."""
+
+K, LABELS, SAVE = "--k", "--labels", "--save"
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -20,144 +43,258 @@ def complete_method(incomplete: str) -> list[str]:
     return [name for name in FILE_METHODS if name.startswith(incomplete)]
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin.",
-    ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target", "-t", metavar="COLUMN", help="The class labels; never imputed.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical", "-c", metavar="COLUMNS",
-        help="Numbers that are codes of categories.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-Numeric = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--numeric", metavar="COLUMNS",
-        help="Quantities that look like identifiers, such as 007.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-Ordinal = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ordinal", metavar="COLUMNS",
-        help="Ordered values; COLUMN=low,mid,high gives the order.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-Ignored = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore", "--id", metavar="COLUMNS",
-        help="An identifier, or anything else to leave exactly as it is.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-NaValues = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na-values", metavar="WORD",
-        help="A word that means missing, such as '?' or -999. Empty cells always do. Repeatable.",
-        rich_help_panel=COLUMNS,
-    ),
-]  # fmt: skip
-Method = Annotated[
-    str,
-    typer.Option(
-        "--method", "-m", metavar="NAME", autocompletion=complete_method,
-        help="grey, the recommended one, tunes itself and uses labels if there are any; cgknn, "
-        "fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, mice, "
-        "missforest, mean do without.",
-        rich_help_panel=METHOD,
-    ),
-]  # fmt: skip
-Neighbors = Annotated[
-    str,
-    typer.Option(
-        "--k", "-k", metavar="auto|N", help="How many donors fill a hole.", rich_help_panel=METHOD
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels", metavar="USE",
-        help="What labels may do: donors (all), weights (only weigh columns), predictor (one more "
-        "column; mice and missforest), none.",
-        rich_help_panel=METHOD,
-    ),
-]  # fmt: skip
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", metavar="N",
-        help="Threads; -1 for all cores. By default all for large tables, one for small ones.",
-        rich_help_panel=METHOD,
-    ),
-]  # fmt: skip
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", min=0, metavar="N", help="Seed of all random draws.", rich_help_panel=METHOD
-    ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="OUT",
-        help="Where to write; - for stdout. By default NAME.filled.EXT beside the input.",
-        rich_help_panel=OUTPUT,
-    ),
-]  # fmt: skip
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", "-f", metavar=NO_VALUE, help="Replace existing files.", rich_help_panel=OUTPUT
-    ),
-]  # fmt: skip
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", metavar=NO_VALUE, help="Print the numbers as JSON.", rich_help_panel=OUTPUT
-    ),
-]  # fmt: skip
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet", "-q", metavar=NO_VALUE, help="Print nothing but errors.",
-        rich_help_panel=OUTPUT,
-    ),
-]  # fmt: skip
-Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug", metavar=NO_VALUE, callback=remember_debug, is_eager=True,
-        help="Show the traceback of an error.", rich_help_panel=OUTPUT,
-    ),
-]  # fmt: skip
-Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="Else found out.", rich_help_panel=TEXT),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal", metavar="CHAR", help="Decimal mark; else found out.", rich_help_panel=TEXT
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", metavar="NAME", help="Else found out.", rich_help_panel=TEXT),
-]
+def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
+    ctx.meta[DEBUG] = wanted
+    return wanted
+
+
+def option(panel: str | None, metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value, in a panel of the help."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def switch(help: str, *names: str, **more: Any) -> Any:
+    """An option about the output that is given or not; the help shows no value behind it."""
+    return option(OUTPUT, "", help, *names, **more)
+
+
+FILE = "CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin."
+File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
+JOBS = "Threads; -1 for all cores. By default all for large tables, one for small ones."
+Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
+Seed = Annotated[int, option(METHOD, "N", "Seed of all random draws.", "--seed", min=0)]
+OUT = "Where to write; - for stdout. By default NAME.filled.EXT beside the input."
+Output = Annotated[str | None, option(OUTPUT, "OUT", OUT, "--output", "-o")]
+CATEGORICAL = "Numbers that are codes of categories."
+NUMERIC = "Quantities that look like identifiers, such as 007."
+ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
+IGNORED = "An identifier, or anything else to leave exactly as it is."
+NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
+ABOUT_METHODS = (
+    "grey, the recommended one, tunes itself and uses labels if there are any; cgknn, fwgknn, "
+    "gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, mice, missforest, "
+    "mean do without."
+)
+ABOUT_LABELS = (
+    "What labels may do: donors (all), weights (only weigh columns), predictor (one more column; "
+    "mice and missforest), none."
+)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user says about the columns of a table, and about a CSV file.
+
+    Column options may hold several names with commas between them; a column whose own name has
+    a comma is found too.
+    """
+
+    target: Annotated[
+        str | None, option(COLUMNS, "COLUMN", "The class labels; never imputed.", "--target", "-t")
+    ] = None
+    categorical: Annotated[
+        Sequence[str], option(COLUMNS, "COLUMNS", CATEGORICAL, "--categorical", "-c")
+    ] = ()
+    numeric: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", NUMERIC, "--numeric")] = ()
+    ordinal: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", ORDINAL, "--ordinal")] = ()
+    ignored: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", IGNORED, "--ignore", "--id")] = ()
+    na_values: Annotated[Sequence[str], option(COLUMNS, "WORD", NA_VALUES, "--na-values")] = ()
+    delimiter: Annotated[str | None, option(TEXT, "CHAR", "Else found out.", "--delimiter")] = None
+    decimal: Annotated[
+        str | None, option(TEXT, "CHAR", "Decimal mark; else found out.", "--decimal")
+    ] = None
+    encoding: Annotated[str | None, option(TEXT, "NAME", "Else found out.", "--encoding")] = None
+
+    @property
+    def of_text(self) -> dict[str, Any]:
+        """What is said about cells and a CSV file, as the readers of files take it."""
+        names = ("na_values", "delimiter", "decimal", "encoding")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """A method and its settings, as the user gave them."""
+
+    method: Annotated[
+        str,
+        option(METHOD, "NAME", ABOUT_METHODS, "--method", "-m", autocompletion=complete_method),
+    ] = "cgknn"
+    k: Annotated[str, option(METHOD, "auto|N", "How many donors fill a hole.", "--k", "-k")] = (
+        "auto"
+    )
+    labels: Annotated[str | None, option(METHOD, "USE", ABOUT_LABELS, "--labels")] = None
+    jobs: Jobs = None
+    seed: Seed = 0
+
+    def check(self, *, saved: bool = False) -> None:
+        """Refuse what no table could make right."""
+        check_method(self.method, "--method", [m for m in METHODS if REGISTRY[m].for_files])
+        takes = REGISTRY[self.method].options
+        for name, is_given in ((K, self.n_neighbors != "auto"), (LABELS, self.labels is not None)):
+            if is_given and name not in takes:
+                raise InvalidParameterError(f"{name} has no meaning for the method {self.method}.")
+        if self.labels not in (None, *LABEL_USES):
+            raise InvalidParameterError(
+                f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"
+            )
+        check_jobs_option(self.jobs)
+        if saved and SAVE not in takes:
+            raise InvalidParameterError(
+                f"The method {self.method} cannot be saved (--save). Choose another one, such as "
+                "cgknn."
+            )
+
+    @property
+    def n_neighbors(self) -> int | str:
+        """How many donors fill a hole, or how that is found out."""
+        if self.k not in BY_ITSELF and not (self.k.isdecimal() and int(self.k) > 0):
+            raise InvalidParameterError(f"--k must be a positive number or auto, not {self.k!r}.")
+        return self.k if self.k in BY_ITSELF else int(self.k)
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether the method cannot do without labels."""
+        return (self.labels or "donors") in REGISTRY[self.method].class_uses
+
+
+def threads(jobs: int | None, n_rows: int) -> int:
+    """How many threads work on a table of so many rows."""
+    return jobs or (-1 if n_rows >= LARGE else 1)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is replaced, and what is printed."""
+
+    force: Annotated[bool, switch("Replace existing files.", "--force", "-f")] = False
+    json: Annotated[bool, switch("Print the numbers as JSON.", "--json")] = False
+    quiet: Annotated[bool, switch("Print nothing but errors.", "--quiet", "-q")] = False
+    debug: Annotated[
+        bool,
+        switch("Show the traceback of an error.", "--debug", callback=_set_debug, is_eager=True),
+    ] = False
+
+    def console(self) -> Console:
+        """Where messages go: to stderr, or nowhere."""
+        from greyfill.cli.console import Console
+
+        return Console.on_stderr(self.quiet or self.json)
+
+    def print_json(self, numbers: Any) -> None:
+        """JSON on stdout, for machines that want it."""
+        if self.json:
+            is_unicode = "utf" in (sys.stdout.encoding or "").lower()
+            text = json.dumps(numbers, ensure_ascii=not is_unicode, allow_nan=False, indent=2)
+            sys.stdout.write(text + "\n")
+
+
+@dataclass(frozen=True)
+class Without:
+    """Fields of a group that a command has no use for; they keep their defaults."""
+
+    names: tuple[str, ...]
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Put the fields of a dataclass in the place of each parameter that has one for its type.
+
+    typer sees one flat signature, ordered by panel, a command's own options first; the command
+    gets instances. ``Annotated[Group, Without(...)]`` leaves out some fields.
+    """
+    own: list[Parameter] = []
+    groups: dict[str, tuple[type, list[Parameter]]] = {}
+    for parameter in signature(command, eval_str=True).parameters.values():
+        group, *more = get_args(parameter.annotation) or (parameter.annotation,)
+        if is_dataclass(group) and isinstance(group, type):
+            omitted = more[0].names if more else ()
+            parts = signature(group, eval_str=True).parameters.values()
+            kept = [_for_typer(part) for part in parts if part.name not in omitted]
+            groups[parameter.name] = group, kept
+        else:
+            own.append(_for_typer(parameter))
+    flat = [*own, *(part for _, parts in groups.values() for part in parts)]
+
+    several = [p.name for p in flat if get_args(p.annotation)[0] == list[str] | None]
+
+    def run(**given: Any) -> None:
+        given |= {name: given[name] or () for name in several}
+        for name, (group, parts) in groups.items():
+            given[name] = group(**{part.name: given.pop(part.name) for part in parts})
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = Signature(sorted(flat, key=_panel))  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return run
+
+
+def _for_typer(parameter: Parameter) -> Parameter:
+    """A keyword with a type that typer takes: a list for several values, or None."""
+    kind, option = get_args(parameter.annotation)
+    if get_origin(kind) is Sequence:
+        several = Annotated[list[str] | None, option]
+        parameter = parameter.replace(annotation=several, default=None)
+    return parameter.replace(kind=Parameter.KEYWORD_ONLY)
+
+
+def _panel(parameter: Parameter) -> int:
+    panels = (None, COLUMNS, METHOD, OUTPUT, TEXT)
+    return panels.index(get_args(parameter.annotation)[1].rich_help_panel)
+
+
+def check_method(name: str, option: str, known: Iterable[str]) -> None:
+    """Refuse a method that is none of those known."""
+    if name not in known:
+        raise InvalidParameterError(
+            f"No method is called {name!r} ({option}). "
+            + did_you_mean(name, known, "There are", most=99).replace("'", "")
+        )
+
+
+def check_jobs_option(jobs: int | None) -> None:
+    """Refuse a number of threads or processes that means nothing."""
+    if jobs == 0:
+        raise InvalidParameterError("--jobs 0 cannot work; give a number, or -1 for all cores.")
+
+
+def beside(name: str, word: str, extension: str | None = None) -> str:
+    """The name of a file beside another one; the standard stream has no beside.
+
+    >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
+    ('data/votes.filled.csv.gz', 'votes.report.html')
+    >>> beside("-", "filled"), beside("votes", "filled")
+    ('-', 'votes-filled')
+    """
+    from greyfill.files.formats import layout_of
+
+    path = Path(name)
+    if name == STREAM or not path.name:
+        return name
+    layout = layout_of(name)
+    outer = path.suffix if layout.compression else ""
+    path = path.with_suffix("") if outer else path
+    inner = path.suffix if layout.format else ""
+    ending = inner + outer if extension is None else extension
+    if not ending:  # a dot would make the word an extension, and an unknown one
+        return os.fspath(path.with_name(f"{path.name}-{word}"))
+    return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))
+
+
+def did_you_mean(
+    word: str, known: Iterable[str], what: str = "It has", most: int = MOST_NAMES
+) -> str:
+    """A guess at what was meant, and what there is.
+
+    >>> did_you_mean("clas", ["age", "class"])
+    "Did you mean 'class'? It has 'age', 'class'."
+    >>> did_you_mean("x", ["age"])
+    "It has 'age'."
+    """
+    names = list(known)
+    folded = {name.casefold(): name for name in reversed(names)}
+    near = get_close_matches(word.casefold(), list(folded), n=3, cutoff=0.6)
+    guess = " or ".join(repr(folded[name]) for name in near)
+    shown = ", ".join(map(repr, names[:most]))
+    end = ", …" if len(names) > most else "."
+    return (f"Did you mean {guess}? " if guess else "") + f"{what} {shown}{end}"

@@ -2,8 +2,8 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -19,10 +19,14 @@ from greyfill.files.tokens import (
     CellGrid,
     Offsets,
     find_delimiter,
+    header_names,
     lay_out_parts,
     quoted_if_needed,
 )
 from greyfill.table import Ints
+
+ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
+"""All names of columns → those of text, and those of numbers."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class CsvOptions:
     decimal: str | None = None
     encoding: str | None = None
     learned: LearnedTypes | None = None
+    choose_types: ChooseTypes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +131,11 @@ class CsvReader:
         sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
         self.delimiter = find_delimiter(sample, options.delimiter)
         marks = _possible_marks(self.delimiter, options.decimal)
+        if options.choose_types is not None:
+            names = header_names(sample, self.delimiter, self.encoding.newline, file)
+            texts, numbers = options.choose_types(names or next(iter(self.grids())).names)
+            given = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
+            self._options = replace(options, **given)  # type: ignore[arg-type]
         self.height = 0
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())

@@ -10,7 +10,7 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
-from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
 from greyfill.files.inputs import BLOCK, Input, shown
@@ -267,6 +267,7 @@ def read(
     decimal: str | None = None,
     encoding: str | None = None,
     format: Format | None = None,
+    choose_types: ChooseTypes | None = None,
 ) -> Source:
     r"""Read a table with holes.
 
@@ -287,6 +288,9 @@ def read(
         As found by looking at a CSV file, unless given.
     format
         The format, whatever the name says.
+    choose_types
+        Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
+        columns, before any cell is read. Only for CSV.
 
     Examples
     --------
@@ -319,8 +323,9 @@ def read(
     words = _tuple(na_values)
     if found is Format.CSV:
         options = CsvOptions(
-            words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding
-        )
+            words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
+            choose_types=choose_types,
+        )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv)
     frame, notes = read_typed(raw, found, shown(name), words)

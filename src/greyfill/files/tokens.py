@@ -10,12 +10,12 @@ between two cells, and `lay_out_parts` cuts a text into grids of whole rows.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill._search.jit import exact
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Ints
 
@@ -65,7 +65,8 @@ def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
     end = line_end(body) if newline is None else newline
     if len(body) <= SMALL:
         return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
-    return Tokens(*_tokenize(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
+    compiled, _ = _compiled()
+    return Tokens(*compiled(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
 
 
 def line_end(body: bytes) -> int:
@@ -85,7 +86,8 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
     if len(body) <= SMALL:
         joined: Bytes = _join_contents(body, starts, ends)
     else:
-        joined = _join(np.frombuffer(body, dtype=np.uint8), starts, ends)
+        _, join = _compiled()
+        joined = join(np.frombuffer(body, dtype=np.uint8), starts, ends)
     return joined.tobytes().decode().split("\0")
 
 
@@ -149,8 +151,12 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
     return out[:w]
 
 
-_tokenize = exact(_tokenize_bytes)
-_join = exact(_join_contents)
+@cache
+def _compiled() -> tuple[Any, Any]:
+    """Both, compiled: numba takes its time to load, and small files do without."""
+    from greyfill._search.jit import exact
+
+    return exact(_tokenize_bytes), exact(_join_contents)
 
 
 def find_delimiter(body: bytes, given: str | None = None) -> str:
@@ -253,6 +259,19 @@ def lay_out_parts(
         raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
     if not n_rows:
         raise InvalidDataError(f"{file} has column names but no rows.")
+
+
+def header_names(sample: bytes, delimiter: str, newline: int, file: str) -> tuple[str, ...]:
+    r"""The column names, from the first bytes of a text; none if their line does not end there.
+
+    >>> header_names(b"\na,b\n1,", ",", 10, "small.csv")
+    ('a', 'b')
+    """
+    body = sample[:SAMPLE]
+    tokens, _ = _complete(tokenize(body, delimiter, newline), body, newline)
+    if tokens.is_blank.all():
+        return ()
+    return _Part(file, body, tokens, newline, 1).names(int(np.argmin(tokens.is_blank)))
 
 
 def _whole_records(

@@ -3,6 +3,8 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,6 +42,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     _flagged: Bools
 
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
+    _progress: ClassVar[Any] = None
 
     def __init__(
         self,
@@ -95,7 +98,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
-        origin, mask, filled = self._learn(X, y)
+        return self._fit_opened(X, y)
+
+    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any] | None = None) -> Any:
+        """Learn from X and fill it; ``opened`` is what `_open_training` made of it, if it ran."""
+        origin, mask, filled = self._learn(X, y, opened)
         result = self._restore(origin, mask, filled)
         self._reported = X, result, y
         return result
@@ -190,11 +197,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         tags.target_tags.required = self._needs_labels
         return tags
 
-    def _learn(self, X: Any, y: Any) -> tuple[Any, Bools, Floats]:
+    def _learn(
+        self, X: Any, y: Any, opened: tuple[Table, Any] | None = None
+    ) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
         with self._all_or_nothing():
             self._check_flags()
-            table, origin = self._open_training(X)
+            table, origin = opened or self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             frames.warn_of_target(y, origin.schema.names)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
@@ -305,7 +314,18 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise InvalidParameterError(f"no column {column!r} with observed values; have {names}")
         return j, int(self._kept[:j].sum())
 
+    @contextmanager
+    def _reporting_to(self, progress: Callable[[str], None] | None) -> Iterator[None]:
+        """Hand each message about the work to a function, too."""
+        self.__dict__["_progress"] = progress
+        try:
+            yield
+        finally:
+            self.__dict__.pop("_progress", None)
+
     def _report(self, message: str) -> None:
-        """Print how the work goes on stderr, with ``verbose``."""
+        """Tell how the work goes: to whoever shows it, and on stderr if ``verbose`` says so."""
+        if self._progress is not None:
+            self._progress(message)
         if self.verbose:
             print(f"[{type(self).__name__}] {message}", file=sys.stderr)

@@ -14,14 +14,25 @@ from greyfill.exceptions import InvalidParameterError
 
 Engine = Literal["recipe", "grey", "chained", "peer", "sklearn"]
 
+OPTIONS: dict[Engine, tuple[str, ...]] = {
+    "recipe": ("--k", "--labels", "--save"),
+    "grey": ("--labels", "--save"),
+    "chained": ("--labels", "--save"),
+    "peer": (),
+    "sklearn": (),
+}
+"""What the methods of an engine take on the command line."""
+
 
 @dataclass(frozen=True)
 class Method:
     """One row of the table.
 
-    ``maker`` is the class, or a function of `peers`. ``draws`` tells whether it gives several
-    imputations for ``greyfill.pool``, ``for_files`` whether it fills all holes and adds no column,
-    and ``package`` what must be installed beyond greyfill's own needs.
+    ``maker`` is the class, or a function of `peers`. ``class_uses`` are the uses of labels for
+    which it cannot do without them, ``draws`` tells whether it gives several imputations for
+    ``greyfill.pool``, ``for_files`` whether it fills all holes and adds no column, and ``package``
+    what must be installed beyond greyfill's own needs. ``takes`` are the options of the command
+    that have a meaning for it, if they are not those of its engine.
     """
 
     name: str
@@ -29,10 +40,21 @@ class Method:
     engine: Engine
     sentence: str
     paper: str = ""
-    needs_labels: bool = False
+    class_uses: tuple[str, ...] = ()
     draws: bool = False
     for_files: bool = True
     package: str | None = None
+    takes: tuple[str, ...] | None = None
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether it cannot do without labels, used as its defaults say."""
+        return "donors" in self.class_uses
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of the command that have a meaning for it."""
+        return OPTIONS[self.engine] if self.takes is None else self.takes
 
     def resolve(self) -> Any:
         """The class or function that makes the imputer, imported now."""
@@ -48,17 +70,17 @@ REGISTRY: dict[str, Method] = {
         Method(
             "cgknn", "CGKNNImputer", "recipe",
             "Grey neighbors of the same class, columns weighted by what they tell about it.",
-            "Choudhury and Kosorok 2020", needs_labels=True,
+            "Choudhury and Kosorok 2020", class_uses=("donors", "weights"),
         ),
         Method(
             "fwgknn", "FWGKNNImputer", "recipe",
             "The same, columns weighted anew by what they tell about each column with holes.",
-            "Pan et al. 2015", needs_labels=True,
+            "Pan et al. 2015", class_uses=("donors",),
         ),
         Method(
             "gknn", "GKNNImputer", "recipe",
             "Grey neighbors of the same class, all columns alike, plain mean and mode.",
-            "Zhang 2012", needs_labels=True,
+            "Zhang 2012", class_uses=("donors",),
         ),
         Method(
             "gbnn", "GBNNImputer", "recipe",
@@ -67,7 +89,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "miknn", "MIKNNImputer", "recipe",
             "Neighbors among all rows, columns weighted by what they tell about the class.",
-            "García-Laencina et al. 2009", needs_labels=True,
+            "García-Laencina et al. 2009", class_uses=("donors", "weights"),
         ),
         Method(
             "iknn", "IKNNImputer", "recipe",
@@ -87,12 +109,12 @@ REGISTRY: dict[str, Method] = {
         Method(
             "mice", "MICEImputer", "chained",
             "Chained regressions, each hole drawn from the model of its column.",
-            "van Buuren 2018", draws=True,
+            "van Buuren 2018", class_uses=("predictor",), draws=True,
         ),
         Method(
             "missforest", "MissForestImputer", "chained",
             "Chained random forests, one for each column with holes.",
-            "Stekhoven and Bühlmann 2012",
+            "Stekhoven and Bühlmann 2012", takes=("--save",),
         ),
         Method(
             "grey", "GreyImputer", "grey",
@@ -102,7 +124,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "sklearn_knn", "sklearn_knn", "sklearn",
             "scikit-learn's KNNImputer on scaled numbers and indicators of levels.",
-            "Troyanskaya et al. 2001",
+            "Troyanskaya et al. 2001", takes=("--k",),
         ),
         Method(
             "sklearn_iterative", "sklearn_iterative", "sklearn",
@@ -115,7 +137,7 @@ REGISTRY: dict[str, Method] = {
         ),
         Method(
             "class_mean", "ClassMeanImputer", "peer", "The mean or mode of the row's class.",
-            needs_labels=True,
+            class_uses=("donors",),
         ),
         Method(
             "hot_deck", "HotDeckImputer", "peer", "A random observed value of the column."

@@ -25,7 +25,6 @@ from typing import Any
 
 from greyfill.exceptions import PersistenceError
 from greyfill.persistence.archive import MAX_BYTES, read_archive, write_archive
-from greyfill.persistence.codec import decode_tree, encode_tree
 
 __all__ = ["load", "save"]
 
@@ -43,6 +42,8 @@ def save(imputer: Any, path: str | Path) -> None:
     ...     load(path).transform(X)[1].tolist()
     [1.1, 2.0]
     """
+    from greyfill.persistence.codec import encode_tree
+
     tree, members = encode_tree(imputer)
     write_archive(_as_path(path), type(imputer).__name__, tree, members)
 
@@ -67,6 +68,8 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     """
     source = _as_path(path)
     tree, members = read_archive(source, max_bytes)
+    from greyfill.persistence.codec import decode_tree  # all types, after the file is checked
+
     return decode_tree(tree, members, source)
 
 

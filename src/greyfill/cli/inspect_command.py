@@ -1,47 +1,64 @@
-"""A sheet → its kinds, holes, patterns, Little's test, and information about the target."""
+"""``greyfill inspect``: what is in a table, where its holes are, what it tells of the target."""
 
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
-from rich.console import Console
-from rich.text import Text
+import math
+from typing import TYPE_CHECKING, Annotated, Any
 
-from greyfill import frames
-from greyfill.cli.filling import Numbers, kind_of
-from greyfill.cli.names import called
-from greyfill.cli.noting import doubts, notes_on
-from greyfill.cli.reading import Sheet
-from greyfill.cli.showing import bar, grid, name_of
-from greyfill.information import class_information
-from greyfill.missingness import little_test
-from greyfill.report.column_summary import patterns
-from greyfill.report.summary import (
-    INFORMATION_ROWS,
-    TEST_COLUMNS,
-    TEST_PASSES,
-    TEST_PATTERNS,
-    TEST_ROWS,
-)
-from greyfill.table import Floats, Ints, Kind, Table
-from greyfill.targets import Meaning, read_target
+from greyfill.cli import options as o
+from greyfill.cli.options import OutputOptions, TableOptions, Without
 from greyfill.text import clean, count, number, plural, share, tidy
+
+if TYPE_CHECKING:
+    from greyfill.cli.console import Console, Numbers
+    from greyfill.cli.sheet import Sheet
+    from greyfill.table import Ints
 
 MOST_SHOWN = 6
 MOST_COLUMNS = 100
 VERDICTS = (
     (0.01, "the holes do not look completely random"),
     (0.05, "weak signs that the holes are not completely random"),
-    (np.inf, "no sign against holes completely at random"),
+    (math.inf, "no sign against holes completely at random"),
 )
+
+
+@o.with_options
+def inspect(
+    file: o.File,
+    table: TableOptions,
+    printing: Annotated[OutputOptions, Without(("force", "quiet"))],
+) -> None:
+    """Show the columns of a table, their holes, and what they tell about the target."""
+    from greyfill.cli.console import Console, page
+    from greyfill.cli.sheet import read_sheet
+
+    console = Console.on_stderr()
+    sheet = read_sheet(file, table, console)
+    with console.working(f"looking at {sheet.name}"):
+        numbers = examine(sheet)
+    printing.print_json(numbers)
+    if not printing.json:
+        show(numbers, page())
 
 
 def examine(sheet: Sheet) -> Numbers:
     """What can be told about a table without filling it."""
+    from greyfill import frames
+    from greyfill.cli.fill_job import describe
+    from greyfill.report.column_summary import patterns
+    from greyfill.report.summary import missing_at_random, sampled_information
+
     table, origin = frames.encode(sheet.X, **sheet.kinds)
     codes, classes = _classes(sheet)
-    bits = _information(table, codes)
-    missing, fields = table.missing, origin.schema.fields
-    found = patterns(missing, [field.name for field in fields])
+    bits = None if codes is None else sampled_information(table, codes)[0]
+    missing, names = table.missing, origin.schema.names
+    found = patterns(missing, list(names))
+    columns = describe(origin.schema, dict(zip(names, missing.sum(axis=0).tolist(), strict=True)))
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        column["share"] = tidy(float(missing[:, j].mean()))
+        column["values"] = sheet.source.frame[name].drop_nulls().n_unique()
+        column["bits"] = None if bits is None else tidy(bits[j])
     return {
         "input": sheet.source.name,
         "format": sheet.source.format.value,
@@ -51,44 +68,35 @@ def examine(sheet: Sheet) -> Numbers:
         "rows_with_holes": int(missing.any(axis=1).sum()),
         "target": sheet.target,
         "classes": classes,
-        "columns": [
-            {
-                "name": field.name,
-                "kind": kind_of(field),
-                "type": field.family.value,
-                "holes": int(missing[:, j].sum()),
-                "share": tidy(float(missing[:, j].mean())),
-                "values": sheet.source.frame[field.name].drop_nulls().n_unique(),
-                "bits": None if bits is None else tidy(bits[j]),
-            }
-            for j, field in enumerate(fields)
-        ],
+        "columns": columns,
         "ignored": list(sheet.ignored),
         "patterns": found,
-        "little_test": _little(table, found["count"]),
-        "notes": [*sheet.source.notes, *notes_on(sheet), *doubts(sheet, fields)],
+        "little_test": missing_at_random(table, found["count"]),
+        "notes": sheet.notes(origin.schema.fields),
     }
 
 
-def show(numbers: Numbers, console: Console) -> None:
+def show(numbers: Numbers, page: Console) -> None:
     """Print it for a person."""
-    console.print(
-        Text(
-            f"{clean(called(numbers['input']), most=4000)}: {plural(numbers['rows'], 'row')}, "
-            f"{plural(numbers['holes'], 'hole')} ({share(numbers['share'])} of the cells), "
-            f"{plural(numbers['rows_with_holes'], 'row')} with holes",
-            "bold",
-        ),
-        soft_wrap=True,
+    from rich.text import Text
+
+    from greyfill.cli.console import source_of
+
+    page.say(
+        f"{source_of(numbers)}: {plural(numbers['rows'], 'row')}, "
+        f"{plural(numbers['holes'], 'hole')} ({share(numbers['share'])} of the cells), "
+        f"{plural(numbers['rows_with_holes'], 'row')} with holes",
+        "bold",
     )
-    console.print(_columns(numbers))
+    page.show(_columns(numbers))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
-        console.print(Text(line), soft_wrap=True)
-    for note in numbers["notes"]:
-        console.print(Text.assemble(("note: ", "yellow"), clean(note, most=500)), soft_wrap=True)
+        page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
+    page.show_notes(numbers["notes"])
 
 
 def _columns(numbers: Numbers) -> Any:
+    from greyfill.cli.console import bar, grid, name_of
+
     heads = ["column", "kind", "values", "holes", "share"]
     informed = numbers["target"] is not None
     table = grid(*heads, *(["bits"] if informed else []), words=2)
@@ -100,8 +108,7 @@ def _columns(numbers: Numbers) -> Any:
         cells.append(share(c["share"]))
         if informed:
             bits = c["bits"]
-            told = ["–", ""] if bits is None else [f"{bits:.3f}", bar(bits / most)]
-            cells += told
+            cells += ["–", ""] if bits is None else [f"{bits:.3f}", bar(bits / most)]
         table.add_row(*cells)
     return table
 
@@ -148,6 +155,10 @@ def _little_lines(numbers: Numbers) -> list[str]:
 
 def _classes(sheet: Sheet) -> tuple[Ints | None, list[Numbers]]:
     """Class codes of the rows and the classes with their sizes; none for measurements."""
+    import numpy as np
+
+    from greyfill.targets import Meaning, read_target
+
     if sheet.y is None:
         return None, []
     target = read_target(sheet.y)
@@ -157,27 +168,3 @@ def _classes(sheet: Sheet) -> tuple[Ints | None, list[Numbers]]:
     sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
     order = np.argsort(-sizes, kind="stable")
     return codes, [{"name": str(labels[c]), "rows": int(sizes[c])} for c in order]
-
-
-def _information(table: Table, codes: Ints | None) -> Floats | None:
-    if codes is None:
-        return None
-    rows = np.flatnonzero(codes >= 0)
-    if len(rows) > INFORMATION_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, INFORMATION_ROWS).astype(np.intp)]
-    return class_information(table.rows(rows), codes[rows])
-
-
-def _little(table: Table, n_patterns: int) -> Numbers | None:
-    """Little's test where it means something and is cheap; else None."""
-    sizes = [c.n_levels - 1 if c.kind is Kind.CATEGORICAL else 1 for c in table.columns]
-    has_numbers = any(c.kind is Kind.NUMERIC for c in table.columns)
-    has_holes = table.missing.any() and not table.missing.all()
-    cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
-    if not (has_numbers and has_holes and cheap) or sum(sizes) > TEST_COLUMNS:
-        return None
-    try:
-        test = little_test(table, max_iter=TEST_PASSES)
-    except np.linalg.LinAlgError:
-        return None
-    return {"statistic": round(test.statistic, 4), "dof": test.dof, "p_value": test.p_value}

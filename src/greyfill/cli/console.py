@@ -1,0 +1,175 @@
+"""What a command prints: messages, notes, tables, and signs of life in a terminal."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console as RichConsole
+from rich.console import RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from greyfill.cli.options import STREAM
+from greyfill.text import clean, count, plural
+
+MOST_CHARACTERS = 8_000
+MOST_COLUMNS = 30
+
+Numbers = dict[str, Any]
+Update = Callable[[str], None]
+
+
+class Console:
+    """Prints lines and tables in which no name of a file or a column steers the terminal."""
+
+    def __init__(self, console: RichConsole) -> None:
+        self.console = console
+
+    @classmethod
+    def on_stderr(cls, quiet: bool = False) -> Self:
+        """Messages, or none at all."""
+        return cls(RichConsole(file=sys.stderr, quiet=quiet, highlight=False))
+
+    @property
+    def in_terminal(self) -> bool:
+        """Whether a bar would be seen."""
+        return self.console.is_terminal and not self.console.quiet
+
+    def say(self, message: str, style: str = "") -> None:
+        """One line, however long."""
+        self.console.print(Text(clean(message, most=MOST_CHARACTERS), style), soft_wrap=True)
+
+    def show(self, table: Table) -> None:
+        """A table."""
+        self.console.print(table)
+
+    def show_notes(self, notes: Iterable[str]) -> None:
+        """What the user should know about a table or a run."""
+        for note in notes:
+            text = Text.assemble(("note: ", "yellow"), clean(note, most=500))
+            self.console.print(text, soft_wrap=True)
+
+    def show_columns(self, numbers: Numbers, *counts: str) -> None:
+        """The table of the columns with holes, under a line about the file."""
+        chosen = [c for c in numbers["columns"] if c["holes"]]
+        self.say(
+            f"{source_of(numbers)}: {plural(numbers['rows'], 'row')}, "
+            f"{plural(numbers['holes'], 'hole')} in {len(chosen)} of "
+            f"{plural(len(numbers['columns']), 'column')}",
+            "bold",
+        )
+        if not chosen:
+            return
+        table = grid("column", "kind", *counts, words=2)
+        for column in chosen[:MOST_COLUMNS]:
+            cells = [count(column[key]) for key in counts]
+            table.add_row(name_of(column["name"]), column["kind"], *cells)
+        self.show(table)
+        if len(chosen) > MOST_COLUMNS:
+            self.say(f"… and {plural(len(chosen) - MOST_COLUMNS, 'more column')}")
+
+    def show_written(self, name: str, what: str = "") -> None:
+        """The last line about a file; what went to stdout needs none."""
+        if name == STREAM:
+            return
+        about = f" ({what})" if what else ""
+        self.console.print(
+            Text.assemble(("wrote ", "green"), clean(name, most=4000), about), soft_wrap=True
+        )
+
+    @contextmanager
+    def working(self, message: str) -> Iterator[Update | None]:
+        """Show that something is going on; what this yields, if anything, shows how far it is."""
+        if not self.in_terminal:
+            yield None
+            return
+        shown = clean(message)
+        with self.console.status(Text(shown)) as status:
+            yield lambda line: status.update(Text(f"{shown}: {clean(line)}"))
+
+    @contextmanager
+    def counting(self, message: str, total: int) -> Iterator[Callable[[int], None]]:
+        """A bar that is moved on by what it yields."""
+        if not self.in_terminal:
+            yield lambda done: None
+            return
+        name = TextColumn("{task.description}", markup=False)  # a name may hold brackets
+        columns = (name, BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            task = bar.add_task(clean(message), total=total)
+            yield lambda done: bar.advance(task, done)
+
+
+def page() -> Console:
+    """Where a result goes that was asked for: stdout, no narrower than a page of a log."""
+    console = RichConsole(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = RichConsole(file=sys.stdout, highlight=False, width=110)
+    return Console(console)
+
+
+def print_overview(
+    title: str, rows: list[list[str]], remarks: Iterable[str], words: int = 0, style: str = ""
+) -> None:
+    """A result for a person: a title, a table whose first row has the heads, and remarks."""
+    console, table = page(), grid(*rows[0], words=words)
+    for column in table.columns:
+        column.no_wrap = words == 0  # names may be long, numbers are not
+    for first, *others in rows[1:]:
+        table.add_row(Text(first, "cyan" if words else ""), *others)
+    console.say(clean(title, most=500), "bold")
+    console.show(table)
+    for remark in remarks:
+        console.say(clean(remark, most=500), style)
+
+
+def grid(*heads: str, words: int = 1) -> Table:
+    """A plain table; the first columns hold words, the others numbers to the right."""
+    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
+    for place, head in enumerate(heads):
+        side = "left" if place < words else "right"
+        table.add_column(head, justify=side, overflow="fold", no_wrap=place >= words)  # type: ignore[arg-type]
+    return table
+
+
+def name_of(column: str) -> Text:
+    """A name from a file, safe in a terminal."""
+    return Text(clean(column, most=60), "cyan")
+
+
+def source_of(numbers: Numbers) -> str:
+    """The file that numbers are about, safe in a terminal."""
+    return "standard input" if numbers["input"] == STREAM else clean(numbers["input"], most=4000)
+
+
+def how(numbers: Numbers) -> str:
+    """The method, k, passes and time in one line.
+
+    >>> how({"method": "cgknn", "k": 7, "k_tried": 12, "passes": 4, "stable": True, "seconds": 2})
+    'cgknn: k = 7, the best of 12 tried; stable after 4 passes; 2.0 s'
+    """
+    parts = []
+    if numbers["k"] is not None:
+        tried = numbers["k_tried"]
+        best = f", the best of {tried} tried" if tried > 1 else ""
+        parts.append(f"k = {numbers['k']}{best}")
+    if numbers["passes"] is not None:
+        passes = plural(numbers["passes"], "pass", "passes")
+        state = {True: "stable after ", False: "not stable after "}.get(numbers["stable"], "")
+        parts.append(state + passes)
+    parts.append(f"{numbers['seconds']:.1f} s")
+    return f"{numbers['method']}: {'; '.join(parts)}"
+
+
+def bar(share: float, width: int = 12) -> RenderableType:
+    """A share as a bar.
+
+    >>> bar(0.5, 4)
+    <text '██' [] 'cyan'>
+    """
+    eighths = round(8 * width * min(max(share, 0.0), 1.0))
+    whole, rest = divmod(eighths, 8)
+    return Text("█" * whole + " ▏▎▍▌▋▊▉"[rest].strip(), "cyan")

@@ -1,0 +1,303 @@
+"""``greyfill impute`` and ``greyfill fit``: a table is filled, its imputer saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from greyfill.cli import options as o
+from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, option, switch
+from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.text import clean, plural
+
+if TYPE_CHECKING:
+    from greyfill import files
+    from greyfill.cli.console import Console, Numbers
+    from greyfill.cli.fill_job import FilledSheet
+    from greyfill.cli.sheet import Sheet
+
+REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+TESTS = "New rows to fill without labels, from the rows of FILE. Repeatable."
+CHUNKED = (
+    "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
+    "Run again after a crash to go on. Needs the extra \\[dask]."
+)
+
+
+@dataclass(frozen=True)
+class ImputeJob:
+    """The files that one ``impute`` reads and writes."""
+
+    file: o.File
+    tests: Annotated[Sequence[str], option(None, "FILE", TESTS, "--test")] = ()
+    output: o.Output = None
+    report: Annotated[
+        str | None, option(OUTPUT, "PAGE", "Write a report: .html, .md or .json.", "--report")
+    ] = None
+    model: Annotated[
+        str | None,
+        option(OUTPUT, "MODEL", "Save the fitted imputer for greyfill apply.", "--save"),
+    ] = None
+    chunked: Annotated[bool, switch(CHUNKED, "--chunked")] = False
+    dry_run: Annotated[
+        bool, switch("Say what would be done, and write nothing.", "--dry-run", "-n")
+    ] = False
+
+    def run(self, table: TableOptions, choice: MethodChoice, printing: OutputOptions) -> None:
+        """Check, read, fill, write, tell."""
+        choice.check(saved=self.model is not None)
+        self._check(printing)
+        from greyfill.cli.sheet import read_sheet
+
+        console = printing.console()
+        sheet = read_sheet(self.file, table, console, choice)
+        if self.dry_run:
+            numbers = self._plan(sheet, choice, console)
+        elif any(sheet.holes().values()) or self.tests or self.report or self.model:
+            numbers = self._fill(sheet, table, choice, printing.force, console)
+        else:
+            numbers = self._copy(sheet, printing.force, console)
+        printing.print_json(numbers)
+
+    @property
+    def out(self) -> str:
+        """Where the filled table goes."""
+        return o.beside(self.file, "filled") if self.output is None else self.output
+
+    def _fill(
+        self, sheet: Sheet, table: TableOptions, choice: MethodChoice, force: bool, console: Console
+    ) -> Numbers:
+        from greyfill.cli.console import how
+        from greyfill.cli.fill_job import FillJob, learned_from
+        from greyfill.cli.sheet import open_new
+
+        job = FillJob(sheet, choice)
+        learned = learned_from(job.schema, sheet.source.styles, table.na_values)
+        for_tests = replace(table, na_values=())  # a word of the table need not be in them
+        with ExitStack() as opened:
+            tests = [
+                opened.enter_context(open_new(name, for_tests, job.schema, learned, console))
+                for name in self.tests
+            ]
+            filled = job.run(console)
+            numbers = filled.numbers(choice.method)
+            console.show_columns(numbers, "holes", "filled")
+            console.say(how(numbers))
+            for fallback in numbers["fallbacks"]:
+                console.say(f"fall-back: {fallback['text']}")
+            console.show_notes(numbers["notes"])
+            complete = sheet.source.frame.with_columns(filled.features)
+            sheet.source.write(complete, self.out, force=force)
+            console.show_written(self.out)
+            told = [_fill_test(filled, new, force, console) for new in tests]
+        if self.report is not None:
+            write_report(filled, self.report, force, console)
+        if self.model is not None:
+            filled.imputer.save(self.model)
+            console.show_written(self.model, f"for greyfill apply {self.model} FILE")
+        outputs = {"output": self.out, "report": self.report, "model": self.model}
+        return numbers | outputs | {"tests": told}
+
+    def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
+        from greyfill.cli.fill_job import describe, schema_of
+
+        schema, holes, empty = schema_of(sheet), sheet.holes(), sheet.empty
+        numbers = {
+            "input": sheet.source.name,
+            "method": choice.method,
+            "target": sheet.target,
+            "labels": choice.labels,
+            "k": choice.k,
+            "rows": sheet.source.frame.height,
+            "holes": sum(holes.values()),
+            "to_fill": sum(n for c, n in holes.items() if c not in empty),
+            "columns": describe(schema, holes),
+            "ignored": list(sheet.ignored),
+            "notes": sheet.notes(schema.fields),
+            "would_write": [out.name for out in self._written()],
+        }
+        _show_plan(console, numbers)
+        return numbers
+
+    def _copy(self, sheet: Sheet, force: bool, console: Console) -> Numbers:
+        sheet.source.write(sheet.source.frame, self.out, force=force)
+        console.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
+        notes = list(sheet.source.notes)
+        console.show_notes(notes)
+        console.show_written(self.out)
+        done = {"input": self.file, "rows": sheet.source.frame.height, "holes": 0, "filled": 0}
+        return done | {"copied": True, "output": self.out, "notes": notes}
+
+    def _written(self) -> list[files.Output]:
+        from greyfill.files import Output
+
+        tests = [Output(o.beside(name, "filled"), name) for name in self.tests]
+        others = [Output(name) for name in (self.report, self.model) if name is not None]
+        return [Output(self.out, self.file), *tests, *others]
+
+    def _check(self, printing: OutputOptions) -> None:
+        """Refuse what could not be read or written, before any work is done for it."""
+        from greyfill.cli.sheet import check_exist
+        from greyfill.files import Output, check_outputs
+        from greyfill.files.formats import layout_of
+
+        if os.path.isdir(self.file):
+            raise FileProblemError(
+                f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
+                "with --chunked."
+            )
+        if o.STREAM in self.tests or self.model == o.STREAM:
+            raise InvalidParameterError("--test and --save need the name of a file, not -.")
+        for name in (self.file, *self.tests, self.out):
+            layout_of(name)
+        printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
+        check_outputs([*printed, *self._written()], force=printing.force)
+        if self.report is not None:
+            report_format(self.report)
+        check_exist(self.tests)
+
+
+@o.with_options
+def impute(
+    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
+) -> None:
+    """Fill the holes of a table; observed cells keep every byte.
+
+    Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
+    without. The target itself is never imputed.
+    """
+    if job.chunked:
+        fill_dataset(job, table, choice, printing)
+    else:
+        job.run(table, choice, printing)
+
+
+@o.with_options
+def fit(
+    file: o.File,
+    save: Annotated[str, option(None, "MODEL", "Where to save the imputer.", "--save", "-o")],
+    table: TableOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
+) -> None:
+    """Learn from a table and save the imputer, to fill other tables with greyfill apply."""
+    from greyfill import files
+
+    choice.check(saved=True)
+    from greyfill.cli.console import how
+    from greyfill.cli.sheet import read_sheet
+
+    if save == o.STREAM:
+        raise InvalidParameterError("--save needs the name of a file, not -.")
+    files.check_outputs([files.Output(save)], [file], force=printing.force)
+    console = printing.console()
+    sheet = read_sheet(file, table, console, choice)
+    from greyfill.cli.fill_job import FillJob
+
+    filled = FillJob(sheet, choice).run(console)
+    filled.imputer.save(save)
+    numbers = filled.numbers(choice.method) | {"model": save}
+    console.show_columns(numbers, "holes")
+    console.say(how(numbers))
+    console.show_notes(numbers["notes"])
+    console.show_written(save, f"for greyfill apply {save} FILE")
+    printing.print_json(numbers)
+
+
+def fill_dataset(
+    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
+) -> None:
+    """Fill a Parquet dataset into a folder, one partition at a time."""
+    import polars as pl
+
+    from greyfill import files
+    from greyfill.checks import check_installed
+    from greyfill.cli.sheet import sheet_of
+
+    choice.check()
+    unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
+    for name, value in {**unusable, "--dry-run": job.dry_run}.items():
+        if value:
+            raise InvalidParameterError(f"{name} does not work with --chunked.")
+    if o.STREAM in (job.file, job.output):
+        raise InvalidParameterError("--chunked needs folders, not standard input or output.")
+    for module in ("distributed", "pyarrow"):
+        check_installed(module, "--chunked", "'greyfill[dask]'")
+    from greyfill.cli.fill_job import make_imputer
+    from greyfill.distributed.parquet import impute_dataset, list_partitions
+
+    frame = pl.from_arrow(list_partitions(job.file)[0].read())
+    folder, console = job.file.rstrip("/"), printing.console()
+    beside = f"{folder}.filled" if Path(folder).is_dir() else o.beside(folder, "filled")
+    out = job.output or beside
+    assert isinstance(frame, pl.DataFrame)
+    sheet = sheet_of(files.Source(job.file, files.Format.PARQUET, frame), table, choice)
+    numbers = impute_dataset(
+        job.file,
+        out,
+        make_imputer(choice, sheet),
+        target=sheet.target,
+        ignored=sheet.ignored,
+        n_jobs=choice.jobs,
+        force=printing.force,
+        report=console.say,
+    )
+    console.say(
+        f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')}, "
+        f"k = {numbers['k']}, {plural(numbers['passes'], 'pass', 'passes')}"
+    )
+    console.show_written(out)
+    printing.print_json(numbers)
+
+
+def report_format(name: str) -> str:
+    """The format that the name of a report tells."""
+    suffix = Path(name).suffix.lower()
+    if name != o.STREAM and suffix not in REPORT_FORMATS:
+        raise InvalidParameterError(
+            f"{name}: a report ends in .html, .md or .json. To have HTML on standard output, say -."
+        )
+    return REPORT_FORMATS.get(suffix, "html")
+
+
+def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
+    """Write the page about what was imputed."""
+    from greyfill import files
+    from greyfill.report import make_report
+
+    sheet = filled.sheet
+    with console.working(f"writing {name}"):
+        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y)
+        files.put(name, [report.render(report_format(name)).encode()], force=force)
+    console.show_written(name)
+
+
+def _fill_test(filled: FilledSheet, new: files.Batches, force: bool, console: Console) -> Numbers:
+    from greyfill.cli.fill_job import fill_new
+
+    out = o.beside(new.name, "filled")
+    numbers = fill_new(filled.imputer, new, out, force, console)
+    console.show_notes(numbers["notes"])
+    console.show_written(out, f"{numbers['filled']:,} holes filled without labels")
+    return numbers
+
+
+def _show_plan(console: Console, numbers: Numbers) -> None:
+    console.show_columns(numbers, "holes")
+    others = [c["name"] for c in numbers["columns"] if not c["holes"]]
+    if others:
+        console.say(f"without holes: {', '.join(map(clean, others))}")
+    if numbers["ignored"]:
+        console.say(f"left as they are: {', '.join(map(clean, numbers['ignored']))}")
+    target = f", labels from {numbers['target']!r}" if numbers["target"] else ""
+    labels = ", labels unused" if numbers["labels"] == "none" else target
+    console.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{labels}")
+    console.show_notes(numbers["notes"])
+    for name in numbers["would_write"]:
+        console.say(f"would write {'standard output' if name == o.STREAM else name}")

@@ -1,0 +1,82 @@
+"""``greyfill report`` and ``greyfill reproduce``: pages about a table, and about the paper."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from greyfill.cli import options as o
+from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
+from greyfill.exceptions import InvalidParameterError
+
+PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html."
+
+
+@o.with_options
+def report(
+    file: o.File,
+    table: TableOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
+    output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
+) -> None:
+    """Fill a table and write only the page about it: what, from what, how sure.
+
+    The page is one file that needs no network. With --json its numbers go to stdout, and a page
+    is written only if --output names one.
+    """
+    from greyfill import files
+    from greyfill.cli.impute_command import report_format, write_report
+    from greyfill.cli.sheet import read_sheet
+
+    choice.check()
+    is_named = output is not None or printing.json
+    page = output if is_named else o.beside(file, "report", ".html")
+    if page is not None:
+        if printing.json and page == o.STREAM:
+            raise InvalidParameterError("Only one of the page and --json can go to stdout.")
+        report_format(page)
+        files.check_outputs([files.Output(page)], [file], force=printing.force)
+    console = printing.console()
+    sheet = read_sheet(file, table, console, choice)
+    from greyfill.cli.fill_job import FillJob
+    from greyfill.report import summarize
+
+    filled = FillJob(sheet, choice).run(console)
+    if page is not None:
+        write_report(filled, page, printing.force, console)
+    if printing.json:
+        printing.print_json(summarize(filled.imputer, sheet.X, filled.features, sheet.y))
+
+
+@o.with_options
+def reproduce(
+    printing: Annotated[OutputOptions, Without(("force", "json", "quiet"))],
+    quick: Annotated[
+        bool, option(None, "", "One rate of missing cells, 3 seeds, minutes less.", "--quick")
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds; 20, or 3 with --quick.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(file_okay=False, help="Folder for pages, figures and raw results.")
+    ] = Path("reproduction"),
+    jobs: Annotated[int, typer.Option(help="Processes to share the work; -1 for all cores.")] = -1,
+) -> None:
+    """Run the paper's simulations and tables, and hold the results against its printed numbers."""
+    if jobs == 0:
+        raise typer.BadParameter(
+            "0 processes cannot work; give a number or -1", param_hint="--jobs"
+        )
+    from greyfill.paper import reproduce as run
+
+    done = run(out, quick=quick, seeds=seeds, jobs=jobs, progress=sys.stderr.isatty())
+    tally = Counter(verdict.outcome for verdict in done.verdicts)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in sorted(tally.items()))
+    for method, reason in done.results.failures().items():
+        typer.echo(f"not available: {method}: {reason}", err=True)
+    typer.echo(f"{len(done.verdicts)} claims: {summary}", err=True)
+    for path in done.files:
+        typer.echo(f"wrote {path}", err=True)

@@ -1,0 +1,134 @@
+"""``greyfill sensitivity``: what happens if holes are not missing at random."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from greyfill.cli import options as o
+from greyfill.cli.options import COLUMNS, METHOD, OUTPUT, OutputOptions, TableOptions, option
+from greyfill.exceptions import InvalidParameterError
+from greyfill.text import clean
+
+if TYPE_CHECKING:
+    from greyfill.evaluation import Sensitivity
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+DELTAS = "Shifts, in standard deviations or log odds; write --deltas=-1,1,2."
+LEVEL = "Of a categorical column: the value whose odds are moved. Else the second of two."
+CLASSIFIER = "naive_bayes, logistic_regression, gradient_boosting, or none."
+
+
+@dataclass(frozen=True)
+class ShiftJob:
+    """Which fills are shifted, how far, and what is estimated from them."""
+
+    file: o.File
+    column: Annotated[
+        str,
+        option(COLUMNS, "COLUMN", "The column whose imputed cells are shifted.", "--column"),
+    ]
+    deltas: Annotated[str | None, option(METHOD, "NUMBERS", DELTAS, "--deltas")] = None
+    level: Annotated[str | None, option(METHOD, "VALUE", LEVEL, "--level")] = None
+    within: Annotated[
+        str | None, option(METHOD, "CLASS", "Shift only rows of this class.", "--within")
+    ] = None
+    threshold: Annotated[
+        float, option(METHOD, "NUMBER", "The estimate tips when it crosses this.", "--threshold")
+    ] = 0.0
+    classifier: Annotated[str, option(METHOD, "NAME", CLASSIFIER, "--classifier")] = "naive_bayes"
+    plot: Annotated[
+        str | None, option(OUTPUT, "PICTURE", "A .png, .svg or .pdf file.", "--plot")
+    ] = None
+
+    def run(self, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions) -> None:
+        """Shift and print."""
+        choice.check()
+        from greyfill import files
+        from greyfill.cli.console import print_overview
+        from greyfill.cli.sheet import read_sheet
+
+        deltas = self._deltas()
+        if self.plot is not None:
+            if not self.plot.lower().endswith(PICTURES):
+                raise InvalidParameterError(
+                    f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
+                )
+            files.check_outputs([files.Output(self.plot)], [self.file], force=printing.force)
+        console = printing.console()
+        sheet = read_sheet(self.file, table, console, choice)
+        if self.column not in sheet.features:
+            raise InvalidParameterError(
+                f"{sheet.name} has no column {self.column!r} (--column). "
+                + o.did_you_mean(self.column, sheet.features, "There are")
+            )
+        from greyfill.cli.fill_job import make_imputer, schema_of
+        from greyfill.evaluation import sensitivity as shift
+
+        with console.working(f"shifting the fills of {clean(self.column)}"):
+            found = shift(
+                make_imputer(choice, sheet),
+                sheet.X,
+                sheet.y,
+                self.column,
+                deltas,
+                level=self.level,
+                within=self.within,
+                threshold=self.threshold,
+                classifier=None if self.classifier == "none" else self.classifier,
+                random_state=choice.seed,
+            )
+        console.show_notes(sheet.notes(schema_of(sheet).fields))
+        if self.plot is not None:
+            picture = io.BytesIO()
+            kind = Path(self.plot).suffix[1:].lower()
+            found.plot().figure.savefig(picture, format=kind, dpi=150)
+            files.put(self.plot, [picture.getvalue()], force=printing.force)
+            console.show_written(self.plot)
+        printing.print_json(numbers_of(found))
+        if not printing.json:
+            print_overview(*found.overview())
+
+    def _deltas(self) -> list[float] | None:
+        if self.deltas is None:
+            return None
+        try:
+            return [float(delta) for delta in self.deltas.split(",")]
+        except ValueError:
+            raise InvalidParameterError(
+                f"--deltas must be numbers with commas between them, such as --deltas=-1,1,2, "
+                f"not {self.deltas!r}."
+            ) from None
+
+
+@o.with_options
+def sensitivity(
+    job: ShiftJob, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions
+) -> None:
+    """Shift the imputed cells of a column, and see which conclusions tip.
+
+    Imputation assumes that what is missing is like what is observed in similar rows. Here its
+    fills are moved away from that, step by step. The estimate is the mean of the column, or the
+    share of a level, in the second class minus that in the first; the accuracy is
+    cross-validated without the labels of the test rows.
+    """
+    job.run(table, choice, printing)
+
+
+def numbers_of(found: Sensitivity) -> dict[str, object]:
+    """The result as plain data."""
+    return {
+        "column": found.column,
+        "level": found.level,
+        "within": found.within,
+        "estimate": found.target,
+        "threshold": found.threshold,
+        "imputed": found.n_imputed,
+        "rows": found.n_rows,
+        "tipping_point": found.tipping_point,
+        "shifts": found.table.to_dicts(),
+    }

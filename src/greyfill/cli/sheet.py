@@ -1,0 +1,316 @@
+"""A file and what the user said about its columns → features, labels, the rest, and notes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from greyfill import files
+from greyfill.cli import options as o
+from greyfill.cli.console import Console
+from greyfill.cli.options import MethodChoice, TableOptions
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.column_types import form_of
+from greyfill.files.inputs import naming, shown
+from greyfill.imputers.registry import METHODS, REGISTRY
+from greyfill.table import Kind
+
+if TYPE_CHECKING:  # frames load scikit-learn, and a mistake in the call is answered before
+    from greyfill.frames import Field, Schema
+
+MANY_CLASSES = 0.5
+FEW_ROWS = 10
+MANY_ROWS = 20
+"""With fewer rows, different texts in all of them may be chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A file that was read, its feature columns and their kinds, and the column of its labels."""
+
+    source: files.Source
+    features: tuple[str, ...]
+    target: str | None = None
+    ignored: tuple[str, ...] = ()
+    kinds: dict[str, Any] = field(default_factory=dict)
+    na_values: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How messages call the file."""
+        return shown(self.source.name)
+
+    @property
+    def X(self) -> pl.DataFrame:
+        """The features."""
+        return self.source.frame.select(self.features)
+
+    @property
+    def y(self) -> pl.Series | None:
+        """The labels; null where a row has none."""
+        return None if self.target is None else self.source.frame[self.target]
+
+    @property
+    def empty(self) -> list[str]:
+        """Features without any observed value, of which nothing can be learned."""
+        return [name for name, n in self.holes().items() if n == self.source.frame.height]
+
+    def holes(self) -> dict[str, int]:
+        """The number of missing cells of each feature."""
+        return {name: count_holes(self.source.frame[name]) for name in self.features}
+
+    def notes(self, fields: tuple[Field, ...] = ()) -> list[str]:
+        """What the user should know before he trusts what is made of the table."""
+        empty = [
+            f"Column {name!r} has no observed value, so it stays empty. "
+            "Drop it, or ignore it (--ignore)."
+            for name in self.empty
+        ]
+        given = [names for names in self.kinds.values() if names and names != "auto"]
+        untold = [c for c in self.features if not any(c in names for names in given)]
+        texts = [note for c in untold for note in _notes_on_text(self.source.frame[c])]
+        labels = [] if self.y is None else _notes_on_labels(self.y)
+        codes = _possible_codes(self.source.frame, fields)
+        return [*self.source.notes, *empty, *texts, *labels, *codes]
+
+
+def read_sheet(
+    name: str, options: TableOptions, console: Console, choice: MethodChoice | None = None
+) -> Sheet:
+    """Read a table to learn from; columns that it has not are refused before its cells are read."""
+
+    def typed(columns: Sequence[str]) -> tuple[list[str], list[str]]:
+        roles = ColumnRoles.of(options, columns, shown(name))
+        return [*roles.categorical, *roles.ignored], roles.numeric
+
+    with console.working(f"reading {shown(name)}"):
+        return sheet_of(files.read(name, choose_types=typed, **options.of_text), options, choice)
+
+
+def sheet_of(
+    source: files.Source, options: TableOptions, choice: MethodChoice | None = None
+) -> Sheet:
+    """The columns of a table to learn from, sorted by what the user said about them."""
+    name, target = shown(source.name), options.target
+    roles = ColumnRoles.of(options, source.frame.columns, name)
+    features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
+    if not features:
+        raise InvalidDataError(f"{name} has no column left to impute.")
+    kinds = {
+        "categorical_features": [c for c in roles.categorical if c != target] or "auto",
+        "ordinal_features": _orders(roles.ordinal, source),
+    }
+    ignored, words = tuple(roles.ignored), tuple(options.na_values)
+    sheet = Sheet(source, tuple(features), target, ignored, kinds, words)
+    if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
+        raise InvalidDataError(
+            f"{name}: the target {target!r} has no label in any row. Name another "
+            "column, or leave --target away with --method iknn."
+        )
+    if choice is not None and choice.needs_classes:
+        _refuse_no_classes(choice.method, sheet)
+    return sheet
+
+
+@contextmanager
+def open_new(
+    name: str, options: TableOptions, schema: Schema, learned: files.LearnedTypes, console: Console
+) -> Iterator[files.Batches]:
+    """Open new rows for a model; columns that it was not fitted on are left as they are."""
+    from greyfill.frames import Family
+
+    numbers = (Family.FLOAT, Family.INTEGER, Family.DECIMAL)
+    others = [*([options.target] if options.target else []), *_split(options.ignored)]
+    with ExitStack() as opened:
+        with console.working(f"reading {shown(name)}"):
+            reading = files.open_batches(
+                name,
+                text_columns=[*(f.name for f in schema.fields if f.meaning == "text"), *others],
+                numeric_columns=[f.name for f in schema.fields if f.family in numbers],
+                learned=learned,
+                **options.of_text,
+            )
+            batches = opened.enter_context(reading)
+        _refuse_lacking(schema.names, batches.columns, shown(name))
+        yield batches
+
+
+def check_exist(names: Iterable[str]) -> None:
+    """Refuse names of files that are read late, if there is nothing to read."""
+    for name in names:
+        if name != o.STREAM:
+            with naming(shown(name), "read"):
+                os.stat(name)
+
+
+def count_holes(column: pl.Series) -> int:
+    """The number of missing cells: nulls, and what is not a number among numbers."""
+    nans = int(column.is_nan().sum() or 0) if column.dtype.is_float() else 0
+    return column.null_count() + nans
+
+
+def _refuse_no_classes(method: str, sheet: Sheet) -> None:
+    from greyfill.targets import Meaning, read_target
+
+    if sheet.y is None:
+        methods = [REGISTRY[name] for name in METHODS]
+        free = [m.name for m in methods if m.for_files and not (m.needs_labels or m.name == "grey")]
+        raise InvalidParameterError(
+            f"The method {method} learns from class labels. Name their column "
+            "(--target COLUMN), or choose a method that needs none: --method grey, or "
+            f"{', '.join(free)}."
+        )
+    if read_target(sheet.y, needs_classes=True).meaning is Meaning.RESPONSE:
+        raise InvalidDataError(
+            f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
+            "a column of classes, or choose a method that takes them too: --method grey."
+        )
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The columns that the options name, after all that can be wrong with names."""
+
+    categorical: list[str]
+    numeric: list[str]
+    ordinal: list[str]
+    ignored: list[str]
+
+    @classmethod
+    def of(cls, options: TableOptions, columns: Sequence[str], where: str) -> ColumnRoles:
+        """What the options say about these columns of a file; a name that is none is split."""
+
+        def resolved(option: str, given: Sequence[str]) -> list[str]:
+            names = [n for name in given for n in ([name] if name in columns else _split([name]))]
+            _refuse_unknown(option, names, columns, where)
+            return names
+
+        target = options.target
+        _refuse_unknown("--target", [target] if target else [], columns, where)
+        categorical = resolved("--categorical", options.categorical)
+        ignored = resolved("--ignore", options.ignored)
+        numeric = resolved("--numeric", options.numeric)
+        ordinal = _split_orders(options.ordinal, columns)
+        ordered = [item if item in columns else item.partition("=")[0] for item in ordinal]
+        _refuse_unknown("--ordinal", ordered, columns, where)
+        if target in ignored:
+            raise InvalidParameterError(
+                f"The column {target!r} is both --target and --ignore. "
+                "The target is never imputed; ignoring it would hide the labels."
+            )
+        for name in (*categorical, *ordered):
+            if name in ignored:
+                raise InvalidParameterError(
+                    f"The column {name!r} is ignored (--ignore), so it can have no kind."
+                )
+        return cls(categorical, numeric, ordinal, ignored)
+
+
+def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str], file: str) -> None:
+    for name in given:
+        if name not in columns:
+            raise InvalidParameterError(
+                f"{file} has no column {name!r} ({option}). {o.did_you_mean(name, columns)}"
+            )
+
+
+def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) -> None:
+    lacking = next((c for c in wanted if c not in columns), None)
+    if lacking is not None:
+        strangers = [c for c in columns if c not in wanted]
+        raise InvalidDataError(
+            f"{file} has no column {lacking!r}, which the imputer was fitted on. "
+            + o.did_you_mean(lacking, strangers or columns)
+        )
+
+
+def _split(names: Iterable[str]) -> list[str]:
+    return [part for name in names for part in name.split(",") if part]
+
+
+def _split_orders(items: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Ordered columns; commas after an = stand between levels."""
+    whole = [(item, item in columns or "=" in item) for item in items]
+    return [part for item, is_one in whole for part in ([item] if is_one else _split([item]))]
+
+
+def _orders(items: list[str], source: files.Source) -> Any:
+    """The ordered columns, with their levels in order where somebody gave one."""
+    orders = dict(_order(item, source) for item in items)
+    if not any(orders.values()):
+        return list(orders) or None
+    frame = source.frame
+    return {c: levels or frame[c].drop_nulls().unique().sort().to_list()
+            for c, levels in orders.items()}  # fmt: skip
+
+
+def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
+    """A column, and its levels if they were given: ``size=S,M,L``."""
+    frame = source.frame
+    if item in frame.columns:
+        return item, []
+    name, _, levels = item.partition("=")
+    words = pl.Series(levels.split(","), dtype=pl.String)
+    try:
+        given = words.cast(frame[name].dtype)
+    except pl.exceptions.PolarsError as error:
+        raise InvalidParameterError(
+            f"--ordinal {item}: these levels cannot stand in the column {name!r}, which holds "
+            f"{frame[name].dtype}."
+        ) from error
+    unlisted = (frame[name].is_not_null() & ~frame[name].is_in(given.to_list())).arg_true()
+    if len(unlisted):
+        row = int(unlisted[0])
+        raise InvalidParameterError(
+            f"{source.place(row, name)}: {frame[name][row]!r} is not among the levels of "
+            f"--ordinal {item}. Add it in its place."
+        )
+    return name, given.to_list()
+
+
+def _notes_on_text(column: pl.Series) -> Iterator[str]:
+    """Texts that are no categories."""
+    if column.dtype != pl.String:
+        return
+    name, seen = column.name, column.drop_nulls()
+    form = form_of(seen)
+    if form is not None:
+        yield (
+            f"Column {name!r} looks like {form.name} ({seen[0]!r}) and was read as categories. "
+            f"{form.remedy}; if categories are meant, say so: --categorical {name!r}."
+        )
+    elif len(seen) >= MANY_ROWS and seen.n_unique() == len(seen):
+        yield (
+            f"Column {name!r}: no two of its {len(seen):,} texts are equal, as in an identifier. "
+            f"It says nothing about other columns; leave it out: --ignore {name!r}."
+        )
+
+
+def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
+    unlabeled, seen = labels.null_count(), len(labels) - labels.null_count()
+    if unlabeled:
+        rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
+        yield f"{rows} no label in {labels.name!r}: filled like new rows; the label stays empty."
+    classes = labels.drop_nulls().n_unique()
+    if classes > 20 and classes > MANY_CLASSES * seen:
+        yield (
+            f"The target {labels.name!r} has {classes:,} classes in {seen:,} rows. "
+            "Is it the column of the classes?"
+        )
+
+
+def _possible_codes(frame: pl.DataFrame, fields: tuple[Field, ...]) -> Iterator[str]:
+    """Whole numbers with two values are often the codes of categories."""
+    whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family == "integer"]
+    names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
+    if names and frame.height > FEW_ROWS:
+        some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
+        yield (
+            "Whole numbers with two values were taken as numbers. "
+            f"If they are codes of categories, say so: --categorical {some}"
+        )

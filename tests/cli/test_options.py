@@ -1,0 +1,92 @@
+"""Options are declared once: every command that reads a table has the same ones about it."""
+
+import inspect
+import json
+
+import pytest
+from sklearn.utils import get_tags
+
+from greyfill.cli.options import (
+    LABEL_USES,
+    LABELS,
+    SAVE,
+    K,
+    MethodChoice,
+    TableOptions,
+)
+from greyfill.cli.program import COMMANDS
+from greyfill.imputers import registry
+from greyfill.persistence.tags import IMPUTERS
+
+HEAVY = ("scipy", "sklearn", "numba", "matplotlib")
+ABOUT_FILES = {"ignored", "na_values", "delimiter", "decimal", "encoding"}
+
+
+def test_every_command_that_reads_a_table_has_all_options_about_its_columns():
+    named = set(inspect.signature(TableOptions).parameters)
+    about = {c.__name__: named & set(inspect.signature(c).parameters) for c in COMMANDS}
+    for command in ("impute", "fit", "inspect", "report", "compare", "sensitivity"):
+        assert about.pop(command) == named
+    assert about.pop("apply") == ABOUT_FILES  # a model has learned the rest
+    assert not any(about.values())
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute", "sensitivity"])
+def test_identifiers_can_be_quantities_in_every_command(greyfill, folder, command):
+    rows = "".join(f"00{i},{'' if i == 3 else i * 2},{'uv'[i % 2]}\n" for i in range(8))
+    (folder / "ids.csv").write_text(f"a,b,y\n{rows}")
+    more = {
+        "impute": ("-m", "knni", "-k", "1"),
+        "sensitivity": ("--column", "b", "--classifier", "none", "-k", "1"),
+    }
+    about = (command, "ids.csv", "-t", "y", *more.get(command, ()))
+    done = greyfill(*about, "--numeric", "c", exit_code=2)
+    assert "no column 'c' (--numeric)" in done.stderr
+    assert json.loads(greyfill(*about, "--numeric", "a", "--json").stdout)
+
+
+def test_what_is_said_about_methods_is_what_they_are():
+    for name in [name for name in registry.METHODS if registry.REGISTRY[name].for_files]:
+        takes = inspect.signature(registry.METHODS[name]).parameters
+        imputer, traits = registry.make(name), registry.REGISTRY[name].options
+        assert (K in traits, LABELS in traits) == ("n_neighbors" in takes, "labels" in takes)
+        assert (SAVE in traits) == (type(imputer).__name__ in IMPUTERS)
+        assert MethodChoice(name).needs_classes == get_tags(imputer).target_tags.required
+        for use in LABEL_USES if LABELS in traits else ():
+            required = get_tags(registry.make(name, labels=use)).target_tags.required
+            assert MethodChoice(name, labels=use).needs_classes == required
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("impute", "table.csv", "-t", "klass"),
+        ("impute", "table.csv", "-t", "outcome", "-c", "siz"),
+        ("impute", "long.csv", "-t", "klass"),
+        ("impute", "gone.csv", "-t", "outcome"),
+        ("impute", "binary.csv", "-t", "outcome"),
+        ("impute", "table.csv", "-t", "outcome", "-m", "cgnn"),
+        ("impute", "table.csv", "-t", "outcome", "-m", "mean", "-k", "3"),
+        ("impute", "table.csv", "-t", "outcome", "-m", "mean", "--save", "model"),
+        ("impute", "table.csv", "-t", "outcome", "--test", "gone.csv"),
+        ("impute", "table.csv", "-t", "dose"),
+        ("impute", "table.csv"),
+        ("fit", "table.csv", "-t", "klass", "--save", "model"),
+        ("inspect", "table.csv", "-t", "klass"),
+        ("report", "table.csv", "-t", "outcome", "-k", "0"),
+        ("compare", "table.csv", "-t", "outcome", "-m", "meen"),
+        ("sensitivity", "table.csv", "-t", "outcome", "--column", "agee"),
+        ("apply", "gone", "new.csv"),
+        ("apply", "table.csv", "new.csv"),
+        ("apply", "table.csv", "gone.csv"),
+    ],
+)
+def test_a_mistake_is_answered_before_anything_heavy_is_loaded(command, folder, arguments):
+    rows = "".join(f"{i},{'uv'[i % 2]}\n" for i in range(20_000))
+    (folder / "long.csv").write_text(f"age,outcome\n{rows}")
+    (folder / "binary.csv").write_bytes(b"a,outcome\n1,\0\n")
+    loaded = f"print([m for m in {HEAVY} if m in sys.modules])"
+    done = command(*arguments, before=f"import atexit\natexit.register(lambda: {loaded})")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"greyfill: ")
+    assert done.stdout == b"[]\n"
