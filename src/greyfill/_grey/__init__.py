@@ -5,7 +5,7 @@ continuous y as a last column. A *target* is a column to predict, its *predictor
 that it is predicted from, a *query* is a row whose target is to be predicted. A *candidate* is one
 way to predict (weights of columns, scope of donors, k, kernel, ridge penalty), a *panel* the few
 candidates of a target whose predictions are averaged. *Outcomes* are what a prediction consists of:
-a number, or one indicator for each level.
+a number, or one indicator for each level (`outcomes`).
 
 The path of ``fit`` and what follows it:
 

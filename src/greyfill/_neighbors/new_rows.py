@@ -194,10 +194,12 @@ def _mixed_links(
     pieces = [of_class(pool, posterior[:, c]) for c, pool in enumerate(_class_pools(fitted))]
     if len(pieces) == 1:
         return pieces[0]
-    joined = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
-        for name in ("donors", "distances", "number_weights", "vote_weights")
-    }
-    order = np.argsort(joined["distances"], axis=1, kind="stable")
-    nearest_first = {name: np.take_along_axis(part, order, 1) for name, part in joined.items()}
+
+    def joined(name: str) -> Any:
+        return np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
+
+    order = np.argsort(joined("distances"), axis=1, kind="stable")
+    # One after another: all four side by side would be the peak of memory.
+    names = ("donors", "distances", "number_weights", "vote_weights")
+    nearest_first = {name: np.take_along_axis(joined(name), order, 1) for name in names}
     return replace(pieces[0], **nearest_first)

@@ -28,7 +28,7 @@ SMALL = 2**15
 """Up to so many bytes Python itself is quicker than a compiler that has not compiled yet."""
 
 DELIMITERS = (",", ";", "\t", "|")
-SAMPLE = 1 << 16
+SAMPLE = SMALL
 """So many bytes from the start tell the delimiter."""
 
 

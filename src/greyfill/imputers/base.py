@@ -98,11 +98,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
-        return self._fit_opened(X, y)
+        return self._finish(X, y, *self._learn(X, y))
 
-    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any] | None = None) -> Any:
-        """Learn from X and fill it; ``opened`` is what `_open_training` made of it, if it ran."""
-        origin, mask, filled = self._learn(X, y, opened)
+    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any]) -> Any:
+        """``fit_transform`` of a table of which `_open_training` made ``opened``."""
+        return self._finish(X, y, *self._learn(X, y, opened))
+
+    def _finish(self, X: Any, y: Any, origin: Any, mask: Bools, filled: Floats) -> Any:
         result = self._restore(origin, mask, filled)
         self._reported = X, result, y
         return result
