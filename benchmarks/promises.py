@@ -47,14 +47,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "numbers of a forest leave the observed range",
-            "ranges.py",
+            "table.py",
             "return np.asarray(np.clip(values, low, high))",
             "return values",
             f"{RANGE}::test_forests_do_not_round_out_of_the_range",
         ),
         Fault(
             "numbers of neighbors leave the observed range",
-            "ranges.py",
+            "table.py",
             "np.clip(values, self.low, self.high, out=values)",
             "",
             f"{RANGE}::test_neighbors_do_not_round_out_of_the_range",
@@ -140,7 +140,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a quotient of huge and tiny numbers overflows",
-            "ranges.py",
+            "table.py",
             "scaled = np.clip(table.values, self.low, self.high)",
             "scaled = table.values.copy()",
             f"{RANGE}::test_new_numbers_far_outside_a_tiny_range",
@@ -149,7 +149,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A CSV file keeps every byte but those of its holes": [
         Fault(
             "the byte order mark is lost",
-            "files/encodings.py",
+            "files/inputs.py",
             "self._mark = encoding.mark",
             'self._mark = b""',
             f"{FIDELITY}::test_golden",
@@ -472,21 +472,21 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Work that cannot fit in memory is refused": [
         Fault(
             "the largest limit counts",
-            "memory.py",
+            "checks.py",
             "return min(_limits(), default=None)",
             "return max(_limits(), default=None)",
             f"{MEMORY}::test_the_least_limit_counts",
         ),
         Fault(
             "``ulimit -v`` does not count",
-            "memory.py",
+            "checks.py",
             "for limit in (_machine, _container, _address_space):",
             "for limit in (_machine, _container):",
             f"{MEMORY}::test_a_limit_leaves_what_is_not_taken_yet",
         ),
         Fault(
             "pages of files do not count as free",
-            "memory.py",
+            "checks.py",
             "return most - used + cached",
             "return most - used",
             f"{MEMORY}::test_the_least_limit_counts",
@@ -613,7 +613,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Any bytes as a table are read and written back": [
         Fault(
             "bytes that are no text are passed over",
-            "files/encodings.py",
+            "files/inputs.py",
             "final=block is None)\n        except UnicodeDecodeError as error:\n            before",
             "final=block is None)\n        except UnicodeDecodeError as error:\n"
             "            continue\n            before",
@@ -857,7 +857,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Finite tables and responses give finite answers": [
         Fault(
             "a range beyond the largest float is infinite",
-            "ranges.py",
+            "table.py",
             "half = self.high * 0.5 - self.low * 0.5",
             "half = (self.high - self.low) * 0.5",
             f"{ODD}::test_finite_tables_stay_finite_and_within_their_range",
@@ -894,7 +894,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Cells on Dask are those of one machine": [
         Fault(
             "sums depend on the order of their terms",
-            "information/sums.py",
+            "information/entropy.py",
             "rest = np.rint((steps - whole) * STEPS)",
             "rest = np.zeros_like(whole)",
             "tests/test_sums.py",
@@ -1015,7 +1015,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Every name of a codec": [
         Fault(
             "codecs that are none of text files are tried",
-            "files/encodings.py",
+            "files/inputs.py",
             "        if codec in _NO_FILES:\n            raise LookupError\n",
             "",
             "tests/files/test_errors.py"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill import NeighborImputer, datasets, frames
+from greyfill import NeighborImputer, datasets, frames, targets
 from greyfill.evaluation.protocols import fit_fill, prepare
 from greyfill.imputers.neighbors import named_part
 from greyfill.metrics import imputation_errors
@@ -68,7 +68,7 @@ def bundled(name: str) -> tuple[Table, Any]:
         categorical_features=list(data.categorical_features),
         ordinal_features=list(data.ordinal_features) or None,
     )
-    return table, frames.encode_labels(data.y)[0]
+    return table, targets.encode_labels(data.y)[0]
 
 
 TABLES: dict[str, Callable[[int], tuple[Table, Any]]] = {

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames import Family, decode, encode, encode_labels, labels_to_array
-from greyfill.frames.backends import backend_of
+from greyfill.frames import Family, decode, encode
+from greyfill.frames.columns import backend_of
 from greyfill.table import Kind
+from greyfill.targets import encode_labels, labels_to_array
 
 UTC = dt.UTC
 DAY = dt.datetime(2020, 1, 1)

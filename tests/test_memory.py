@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from imputers.family import IMPUTERS, quick
 
-from greyfill import GreyClassifier, GreyRegressor, KNNIImputer, memory
+from greyfill import GreyClassifier, GreyRegressor, KNNIImputer, checks
 from greyfill.exceptions import GreyfillError, NotEnoughMemoryError
 from greyfill.imputers import estimator
 
-LINUX = pytest.mark.skipif(not memory.STATM.exists(), reason="reads /proc")
+LINUX = pytest.mark.skipif(not checks.STATM.exists(), reason="reads /proc")
 
 
 def holed(n: int, p: int) -> Any:
@@ -66,8 +66,8 @@ def test_models_refuse_too_large_tables_and_only_these(
 
 def leave(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let so many bytes be free, and ask for them however little is needed."""
-    monkeypatch.setattr(memory, "free_bytes", lambda: free)
-    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(checks, "free_bytes", lambda: free)
+    monkeypatch.setattr(checks, "SMALL", 0)
 
 
 @pytest.mark.parametrize("imputer", IMPUTERS, ids=lambda imputer: imputer.__name__)
@@ -98,9 +98,9 @@ def test_a_limit_of_the_process_is_kept() -> None:
     """``ulimit -v`` leaves half a gigabyte; a table that needs more is refused at once."""
     code = """
 import resource, numpy as np
-from greyfill import CGKNNImputer, memory
+from greyfill import CGKNNImputer, checks
 X = np.zeros((4_000_000, 10))
-size = int(memory.STATM.read_text().split()[0]) * resource.getpagesize() + 2**29
+size = int(checks.STATM.read_text().split()[0]) * resource.getpagesize() + 2**29
 resource.setrlimit(resource.RLIMIT_AS, (size, size))
 try:
     CGKNNImputer().fit_transform(X, np.zeros(len(X)))
@@ -123,46 +123,46 @@ print(small.tolist())
 def test_a_limit_leaves_what_is_not_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
-    taken = int(memory.STATM.read_text().split()[0]) * resource.getpagesize()
+    taken = int(checks.STATM.read_text().split()[0]) * resource.getpagesize()
     monkeypatch.setattr(resource, "getrlimit", lambda which: (taken + 2**20, -1))
-    monkeypatch.setattr(memory, "MEMINFO", Path("none"))
-    monkeypatch.setattr(memory, "CGROUP", Path("none"))
-    assert memory.free_bytes() == pytest.approx(2**20, abs=2**19)
+    monkeypatch.setattr(checks, "MEMINFO", Path("none"))
+    monkeypatch.setattr(checks, "CGROUP", Path("none"))
+    assert checks.free_bytes() == pytest.approx(2**20, abs=2**19)
     monkeypatch.setattr(sys, "platform", "win32")  # where there is no such limit
-    assert memory.free_bytes() is None
+    assert checks.free_bytes() is None
 
 
 def test_the_least_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "IS_LINUX", True)
+    monkeypatch.setattr(checks, "IS_LINUX", True)
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
     for name, text in (("max", "3000000"), ("current", "1000000"), ("stat", "inactive_file 500")):
         (tmp_path / f"memory.{name}").write_text(text)
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    monkeypatch.setattr(memory, "STATM", tmp_path / "none")
-    assert memory.free_bytes() == 2_000_500
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory.free_bytes() == 5000 * 1024
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(checks, "CGROUP", tmp_path)
+    monkeypatch.setattr(checks, "STATM", tmp_path / "none")
+    assert checks.free_bytes() == 2_000_500
+    (tmp_path / "checks.max").write_text("max\n")
+    assert checks.free_bytes() == 5000 * 1024
     (tmp_path / "meminfo").unlink()
-    assert memory.free_bytes() is None
-    memory.refuse_beyond(10**30, "Anything", "No remedy.")
+    assert checks.free_bytes() is None
+    checks.refuse_beyond(10**30, "Anything", "No remedy.")
 
 
 def test_other_systems_tell_what_is_free_by_psutil(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "meminfo").write_text("MemAvailable: 1 kB\n")
-    monkeypatch.setattr(memory, "IS_LINUX", False)
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "CGROUP", tmp_path / "none")
-    monkeypatch.setattr(memory, "STATM", tmp_path / "none")
+    monkeypatch.setattr(checks, "IS_LINUX", False)
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(checks, "CGROUP", tmp_path / "none")
+    monkeypatch.setattr(checks, "STATM", tmp_path / "none")
     told = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=3 * 2**30))
     monkeypatch.setitem(sys.modules, "psutil", told)
-    assert memory.free_bytes() == 3 * 2**30
+    assert checks.free_bytes() == 3 * 2**30
     with pytest.raises(NotEnoughMemoryError, match=r"but 3\.0 GiB are free"):
-        memory.refuse_beyond(2**32, "Counting", "Count less.")
+        checks.refuse_beyond(2**32, "Counting", "Count less.")
     monkeypatch.setitem(sys.modules, "psutil", None)  # an import of it fails
-    assert memory.free_bytes() is None
+    assert checks.free_bytes() is None
 
 
 def test_the_command_says_it_in_one_line(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greyfill._neighbors.start import ClassStart, column_centers
-from greyfill.information.sums import Steps, steady_sums
+from greyfill.information.entropy import Steps, steady_sums
 from greyfill.table import Column, Kind, Table
 
 NUMBERS = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40)

@@ -16,7 +16,7 @@ the estimates from several imputed tables; `greyfill --help` tells of the comman
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from greyfill.late import load_late
+from greyfill.checks import load_late
 
 if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom

@@ -1,17 +1,21 @@
 """What is checked before any work, and scikit-learn's conventions with errors of greyfill.
 
-Is a parameter a number, a choice, a seed; is a package installed (``is_…``, ``check_…``)? What
+Is a parameter a number, a choice, a seed; is a package installed (``is_…``, ``check_…``)? Is there
+enough memory (`refuse_beyond`)? The system does not say no to a program that takes too much: it
+ends it later, without a word, so work that is bound to fail is refused before it starts. What
 scikit-learn raises about an input becomes greyfill's error of the same type (`own_errors`,
-`check_fitted`, and two mixins for estimators). scikit-learn is imported where it is used.
+`check_fitted`, and two mixins for estimators). scikit-learn is imported where it is used,
+and public names of packages on their first use (`load_late`).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Self, TypeGuard
-
-import numpy as np
 
 from greyfill import exceptions
 from greyfill.exceptions import (
@@ -20,6 +24,7 @@ from greyfill.exceptions import (
     InvalidParameterError,
     InvalidTypeError,
     MissingPackageError,
+    NotEnoughMemoryError,
 )
 
 
@@ -79,6 +84,8 @@ def check_flag(name: str, value: Any) -> None:
         ...
     greyfill.exceptions.InvalidParameterError: add_indicator must be True or False, not 'yes'
     """
+    import numpy as np
+
     if not isinstance(value, bool | np.bool_):
         raise InvalidParameterError(f"{name} must be True or False, not {value!r}")
 
@@ -132,6 +139,8 @@ def check_seed(random_state: Any) -> None:
     greyfill.exceptions.InvalidParameterError: random_state must be None, a non-negative integer \
 or a RandomState, not -1
     """
+    import numpy as np
+
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return
     if not is_whole(random_state) or random_state < 0:
@@ -148,7 +157,7 @@ def seed_of(random_state: Any) -> int | None:
     (7, None)
     """
     check_seed(random_state)
-    if isinstance(random_state, np.random.RandomState):
+    if hasattr(random_state, "randint"):
         return int(random_state.randint(2**31 - 1))
     return None if random_state is None else int(random_state)
 
@@ -218,3 +227,105 @@ class OwnScore:
         """Accuracy of the predicted classes, or R² of the predicted numbers."""
         with own_errors():
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+
+
+MEMINFO = Path("/proc/meminfo")
+STATM = Path("/proc/self/statm")
+CGROUP = Path("/sys/fs/cgroup")
+SMALL = 2**24
+"""Fewer bytes are not worth the question how many are free."""
+IS_LINUX = sys.platform == "linux"
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def refuse_beyond(needed: int, work: str, remedy: str) -> None:
+    """Refuse work that needs more bytes than are free; do nothing where that is not known.
+
+    >>> refuse_beyond(1, "Counting", "Count less.")
+    >>> refuse_beyond(10**18, "Counting", "Count less.")
+    Traceback (most recent call last):
+    greyfill.exceptions.NotEnoughMemoryError: Counting needs at least 888.2 PiB of memory, ...
+    """
+    if needed < SMALL:
+        return
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise NotEnoughMemoryError(
+            f"{work} needs at least {in_words(needed)} of memory, but {in_words(free)} are free. "
+            f"{remedy}"
+        )
+
+
+def free_bytes() -> int | None:
+    """What this process may still take: the least of machine, container and its own limits."""
+    return min(_limits(), default=None)
+
+
+def in_words(size: int) -> str:
+    """A number of bytes in the unit that suits it.
+
+    >>> in_words(1536), in_words(12)
+    ('1.5 KiB', '12.0 bytes')
+    """
+    number, place = float(size), 0
+    while number >= 1024 and place < len(UNITS) - 1:
+        number, place = number / 1024, place + 1
+    return f"{number:.1f} {UNITS[place]}"
+
+
+def _limits() -> Iterator[int]:
+    for limit in (_machine, _container, _address_space):
+        with suppress(OSError, ValueError, StopIteration, ImportError):
+            yield max(limit(), 0)
+
+
+def _machine() -> int:
+    """Memory of the machine that can be had without swapping."""
+    if not IS_LINUX:
+        from psutil import virtual_memory
+
+        return int(virtual_memory().available)
+    lines = MEMINFO.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+def _container() -> int:
+    """What a control group leaves; pages of files count as free, since they can be dropped."""
+    most = int((CGROUP / "memory.max").read_text(encoding="ascii"))  # "max" is no number
+    used = int((CGROUP / "memory.current").read_text(encoding="ascii"))
+    lines = (CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
+    cached = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file"))
+    return most - used + cached
+
+
+def _address_space() -> int:
+    """What is left of the limit that ``ulimit -v`` sets."""
+    if sys.platform == "win32":
+        raise OSError("no such limit")
+    from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
+
+    most = getrlimit(RLIMIT_AS)[0]
+    if most == RLIM_INFINITY:
+        raise ValueError("no limit")
+    return most - int(STATM.read_text(encoding="ascii").split()[0]) * getpagesize()
+
+
+def load_late(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package that imports a name from its module on first use.
+
+    >>> load_late("greyfill", {"pooling": ("pool",)})("pool").__name__
+    'pool'
+    """
+    home_of = {name: home for home, names in homes.items() for name in names}
+
+    def get(name: str) -> Any:
+        module = sys.modules[package]
+        if name not in home_of:  # with the module Python adds "Did you mean …?"
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}", name=name, obj=module
+            )
+        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        setattr(module, name, value)
+        return value
+
+    return get

@@ -16,8 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from greyfill.checks import OwnParameters, OwnScore, check_fitted, is_number, own_errors
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.ranges import range_sizes
-from greyfill.table import Bools, Floats, Kind, Table
+from greyfill.table import Bools, Floats, Kind, Table, range_sizes
 
 __all__ = ["ImputationErrors", "MixedNaiveBayes", "distribution_distances", "imputation_errors"]
 

@@ -4,11 +4,21 @@ import math
 import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 MOST_CHARACTERS = 200
 BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$^:-])")
+
+FALLBACKS = {
+    "class_too_small": "found too few donors in the class of the row: donors came from all classes",
+    "class_without_value": "met no observed value of the column in the class of the row: the start "
+    "value came from all classes",
+    "row_without_match": "met no donor with a telling value in common: the start value (mean or "
+    "mode) stayed",
+    "no_donor": "found no donor at all: the start value (mean or mode) stayed",
+}
 
 
 def clean(value: object, most: int = MOST_CHARACTERS) -> str:
@@ -168,3 +178,15 @@ def escape_markdown(value: object, *, keep_emphasis: bool = False) -> str:
     if keep_emphasis:
         return line.replace("|", "\\|").replace("<", "&lt;")
     return MARKDOWN.sub(r"\\\1", line.translate(HTML))
+
+
+def fallbacks(imputer: Any) -> list[dict[str, Any]]:
+    """The cells of the training table that could not be filled by the rule, in words."""
+    counts: dict[str, int] = getattr(imputer, "fallback_counts_", {})
+    found = []
+    for rule, n in counts.items():
+        if n:
+            words = FALLBACKS.get(rule, f"fell back: {clean(rule)}")
+            text = f"{plural(int(n), 'cell')} {words}."
+            found.append({"rule": clean(rule), "cells": int(n), "text": text})
+    return found

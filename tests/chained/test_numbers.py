@@ -14,7 +14,7 @@ from greyfill._chained.draws import (
     thinned,
 )
 from greyfill._chained.regressions import Line, draw_regression, rowwise_dot
-from greyfill.ranges import SymmetricScaler
+from greyfill.table import SymmetricScaler
 
 
 def linear_data(n: int = 200, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

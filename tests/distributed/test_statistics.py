@@ -18,8 +18,7 @@ from greyfill.distributed.reductions import (
     summed_information,
 )
 from greyfill.information import class_information as information_of_whole
-from greyfill.ranges import RangeScaler
-from greyfill.table import Column, Ints, Kind, Table
+from greyfill.table import Column, Ints, Kind, RangeScaler, Table
 
 COLUMNS = (
     Column("x", Kind.NUMERIC),

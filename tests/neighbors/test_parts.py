@@ -22,8 +22,7 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill._search import reference
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.neighbors import NAMED
-from greyfill.ranges import RangeScaler
-from greyfill.table import Column, Ints, Kind, Table
+from greyfill.table import Column, Ints, Kind, RangeScaler, Table
 
 HOLE = np.nan
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 from joblib import parallel_config
 
-from greyfill._search.threads import as_ready, map_threads
+from greyfill._neighbors.links import as_ready, map_threads
 
 
 def test_answers_come_in_order() -> None:

@@ -312,8 +312,8 @@ import resource, sys, greyfill, greyfill.persistence, numpy
 from pathlib import Path
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000,) * 2)
-from greyfill import memory
-memory.free_bytes = lambda: None  # as on a system that does not tell
+from greyfill import checks
+checks.free_bytes = lambda: None  # as on a system that does not tell
 try:
     greyfill.load(sys.argv[1])
 except greyfill.exceptions.PersistenceError as error:

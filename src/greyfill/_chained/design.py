@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill.ranges import SymmetricScaler
-from greyfill.table import Floats, Ints, Kind, Table, indicators
+from greyfill.table import Floats, Ints, Kind, SymmetricScaler, Table, indicators
 
 MAX_INDICATORS = 20
 """A column with more categories has indicators of its most frequent ones only."""

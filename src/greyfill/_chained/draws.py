@@ -23,8 +23,7 @@ from greyfill._chained.regressions import (
     proportional_odds,
 )
 from greyfill.exceptions import InvalidParameterError
-from greyfill.ranges import SymmetricScaler
-from greyfill.table import Column, Floats, Ints, Kind, most_frequent
+from greyfill.table import Column, Floats, Ints, Kind, SymmetricScaler, most_frequent
 
 N_DONORS = 5
 """How many observed rows compete to give their value, as in R's mice."""

@@ -12,8 +12,7 @@ import numpy as np
 from greyfill._chained.design import row_order
 from greyfill._chained.draws import settle
 from greyfill._chained.forest import Forest, Grown, Singles, grow
-from greyfill.ranges import SymmetricScaler
-from greyfill.table import Bools, Floats, Ints, Kind, Table, most_frequent
+from greyfill.table import Bools, Floats, Ints, Kind, SymmetricScaler, Table, most_frequent
 
 Differences = dict[str, float]
 """How far one pass moved the fills, for each type of column that is present."""

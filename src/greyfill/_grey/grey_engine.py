@@ -17,8 +17,7 @@ from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.information import normalize
-from greyfill.ranges import RangeScaler, to_share
-from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, Table
+from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, RangeScaler, Table, to_share
 
 CHOOSING_PASSES = 2
 """In the first passes the fills still move much, so panels are chosen anew."""

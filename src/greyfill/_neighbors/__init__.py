@@ -14,9 +14,10 @@ What makes a method of them:
     recipe       six parts under one name, and what the use of labels makes of them
     engine       the straight line for training rows: scale → start → weights → k → passes
     k_selection  k by cross-validated classification, or by hidden cells
-    links        the unit of work: a block of incomplete rows and a donor pool → donors of each hole
+    links        the unit of work: a block of incomplete rows and a donor pool → donors of each
+                 hole; how much they disagree, and how blocks are shared out among threads
     new_rows     what a fitted method keeps, and the same donors for new rows, without labels
-    provenance   the donors of one training cell, and how much they disagree
+    provenance   the donors of one training cell
 
 `engine.run_recipe` calls the parts in this order. A pass of the schedule gets its donors from
 `links` (once, or in every pass where fills count as values), which lays out pools and calls the

@@ -16,17 +16,23 @@ from scipy.sparse.linalg import bicgstab, splu
 
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.k_selection import capped, choose_k
-from greyfill._neighbors.links import HoleSearch, Links, Prepared, Search, find_links, searchable
+from greyfill._neighbors.links import (
+    HoleSearch,
+    Links,
+    Prepared,
+    Search,
+    find_links,
+    map_threads,
+    searchable,
+    spreads,
+)
 from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows
-from greyfill._neighbors.provenance import spreads
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Report, digest
 from greyfill._neighbors.start import column_centers
 from greyfill._search.pool import DonorPool
-from greyfill._search.threads import map_threads
 from greyfill.exceptions import InvalidDataError
-from greyfill.ranges import RangeScaler
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
 
 CUT = 8_192
 """Holes that one thread fills at a time; fewer than these are not worth a second thread."""

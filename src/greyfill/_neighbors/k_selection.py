@@ -9,9 +9,16 @@ from dataclasses import replace
 import numpy as np
 
 from greyfill._neighbors.donors import RowPool
-from greyfill._neighbors.links import HoleSearch, Links, Prepared, Search, search_all, searchable
+from greyfill._neighbors.links import (
+    HoleSearch,
+    Links,
+    Prepared,
+    Search,
+    map_threads,
+    search_all,
+    searchable,
+)
 from greyfill._neighbors.schedule import Report
-from greyfill._search.threads import map_threads
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 

@@ -5,18 +5,108 @@ one of training rows. Rows that look for donors are `QueryRows`, a `Search` find
 of them, and a `HoleSearch` makes `Links` of these: the donors of every hole with their weights.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import monotonic
+from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.recipe import Distance, Fill, Recipe
 from greyfill._neighbors.schedule import Report
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
-from greyfill._search.threads import as_ready
 from greyfill.table import Bools, Floats, Ints, Table
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_threads(
+    work: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None
+) -> list[Result]:
+    """What ``work`` makes of every item, in their order, on threads of this process.
+
+    >>> map_threads(abs, [-1, 2, -3], n_jobs=2)
+    [1, 2, 3]
+    """
+    n_threads = _threads(n_jobs) if len(items) > 1 else 1
+    done = dict(_on_threads(work, items, min(n_threads or 1, len(items))))
+    return [done[place] for place in range(len(items))]
+
+
+def as_ready(
+    work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], n_calls: int, n_jobs: int | None
+) -> Iterator[tuple[int, Result]]:
+    """The number and the result of every call of ``work``, as they get ready.
+
+    Where ``joblib.parallel_config`` names a backend without shared memory, the calls go there.
+
+    >>> sorted(as_ready(pow, [(2, 3), (3, 2)], 2, n_jobs=2))
+    [(0, 8), (1, 9)]
+    """
+    n_threads = _threads(n_jobs) if n_calls > 1 else 1
+    if n_threads is None:
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        return enumerate(parallel(delayed(work)(*call) for call in calls))
+    return _on_threads(lambda call: work(*call), calls, min(n_threads, n_calls))
+
+
+def _threads(n_jobs: int | None) -> int | None:
+    """How many threads ``n_jobs`` means here and now; None where a backend has other memory."""
+    if n_jobs == 1:
+        return 1
+    backend, configured = get_active_backend(prefer="threads")
+    if not getattr(backend, "supports_sharedmem", False):
+        return None
+    return int(backend.effective_n_jobs(configured if n_jobs is None else n_jobs))
+
+
+def _on_threads(
+    work: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+) -> Iterator[tuple[int, Result]]:
+    """Number and result of every item, as they get ready.
+
+    The caller's own thread is one of the threads, and none of them polls: until
+    ``joblib.Parallel`` notices an end, some of this work could be done.
+    """
+    if n_threads <= 1:
+        yield from enumerate(map(work, items))
+        return
+    waiting, lock = enumerate(items), Lock()
+    ready: deque[tuple[int, Result]] = deque()
+
+    def take() -> tuple[int, Item] | None:
+        with lock:
+            return next(waiting, None)
+
+    def work_on() -> Iterator[None]:
+        nonlocal waiting
+        try:
+            while (taken := take()) is not None:
+                ready.append((taken[0], work(taken[1])))
+                yield
+        finally:
+            with lock:
+                waiting = enumerate(())  # after an error no thread begins anything else
+
+    with ThreadPoolExecutor(n_threads - 1) as helpers:
+        started = [helpers.submit(deque, work_on(), 0) for _ in range(n_threads - 1)]
+        for _ in work_on():
+            while ready:
+                yield ready.popleft()
+        for helper in started:
+            helper.result()
+    yield from ready
+
+
+CHUNK = 2**17
+"""Numbers held at once: 1 MB, which stays in a core's cache."""
 
 BLOCK_ROWS = 256
 """Incomplete rows that one thread searches at a time."""
@@ -326,3 +416,36 @@ def _batches(searches: Iterable[HoleSearch], together: int) -> Iterator[list[Hol
             batch = []
     if batch:
         yield batch
+
+
+def spreads(links: Links, values: Floats, is_categorical: Bools) -> Floats:
+    """How much the donors of each hole disagree.
+
+    Numbers: the weighted standard deviation of their values, on the [0, 1] scale. Categories: one
+    minus the winner's share of the votes.
+    """
+    out = np.empty(len(links.slots))
+    votes = is_categorical[links.columns]
+    k = links.donors.shape[1]
+    for cells in _chunks(np.flatnonzero(~votes), k):
+        given, weights = _given(links, cells, values, links.number_weights)
+        means = (given * weights).sum(axis=1, keepdims=True)
+        out[cells] = np.sqrt(((given - means) ** 2 * weights).sum(axis=1))
+    for cells in _chunks(np.flatnonzero(votes), k * k):
+        given, weights = _given(links, cells, values, links.vote_weights)
+        same = given[:, :, np.newaxis] == given[:, np.newaxis, :]
+        sums = np.where(same, weights[:, np.newaxis, :], 0.0).sum(axis=2).max(axis=1, initial=0.0)
+        out[cells] = 1.0 - sums / np.maximum(weights.sum(axis=1), 1e-300)
+    return out
+
+
+def _chunks(cells: Ints, numbers_each: int) -> Iterator[Ints]:
+    step = max(CHUNK // numbers_each, 1)
+    for start in range(0, len(cells), step):
+        yield cells[start : start + step]
+
+
+def _given(links: Links, cells: Ints, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """What the donors of some holes give, and the weights of the donors."""
+    slots, columns = links.slots[cells], links.columns[cells]
+    return values[links.donors[slots], columns[:, np.newaxis]], weights[slots]

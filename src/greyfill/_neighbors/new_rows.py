@@ -18,8 +18,7 @@ from greyfill._neighbors.links import (
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Trace
 from greyfill._search.pool import DonorPool
-from greyfill.ranges import RangeScaler
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
 
 UNLABELED_RULES = ("soft", "all")
 

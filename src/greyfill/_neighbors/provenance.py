@@ -1,13 +1,11 @@
-"""The donors of a training cell, and how much they disagree."""
+"""The donors of a training cell."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from greyfill._neighbors.links import (
     HoleSearch,
-    Links,
     QueryRows,
     Search,
     only_column,
@@ -15,10 +13,7 @@ from greyfill._neighbors.links import (
 )
 from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill.exceptions import InvalidDataError
-from greyfill.table import Bools, Floats, Ints
-
-CHUNK = 2**17
-"""Numbers held at once: 1 MB, which stays in a core's cache."""
+from greyfill.table import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,39 +27,6 @@ class CellDonors:
     distances: Floats
     values: Floats
     weights: Floats
-
-
-def spreads(links: Links, values: Floats, is_categorical: Bools) -> Floats:
-    """How much the donors of each hole disagree.
-
-    Numbers: the weighted standard deviation of their values, on the [0, 1] scale. Categories: one
-    minus the winner's share of the votes.
-    """
-    out = np.empty(len(links.slots))
-    votes = is_categorical[links.columns]
-    k = links.donors.shape[1]
-    for cells in _chunks(np.flatnonzero(~votes), k):
-        given, weights = _given(links, cells, values, links.number_weights)
-        means = (given * weights).sum(axis=1, keepdims=True)
-        out[cells] = np.sqrt(((given - means) ** 2 * weights).sum(axis=1))
-    for cells in _chunks(np.flatnonzero(votes), k * k):
-        given, weights = _given(links, cells, values, links.vote_weights)
-        same = given[:, :, np.newaxis] == given[:, np.newaxis, :]
-        sums = np.where(same, weights[:, np.newaxis, :], 0.0).sum(axis=2).max(axis=1, initial=0.0)
-        out[cells] = 1.0 - sums / np.maximum(weights.sum(axis=1), 1e-300)
-    return out
-
-
-def _chunks(cells: Ints, numbers_each: int) -> Iterator[Ints]:
-    step = max(CHUNK // numbers_each, 1)
-    for start in range(0, len(cells), step):
-        yield cells[start : start + step]
-
-
-def _given(links: Links, cells: Ints, values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """What the donors of some holes give, and the weights of the donors."""
-    slots, columns = links.slots[cells], links.columns[cells]
-    return values[links.donors[slots], columns[:, np.newaxis]], weights[slots]
 
 
 def donors_of(fitted: FittedRecipe, row: int, column: int) -> CellDonors:

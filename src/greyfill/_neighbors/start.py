@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from greyfill.information.sums import Steps, exponents
+from greyfill.information.entropy import Steps, exponents
 from greyfill.table import Floats, Ints, Table, most_frequent
 
 

@@ -7,7 +7,6 @@
     ridge      compiled: information, votes and local regressions of the self-tuning engine
     reference  all of it in numpy, slow and readable, one function for each equation
     jit        how kernels are compiled and their files kept
-    threads    work shared out among threads
 
 The path of a search: `pool.build_pool` sorts the donors so that near ones stand together and draws
 boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each

@@ -68,7 +68,7 @@ class FilledSheet:
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
-        from greyfill.report.evidence import fallbacks
+        from greyfill.text import fallbacks
 
         imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
         filled = {c: n if c in self.features.columns else 0 for c, n in holes.items()}

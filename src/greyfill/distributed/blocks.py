@@ -8,8 +8,7 @@ from greyfill._neighbors.k_selection import rows_by_rank, sample_ranks
 from greyfill._neighbors.links import only_column, searchable
 from greyfill._neighbors.recipe import Recipe
 from greyfill.distributed.partitions import Arrays, Rows
-from greyfill.ranges import RangeScaler
-from greyfill.table import Bools, Column, Floats, Ints, Kind
+from greyfill.table import Bools, Column, Floats, Ints, Kind, RangeScaler
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from greyfill import frames
+from greyfill import frames, targets
 from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill.exceptions import GreyfillError, InvalidDataError
 from greyfill.frames import Schema
@@ -241,10 +241,10 @@ def read_facts(
     frame = frame if names is None else with_columns(frame, names, number)
     with naming_partition(number):
         table, origin = frames.encode(frame, **options)
-        codes, classes = (None, ()) if y is None else frames.encode_labels(y)
+        codes, classes = (None, ()) if y is None else targets.encode_labels(y)
     dtypes = {} if names is None else _told_dtypes(frame, origin.schema)
     n_labels = 0 if codes is None else int((codes >= 0).sum())
-    are_categories = y is not None and frames.are_categories(y)
+    are_categories = y is not None and targets.are_categories(y)
     holes = table.missing.sum(axis=0)
     return Facts(table.n_rows, origin.schema, holes, classes, dtypes, n_labels, are_categories)
 
@@ -318,7 +318,7 @@ def class_codes(y: Any, n_rows: int, classes: tuple[Any, ...]) -> Ints:
     """
     if y is None:
         return np.zeros(n_rows, dtype=np.intp)
-    codes, found = frames.encode_labels(y)
+    codes, found = targets.encode_labels(y)
     lookup = {label: code for code, label in enumerate(classes)}
     places = np.array([*(lookup[label] for label in found), -1], dtype=np.intp)
     return places[codes]

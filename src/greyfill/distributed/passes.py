@@ -12,8 +12,7 @@ from greyfill._neighbors.schedule import digest
 from greyfill.distributed.blocks import Block, BlockPlan
 from greyfill.distributed.partitions import Arrays, Sized
 from greyfill.distributed.pools import ByPool, NearestDonors, Pool
-from greyfill.ranges import RangeScaler
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from greyfill.distributed.cluster import Cluster, Task, add_all
 from greyfill.distributed.partitions import Rows
 from greyfill.exceptions import InvalidDataError
 from greyfill.information import EXACT_ROWS, normalize
-from greyfill.information.entropy import information_of_counts, without_rounding
+from greyfill.information.entropy import Steps, information_of_counts, without_rounding
 from greyfill.information.parzen import (
     CELLS_PER_WINDOW,
     class_counts,
@@ -24,9 +24,7 @@ from greyfill.information.parzen import (
     longest_grid,
     silverman,
 )
-from greyfill.information.sums import Steps
-from greyfill.ranges import RangeScaler, observed_range
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Column, Floats, Ints, Kind, RangeScaler, Table, observed_range
 
 SAMPLE_ROWS = 100_000
 """Weights that cannot be added up from parts come from a sample of at most so many rows."""

@@ -10,7 +10,7 @@ from greyfill import frames
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.frames import open_table
-from greyfill.frames.backends import backend_of
+from greyfill.frames.columns import backend_of
 from greyfill.frames.schema import Array
 from greyfill.missingness import mar, mcar, nmar
 from greyfill.table import Bools

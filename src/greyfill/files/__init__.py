@@ -2,9 +2,9 @@
 
 ```
 path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
-  ── encodings ──> UTF-8                       the codec and the byte order mark are remembered
+  ── inputs ──> UTF-8                          the codec and the byte order mark are remembered
   ── tokens ──> grid                           where every cell starts and ends
-  ── na_values, column_types ──> types         numbers, truths, dates, text; holes are null
+  ── column_types ──> types                    numbers, truths, dates, text; holes are null
   ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
   ── styles, csv_text ──> the input's bytes    with the imputed cells spliced in
@@ -14,13 +14,13 @@ filled frame
 `table_file` is the way in and the way out: `read` takes a table as a whole, `open_batches` part by
 part in bounded memory, and both give the same bytes. The other modules in the order of the path:
 
-* `inputs`: a file or a stream, decompressed, in blocks and as often as needed;
+* `inputs`: a file or a stream, decompressed, in blocks and as often as needed, and its bytes
+  ⇄ UTF-8, such that going back gives the same bytes;
 * `formats`: the one table of formats, compressions, extensions and first bytes;
-* `encodings`: bytes ⇄ UTF-8, such that going back gives the same bytes;
 * `tokens`: the cells of a CSV text, the delimiter between them, and the grid that they make;
-* `na_values`: words that mean missing, those that the user named and those that often do;
 * `column_types`: the type of a column, by all its cells;
-* `styles`: how a column writes its values, also as a model learned it from another file;
+* `styles`: how a column writes its values, also as a model learned it from another file, and the
+  words that mean missing;
 * `csv_text`: a CSV file as bytes, frame and holes;
 * `polars_formats`: Parquet, Arrow, JSON lines and Excel, whose columns have types of their own;
 * `atomic`: whether an output can be written, and writing it at once or not at all.

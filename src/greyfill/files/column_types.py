@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.files.na_values import MISSING_WORDS, NO_CATEGORIES, bare
 from greyfill.files.styles import (
+    MISSING_WORDS,
+    NO_CATEGORIES,
     Day,
     Fixed,
     Moment,
@@ -24,6 +25,7 @@ from greyfill.files.styles import (
     Text,
     Truth,
     Whole,
+    bare,
     in_notation,
     typed,
 )

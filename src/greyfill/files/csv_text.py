@@ -11,9 +11,15 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
-from greyfill.files.encodings import Blocks, Encoder, Encoding, find_encoding, first_bytes
-from greyfill.files.na_values import UnusedWords, bare, without_nan, without_sentinels
-from greyfill.files.styles import LearnedTypes, Style
+from greyfill.files.inputs import Blocks, Encoder, Encoding, find_encoding, first_bytes
+from greyfill.files.styles import (
+    LearnedTypes,
+    Style,
+    UnusedWords,
+    bare,
+    without_nan,
+    without_sentinels,
+)
 from greyfill.files.tokens import (
     SAMPLE,
     CellGrid,

@@ -1,5 +1,6 @@
-"""From a path or standard input to decompressed bytes: at once, or in blocks and again."""
+"""From a path or standard input to bytes: decompressed, in blocks and again, as UTF-8 and back."""
 
+import codecs
 import errno
 import gzip
 import os
@@ -7,14 +8,18 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
-from greyfill.exceptions import FileProblemError, InvalidDataError
+import numpy as np
+
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.formats import Compression, unzstd
+from greyfill.files.tokens import CR, LF
 
 STANDARD_STREAM = "-"
 BLOCK = 1 << 22
@@ -167,3 +172,216 @@ def _seekable(name: str) -> BinaryIO:
         spool.close()
         raise
     return spool
+
+
+_BOMS = {  # the mark of UTF-16-LE begins that of UTF-32-LE, so the longer ones come first
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+    "utf-8": codecs.BOM_UTF8,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
+_WITHOUT_BOM = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_NO_FILES = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
+"""Codecs of Python for names and literals, not for the text of a file."""
+
+_NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_HEAD = 4096
+
+Blocks = Callable[[], Iterable[bytes]]
+"""Reads a file from its start, in blocks."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The codec of a file, the byte order mark before its text, and the byte that ends a line."""
+
+    codec: str
+    mark: bytes = b""
+    newline: int = LF
+    note: str = ""
+
+    def decode(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The bytes of a file → UTF-8 without the mark."""
+        blocks = _without_first(blocks, len(self.mark))
+        if self.codec == "utf-8":
+            yield from blocks
+            return
+        decoder = codecs.getincrementaldecoder(self.codec)()
+        for block in blocks:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
+
+
+class Encoder:
+    """UTF-8 in whole characters → the bytes of a file, with its mark, part by part."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._mark = encoding.mark
+        self._codec = (
+            None if encoding.codec == "utf-8" else codecs.getincrementalencoder(encoding.codec)()
+        )
+
+    def encode(self, chunk: bytes) -> bytes:
+        """The bytes of some more text."""
+        mark, self._mark = self._mark, b""
+        return mark + (chunk if self._codec is None else self._codec.encode(chunk.decode()))
+
+    def encode_all(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The bytes of all chunks of a text, and those that end it."""
+        yield from map(self.encode, chunks)
+        yield self.finish()
+
+    def finish(self) -> bytes:
+        """The bytes that end the text."""
+        return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
+
+
+def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:
+    """Find the encoding, unless it is given, and check that all bytes obey it.
+
+    A byte order mark decides; else UTF-8 if the bytes are valid, else Windows-1252 (or Latin-1
+    where that has no letter), which the note says. Bytes that are mostly good UTF-8 with a few
+    broken places are refused.
+
+    >>> find_encoding(lambda: ["naïve".encode("cp1252")], "words.csv").codec
+    'cp1252'
+    """
+    head = first_bytes(blocks(), _HEAD)
+    codec = _marked(head) if encoding is None else _named(encoding, head)
+    if codec is not None:
+        mark = _BOMS.get(codec, b"")
+        return _checked(codec, mark if head.startswith(mark) else b"", blocks, name)
+    if (wide := _wide(head)) is not None:
+        return _checked(wide, b"", blocks, name)
+    try:
+        return _checked("utf-8", b"", blocks, name)
+    except _UndecodableError:
+        if _is_damaged_utf8(blocks()):
+            raise
+    is_latin = any(letter in block for block in blocks() for letter in _NOT_IN_CP1252)
+    codec = "latin-1" if is_latin else "cp1252"
+    note = f"{name} is no UTF-8; it was read, and will be written, as {codec}."
+    return _checked(codec, b"", blocks, name, note)
+
+
+class _UndecodableError(InvalidDataError):
+    """Some bytes are no text in an encoding."""
+
+
+def first_bytes(blocks: Iterable[bytes], size: int) -> bytes:
+    """So many bytes from the start of a file, or all that there are."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= size:
+            break
+    return head[:size]
+
+
+def _without_first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    for block in blocks:
+        yield block[size:]
+        size = max(0, size - len(block))
+
+
+def _marked(head: bytes) -> str | None:
+    return next((codec for codec, mark in _BOMS.items() if head.startswith(mark)), None)
+
+
+def _named(encoding: str, head: bytes) -> str:
+    try:
+        codec = codecs.lookup(encoding).name
+        if codec in _NO_FILES:
+            raise LookupError
+        "".encode(codec)
+    except (LookupError, ValueError) as error:  # also a name that no codec can have
+        raise InvalidParameterError(
+            f"The encoding {encoding!r} is unknown, or not one of text files. "
+            "Name another one, such as utf-8, utf-16 or cp1252."
+        ) from error
+    marked = _marked(head)
+    if codec in _WITHOUT_BOM:
+        same = marked is not None and marked.startswith(codec.removesuffix("-sig"))
+        return marked if marked is not None and same else _WITHOUT_BOM[codec]
+    return codec
+
+
+def _wide(head: bytes) -> str | None:
+    """UTF-16 without a mark: every other byte of plain letters is zero."""
+    low, high = head[::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if half and high > 0.5 * half and not low:
+        return "utf-16-le"
+    return "utf-16-be" if half and low > 0.5 * half and not high else None
+
+
+def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "") -> Encoding:
+    """Read all bytes once: they must be text, and encoding the text must give them back."""
+    decoder, twin = codecs.getincrementaldecoder(codec)(), _Twin(codec, name)
+    line, offset, has_lf, has_cr = 1, len(mark), False, False
+    for block in _and_none(_without_first(blocks(), len(mark))):
+        waiting = len(decoder.getstate()[0])  # bytes of a letter that the last block cut
+        try:
+            text = decoder.decode(block or b"", final=block is None)
+        except UnicodeDecodeError as error:
+            before = bytes(error.object[: error.start]).decode(codec, errors="ignore")
+            line += before.count("\n")
+            raise _UndecodableError(
+                f"{name}, line {line}: byte 0x{error.object[error.start]:02x} at offset "
+                f"{offset - waiting + error.start} is not valid {codec}. "
+                "Name the right encoding (encoding=, --encoding), or repair the file."
+            ) from error
+        twin.check(block, text)
+        if "\0" in text:
+            line += text.count("\n", 0, text.index("\0"))
+            raise InvalidDataError(
+                f"{name} has a zero byte in line {line}, so it is no text. "
+                "If it is a Parquet, Arrow or Excel file, give it that extension."
+            )
+        offset += len(block or b"")
+        line += text.count("\n")
+        has_lf, has_cr = has_lf or "\n" in text, has_cr or "\r" in text
+    return Encoding(codec, mark, CR if has_cr and not has_lf else LF, note)
+
+
+def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
+    yield from blocks
+    yield None
+
+
+class _Twin:
+    """Encodes the text again beside its decoding and compares."""
+
+    def __init__(self, codec: str, name: str) -> None:
+        self._codec, self._name = codec, name
+        self._encoder = codecs.getincrementalencoder(codec)(errors="replace")
+        self._given, self._made = b"", b""
+
+    def check(self, block: bytes | None, text: str) -> None:
+        """Compare as much as both sides have; None is the end."""
+        if self._codec == "utf-8":
+            return
+        self._given += block or b""
+        self._made += self._encoder.encode(text, final=block is None)
+        size = min(len(self._given), len(self._made))
+        is_whole = text.encode(errors="ignore").decode() == text  # no half letters, as of UTF-7
+        is_same = is_whole and self._given[:size] == self._made[:size]
+        self._given, self._made = self._given[size:], self._made[size:]
+        if not is_same or (block is None and (self._given or self._made)):
+            raise InvalidDataError(
+                f"{self._name}: the encoding {self._codec} cannot give back all bytes as they "
+                "were. Convert the file to UTF-8."
+            )
+
+
+def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:
+    """Whether more letters outside ASCII are good UTF-8 than not."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
+    good = bad = 0
+    for block in _and_none(blocks):
+        text = decoder.decode(block or b"", final=block is None)
+        letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        n_bad = int(((letters >= 0xDC80) & (letters <= 0xDCFF)).sum())
+        good, bad = good + int((letters > 0x7F).sum()) - n_bad, bad + n_bad
+    return good > bad

@@ -11,9 +11,8 @@ import polars as pl
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
-from greyfill.files.encodings import Encoder
 from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
-from greyfill.files.inputs import BLOCK, Input, shown
+from greyfill.files.inputs import BLOCK, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,

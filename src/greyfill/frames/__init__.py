@@ -8,26 +8,17 @@ X ── validation.open_table ──> numpy array or narwhals frame        refu
 filled numbers + Origin
   ── decoder ──> the values of the holes, as the column stores them
   ── pandas_backend / polars_backend / arrow_backend ──> the same library, only holes written
-  ── backends.convert ──> another library, where one is wanted
-
-y ── labels ──> an array, or codes and classes
+  ── columns.convert ──> another library, where one is wanted
 ```
 
 What a library raises on the way, `validation.refusing` turns into an error that names the column.
 No module outside this package calls a dataframe library for the tables of a user. The three
-backends have the functions of `backends.Backend`, and are imported when the first table of their
+backends have the functions of `columns.Backend`, and are imported when the first table of their
 library arrives.
 """
 
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, merge_schemas
-from greyfill.frames.labels import (
-    are_categories,
-    class_array,
-    encode_labels,
-    labels_to_array,
-    warn_of_target,
-)
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
 from greyfill.frames.validation import open_table, shown
 
@@ -36,16 +27,11 @@ __all__ = [
     "Field",
     "Origin",
     "Schema",
-    "are_categories",
     "cell_values",
-    "class_array",
     "decode",
     "encode",
-    "encode_labels",
-    "labels_to_array",
     "merge_schemas",
     "open_table",
     "shown",
     "sorted_levels",
-    "warn_of_target",
 ]

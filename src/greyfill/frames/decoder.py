@@ -13,8 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from greyfill.frames.backends import Backend, backend_of, convert
-from greyfill.frames.columns import NANOSECONDS
+from greyfill.frames.columns import NANOSECONDS, Backend, backend_of, convert
 from greyfill.frames.schema import MEANING, Array, Extent, Family, Field, Origin
 from greyfill.frames.validation import TABLES, refusing
 from greyfill.table import Bools, Floats, Kind

@@ -14,8 +14,14 @@ import narwhals as nw
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames.backends import backend_of
-from greyfill.frames.columns import FAMILIES, null_cells, read_column, read_matrix, read_series
+from greyfill.frames.columns import (
+    FAMILIES,
+    backend_of,
+    null_cells,
+    read_column,
+    read_matrix,
+    read_series,
+)
 from greyfill.frames.schema import (
     Array,
     Cells,

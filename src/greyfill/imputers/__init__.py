@@ -21,7 +21,7 @@ Names are imported when they are first used: the table of methods alone costs no
 
 from typing import TYPE_CHECKING
 
-from greyfill.late import load_late
+from greyfill.checks import load_late
 
 if TYPE_CHECKING:
     from greyfill.imputers.chained import MICEImputer, MissForestImputer

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import TransformerMixin
 
-from greyfill import exceptions, frames
+from greyfill import exceptions, frames, targets
 from greyfill.checks import (
     check_choice,
     check_fitted,
@@ -207,7 +207,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             self._check_flags()
             table, origin = opened or self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
-            frames.warn_of_target(y, origin.schema.names)
+            targets.warn_of_target(y, origin.schema.names)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
             filled = table.values
             if self._kept.any():

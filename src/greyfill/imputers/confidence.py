@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill import frames
+from greyfill import frames, targets
 from greyfill._grey.contributions import Contributions, contributions
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.uncertainty import draws, ranges
@@ -14,8 +14,7 @@ from greyfill.checks import check_fitted, check_share, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.explanation import Explanation
-from greyfill.ranges import to_share
-from greyfill.table import Floats, Ints, Kind, Table
+from greyfill.table import Floats, Ints, Kind, Table, to_share
 
 UNITS = {
     frames.Family.DATE: (1 / 864e8, "days"),
@@ -259,7 +258,7 @@ class ConfidenceMixin(BaseImputer):
 
     def _class_codes(self, y: Any) -> Floats:
         """Labels in the codes of ``fit``, NaN where they are missing."""
-        codes, classes = frames.encode_labels(y)
+        codes, classes = targets.encode_labels(y)
         unknown = [label for label in classes if label not in self._classes]
         if unknown:
             raise InvalidDataError(f"y has classes that fit never saw: {unknown[:5]}")
@@ -269,7 +268,7 @@ class ConfidenceMixin(BaseImputer):
     def _scaled_response(self, y: Any) -> Floats:
         """A continuous y on the scale of ``fit``, NaN where it is missing."""
         assert self._response_range is not None
-        labels, missing = frames.labels_to_array(y)
+        labels, missing = targets.labels_to_array(y)
         low, high = self._response_range
         try:
             numbers = np.where(missing, np.nan, labels).astype(np.float64)

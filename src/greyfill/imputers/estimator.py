@@ -13,8 +13,8 @@ from sklearn import impute
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from greyfill import frames, memory
-from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors
+from greyfill import frames
+from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors, refuse_beyond
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Table
 
@@ -94,7 +94,7 @@ class TableEstimator(OwnParameters, BaseEstimator):
     def _refuse_too_large(self, shape: tuple[int, ...], per_cell: int, remedy: str) -> None:
         """Refuse a table that cannot fit in the memory that is free."""
         work = f"The work of {type(self).__name__} on {shape[0]:,} × {shape[1]:,} cells"
-        memory.refuse_beyond(shape[0] * shape[1] * per_cell, work, remedy)
+        refuse_beyond(shape[0] * shape[1] * per_cell, work, remedy)
 
     def _refuse_other_rows(self, n_rows: int, n_labels: int) -> None:
         """Refuse labels that cannot be those of the rows."""

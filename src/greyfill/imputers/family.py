@@ -6,13 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from greyfill import frames, memory
+from greyfill import frames
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
 from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe, fill_new_rows
 from greyfill._neighbors.provenance import donors_of
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import UntilStable
-from greyfill.checks import check_choice, check_fitted, check_whole, is_whole, seed_of
+from greyfill.checks import (
+    check_choice,
+    check_fitted,
+    check_whole,
+    is_whole,
+    refuse_beyond,
+    seed_of,
+)
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
@@ -257,7 +264,7 @@ def _refuse_too_many_links(table: Table, settings: RecipeSettings) -> None:
     if not isinstance(settings.n_neighbors, str):
         incomplete = int(table.missing.any(axis=1).sum())
         donors = min(settings.n_neighbors, settings.max_donors or table.n_rows, table.n_rows)
-        memory.refuse_beyond(
+        refuse_beyond(
             incomplete * donors * BYTES_PER_LINK,
             f"Keeping {donors:,} donors of each of {incomplete:,} incomplete rows",
             "Choose a smaller n_neighbors, or fit on a sample of the rows.",

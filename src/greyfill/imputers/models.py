@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from greyfill import frames
+from greyfill import frames, targets
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import (
     FittedGrey,
@@ -21,8 +21,7 @@ from greyfill._grey.grey_engine import (
 from greyfill.checks import OwnScore, check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, root_error
-from greyfill.ranges import from_share
-from greyfill.table import Floats, Ints
+from greyfill.table import Floats, Ints, from_share
 from greyfill.targets import Meaning, read_target
 
 
@@ -140,9 +139,9 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
                 "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
             )
         with self._all_or_nothing():
-            self.classes_ = frames.class_array(classes)
+            self.classes_ = targets.class_array(classes)
             self._learn(X, len(codes), codes, None)
-            frames.warn_of_target(y, self._schema.names)
+            targets.warn_of_target(y, self._schema.names)
             self.log_loss_ = float(self.selection_["error"]) if len(classes) > 1 else 0.0
         return self
 
@@ -201,7 +200,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
             raise InvalidDataError(
                 "This GreyRegressor estimator requires y to be passed, but the target y is None"
             )
-        numbers, missing = frames.labels_to_array(y)
+        numbers, missing = targets.labels_to_array(y)
         self._refuse_other_rows(frames.open_table(X).shape[0], len(numbers))
         response = _as_numbers(numbers)
         if missing.any() or not np.isfinite(response).all():
@@ -211,7 +210,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
         with self._all_or_nothing():
             self._low, self._high = float(response.min()), float(response.max())
             self._learn(X, len(response), None, response)
-            frames.warn_of_target(y, self._schema.names)
+            targets.warn_of_target(y, self._schema.names)
         return self
 
     def _scaled_error(self, error: float) -> float:

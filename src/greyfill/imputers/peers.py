@@ -13,8 +13,17 @@ from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.checks import seed_of
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.ranges import observed_range, range_sizes
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, indicators
+from greyfill.table import (
+    Bools,
+    Column,
+    Floats,
+    Ints,
+    Kind,
+    Table,
+    indicators,
+    observed_range,
+    range_sizes,
+)
 
 
 class MeanImputer(BaseImputer):

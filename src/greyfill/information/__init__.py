@@ -1,8 +1,8 @@
 """Entropy and mutual information in bits, and the feature weights made of them.
 
 ```
-sums      sums that no order of their terms changes
 entropy   counts → entropy, histogram information                      eqs (16), (19), (25)
+          sums that no order of their terms changes
 parzen    a number and a category: I(X; Y) = H(Y) − H(Y|X)             eqs (24)–(29)
           two numbers: the mean of log p(x, y) / p(x)p(y)              eq (22)
 measures  a whole table → one number a column, by Parzen windows, nearest neighbors,
@@ -10,7 +10,7 @@ measures  a whole table → one number a column, by Parzen windows, nearest neig
 ```
 
 The path is upwards: `class_information` and `pair_information` choose a measure, which takes its
-columns in blocks through `parzen` and `entropy`, whose sums are exact in `sums`.
+columns in blocks through `parzen` and `entropy`, whose sums are exact.
 
 Each Parzen estimate has two evaluations with the same meaning: an exact one, O(n²) in bounded
 memory, for few rows, and a binned one, O(n log n), above ``EXACT_ROWS`` rows.

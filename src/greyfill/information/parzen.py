@@ -10,8 +10,14 @@ import numpy as np
 from scipy import fft
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.information.entropy import blocks, dense_codes, entropy_of_masses, without_rounding
-from greyfill.information.sums import Steps, exponents
+from greyfill.information.entropy import (
+    Steps,
+    blocks,
+    dense_codes,
+    entropy_of_masses,
+    exponents,
+    without_rounding,
+)
 from greyfill.table import Bools, Floats, Ints
 
 # Up to this many rows the O(n²) sums are taken as written, above it on a grid. A column of 500

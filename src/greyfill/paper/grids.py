@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 
-from greyfill import datasets, frames
+from greyfill import datasets, frames, targets
 from greyfill.paper.printed import (
     LABELS,
     METHODS,
@@ -188,7 +188,7 @@ def count(name: str, drop: tuple[str, ...] = ()) -> tuple[Characteristics, int, 
     kinds = {"Categorical" if flag else "Continuous" for flag in table.is_categorical}
     kind = kinds.pop() if len(kinds) == 1 else "Mixed (both)"
     holes, n, p = int(table.missing.sum()), table.n_rows, table.n_columns
-    n_classes = len(frames.encode_labels(data.y)[1])
+    n_classes = len(targets.encode_labels(data.y)[1])
     found = Characteristics(n, p, n_classes, kind, 100 * holes / (n * p))
     return found, holes, 100 * holes / (n * (p + 1))
 

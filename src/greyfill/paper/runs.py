@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill import datasets, frames
+from greyfill import datasets, frames, targets
 from greyfill.evaluation.protocols import cross_validate, fit_fill, honest_protocol, prepare
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import METHODS as REGISTERED
@@ -97,7 +97,7 @@ def _bundled(name: str, title: str, more: str = "", second: str | None = None) -
     def draw(seed: int) -> tuple[Table, Ints]:
         data = datasets.load(name)
         kept = data.X.drop(DROPPED_VOTE) if name == "votes" else data.X
-        return frames.encode(kept)[0], frames.encode_labels(data.y)[0]
+        return frames.encode(kept)[0], targets.encode_labels(data.y)[0]
 
     return Scenario(
         title,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from greyfill import memory
+from greyfill.checks import refuse_beyond
 from greyfill.exceptions import GreyfillError, PersistenceError
 from greyfill.files.atomic import put
 from greyfill.files.inputs import reason
@@ -121,7 +121,7 @@ def _refuse_large(path: Path, archive: zipfile.ZipFile, max_bytes: int) -> None:
         raise PersistenceError(
             f"{path}: not a file that greyfill saved: it unpacks to {size:,} bytes"
         )
-    memory.refuse_beyond(2 * size, f"Loading {path}", "Load it on a machine with more memory.")
+    refuse_beyond(2 * size, f"Loading {path}", "Load it on a machine with more memory.")
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -135,7 +135,7 @@ def _parsed(path: Path, archive: zipfile.ZipFile, name: str, text: bytes) -> Any
     nodes = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if nodes > NODES + NODES_PER_BYTE * archive.getinfo(name).compress_size:
         raise PersistenceError(f"{path}: not a file that greyfill saved: {nodes:,} values")
-    memory.refuse_beyond(
+    refuse_beyond(
         BYTES_PER_NODE * nodes, f"Loading {path}", "Load it on a machine with more memory."
     )
     try:

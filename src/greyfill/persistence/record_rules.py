@@ -31,8 +31,7 @@ from greyfill.exceptions import PersistenceError
 from greyfill.frames.columns import null_cells
 from greyfill.frames.encoder import CATEGORICAL_FAMILIES
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
-from greyfill.ranges import FAR, RangeScaler, SymmetricScaler
-from greyfill.table import Column, Floats, Ints, Kind, Table
+from greyfill.table import FAR, Column, Floats, Ints, Kind, RangeScaler, SymmetricScaler, Table
 
 MOST_PASSES = 10_000
 MOST_PERMUTATIONS = 1_000

@@ -32,8 +32,7 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.schema import Family, Field, Schema
 from greyfill.persistence.archive import KINDS
-from greyfill.ranges import RangeScaler, SymmetricScaler
-from greyfill.table import Column, Kind, Table
+from greyfill.table import Column, Kind, RangeScaler, SymmetricScaler, Table
 
 PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Distance: (Grey, Heom),

@@ -14,7 +14,7 @@ from greyfill.exceptions import InvalidDataError
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 from greyfill.targets import Meaning, read_target
-from greyfill.text import clean, plural, tidy
+from greyfill.text import clean, tidy
 
 MOST_CLASSES = 8
 MOST_TARGETS = 50
@@ -22,14 +22,6 @@ MOST_SERIES = 6
 TOP_WEIGHTS = 3
 SMALLER, NO_LABEL = "(smaller classes)", "(no label)"
 PACKAGES = ("greyfill", "numpy", "scipy", "scikit-learn", "numba", "narwhals", "matplotlib")
-FALLBACKS = {
-    "class_too_small": "found too few donors in the class of the row: donors came from all classes",
-    "class_without_value": "met no observed value of the column in the class of the row: the start "
-    "value came from all classes",
-    "row_without_match": "met no donor with a telling value in common: the start value (mean or "
-    "mode) stayed",
-    "no_donor": "found no donor at all: the start value (mean or mode) stayed",
-}
 UNITS = {
     Family.DATE: "date",
     Family.DATETIME: "datetime",
@@ -238,18 +230,6 @@ def _drift(name: str, traces: dict[str, Floats]) -> dict[str, Any]:
     means = np.asarray(traces["mean"]).mean(axis=0)
     scale = float(np.nanmean(traces["sd"])) or 1.0
     return {"name": name, "values": [tidy(v) for v in (means - means[-1]) / scale]}
-
-
-def fallbacks(imputer: Any) -> list[dict[str, Any]]:
-    """The cells of the training table that could not be filled by the rule, in words."""
-    counts: dict[str, int] = getattr(imputer, "fallback_counts_", {})
-    found = []
-    for rule, n in counts.items():
-        if n:
-            words = FALLBACKS.get(rule, f"fell back: {clean(rule)}")
-            text = f"{plural(int(n), 'cell')} {words}."
-            found.append({"rule": clean(rule), "cells": int(n), "text": text})
-    return found
 
 
 def settings(imputer: Any) -> dict[str, Any]:

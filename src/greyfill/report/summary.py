@@ -19,7 +19,7 @@ from greyfill.report.column_summary import (
 )
 from greyfill.report.evidence import SMALLER, Evidence, read_evidence
 from greyfill.table import Floats, Ints, Kind, Table
-from greyfill.text import clean, count, listed, number, plural, share, tidy
+from greyfill.text import clean, count, fallbacks, listed, number, plural, share, tidy
 
 FORMAT = "greyfill-report/1"
 MOST_COLUMNS = 200
@@ -94,7 +94,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "k": facts.k_curve(imputer),
         "selection": facts.selection(imputer),
         "convergence": facts.convergence(imputer),
-        "fallbacks": facts.fallbacks(imputer),
+        "fallbacks": fallbacks(imputer),
         "uncertain": uncertain_cells(imputer, evidence),
         "settings": facts.settings(imputer),
         "versions": facts.versions(),
@@ -188,8 +188,8 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
 
 def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[str, str]]:
     """Warnings first, then notes; each is a level and one or two sentences."""
-    fallbacks = (entry["text"] for entry in summary["fallbacks"])
-    warnings = [*_column_warnings(summary), *_fit_warnings(summary, evidence), *fallbacks]
+    fell_back = (entry["text"] for entry in summary["fallbacks"])
+    warnings = [*_column_warnings(summary), *_fit_warnings(summary, evidence), *fell_back]
     return [{"level": "warning", "text": text} for text in warnings] + [
         {"level": "note", "text": text} for text in _notes(summary, imputer)
     ]
