@@ -60,7 +60,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "reference": Room(
-        "_search/reference.py", "tests/kernels/test_reference.py tests/kernels/test_compiled.py"
+        "_search/reference.py", "tests/search/test_reference.py tests/search/test_compiled.py"
     ),
     "information": Room(
         "information/*.py",

@@ -22,7 +22,7 @@ CONTRACT = "tests/imputers/test_contract.py"
 RANGE, DETERMINISM = "tests/test_exact_range.py", "tests/imputers/test_determinism.py"
 ATOMIC, FAULTS = "tests/files/test_atomic.py", "tests/cli/test_faults.py"
 MEMORY, NETWORK = "tests/test_memory.py", "tests/test_network.py"
-CACHE, THREADS = "tests/kernels/test_cache.py", "tests/imputers/test_threads.py"
+CACHE, THREADS = "tests/search/test_cache.py", "tests/imputers/test_threads.py"
 FIDELITY, SECURITY = "tests/files/test_fidelity.py", "tests/cli/test_security.py"
 LOADING, NO_CODE = "tests/persistence/test_persistence.py", "tests/persistence/test_no_code.py"
 RENDER = "tests/report/test_render.py"
@@ -1056,6 +1056,86 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)",
             "return stat.S_ISCHR(mode)",
             "tests/cli/test_outputs.py::test_pipes_and_devices_stay_what_they_are",
+        ),
+    ],
+    "`GreyImputer` tunes in `fit` alone": [
+        Fault(
+            "a column is tuned when it is first needed",
+            "_grey/grey_engine.py",
+            "choice = self.choices.get(target) or _untuned(self.donors, target, UNTUNED)",
+            "choice = self.choices.setdefault(target, _untuned(self.donors, target, UNTUNED))",
+            "tests/grey/test_state.py::test_no_use_changes_what_was_fitted",
+        ),
+    ],
+    "One rule says whether y is classes": [
+        Fault(
+            "categories of fractions are a response",
+            "targets.py",
+            "if meaning is Meaning.RESPONSE and are_categories(y):",
+            "if meaning is Meaning.NONE and are_categories(y):",
+            "tests/test_targets.py::test_the_rule",
+        ),
+        Fault(
+            "a report calls scattered numbers classes",
+            "report/evidence.py",
+            "read_target(y, needs_classes=get_tags(imputer).target_tags.required)",
+            "read_target(y, needs_classes=True)",
+            "tests/test_targets.py::test_report_and_imputer_give_one_answer",
+        ),
+    ],
+    "Off Linux, too": [
+        Fault(
+            "the share in use is taken for what is free",
+            "checks.py",
+            "return int(virtual_memory().available)",
+            "return int(virtual_memory().percent)",
+            f"{MEMORY}::test_other_systems_tell_what_is_free_by_psutil",
+        ),
+    ],
+    "A mistake in the call": [
+        Fault(
+            "options load scipy",
+            "cli/options.py",
+            'K, LABELS, SAVE = "--k", "--labels", "--save"',
+            'import scipy\n\nK, LABELS, SAVE = "--k", "--labels", "--save"',
+            "tests/cli/test_options.py::test_a_mistake_is_answered_before_anything_heavy_is_loaded",
+        ),
+    ],
+    "Every command that reads a table": [
+        Fault(
+            "sensitivity loses --numeric",
+            "cli/sensitivity_command.py",
+            "    job: ShiftJob, table: TableOptions, choice",
+            '    job: ShiftJob, table: Annotated[TableOptions, o.Without(("numeric",))], choice',
+            "tests/cli/test_options.py::"
+            "test_every_command_that_reads_a_table_has_all_options_about_its_columns",
+        ),
+    ],
+    "`greyfill impute` encodes a table once": [
+        Fault(
+            "the table is encoded for the imputer again",
+            "cli/fill_job.py",
+            "imputer._fit_opened(sheet.X, sheet.y, self._opened)",
+            "imputer.fit_transform(sheet.X, sheet.y)",
+            "tests/cli/test_impute.py::test_a_table_is_encoded_once",
+        ),
+    ],
+    "Every list of methods agrees with the registry": [
+        Fault(
+            "MICE has no draws",
+            "imputers/registry.py",
+            'class_uses=("predictor",), draws=True',
+            'class_uses=("predictor",)',
+            "tests/test_registry.py::test_rows_tell_the_truth",
+        ),
+    ],
+    "The names of the methods load no engine": [
+        Fault(
+            "the registry loads scikit-learn",
+            "imputers/registry.py",
+            "from collections import UserDict",
+            "import sklearn\nfrom collections import UserDict",
+            "tests/test_registry.py::test_names_alone_load_no_engine",
         ),
     ],
     "A report is rendered whatever is unknown": [

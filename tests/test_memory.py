@@ -141,7 +141,7 @@ def test_the_least_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(checks, "CGROUP", tmp_path)
     monkeypatch.setattr(checks, "STATM", tmp_path / "none")
     assert checks.free_bytes() == 2_000_500
-    (tmp_path / "checks.max").write_text("max\n")
+    (tmp_path / "memory.max").write_text("max\n")
     assert checks.free_bytes() == 5000 * 1024
     (tmp_path / "meminfo").unlink()
     assert checks.free_bytes() is None
