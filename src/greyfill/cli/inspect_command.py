@@ -54,6 +54,7 @@ def examine(sheet: Sheet) -> Numbers:
     bits = None if codes is None else sampled_information(table, codes)[0]
     missing, names = table.missing, origin.schema.names
     found = patterns(missing, list(names))
+    test = missing_at_random(table, found["count"])
     columns = describe(origin.schema, dict(zip(names, missing.sum(axis=0).tolist(), strict=True)))
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
         column["share"] = tidy(float(missing[:, j].mean()))
@@ -71,7 +72,7 @@ def examine(sheet: Sheet) -> Numbers:
         "columns": columns,
         "ignored": list(sheet.ignored),
         "patterns": found,
-        "little_test": missing_at_random(table, found["count"]),
+        "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "notes": sheet.notes(origin.schema.fields),
     }
 
