@@ -16,8 +16,6 @@ the estimates from several imputed tables; `greyfill --help` tells of the comman
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from greyfill.checks import load_late
-
 if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
     from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
@@ -112,12 +110,15 @@ _HOMES = {
     "persistence": ("load",),
     "pooling": ("pool",),
 }
-_load = load_late(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first used; scikit-learn takes its time."""
-    return import_module(f"greyfill.{name}") if name in _MODULES else _load(name)
+    if name in _MODULES:
+        return import_module(f"greyfill.{name}")
+    from greyfill.checks import load_late
+
+    return load_late(__name__, _HOMES)(name)
 
 
 def __dir__() -> list[str]:

@@ -6,21 +6,19 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
 from greyfill.cli import options as o
 from greyfill.cli.console import Console
 from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.column_types import form_of
-from greyfill.files.inputs import naming, shown
+from greyfill.files.inputs import naming, peek_names, shown
 from greyfill.imputers.registry import METHODS, REGISTRY
-from greyfill.table import Kind
 
-if TYPE_CHECKING:  # frames load scikit-learn, and a mistake in the call is answered before
+if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
+    import polars as pl
+
     from greyfill.frames import Field, Schema
 
 MANY_CLASSES = 0.5
@@ -88,6 +86,10 @@ def read_sheet(
         roles = ColumnRoles.of(options, columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
+    if names := peek_names(name, options.delimiter, options.encoding):
+        typed(names)
+    if choice is not None and choice.needs_classes and options.target is None:
+        _refuse_no_labels(choice.method)
     with console.working(f"reading {shown(name)}"):
         return sheet_of(files.read(name, choose_types=typed, **options.of_text), options, choice)
 
@@ -154,17 +156,21 @@ def count_holes(column: pl.Series) -> int:
     return column.null_count() + nans
 
 
+def _refuse_no_labels(method: str) -> NoReturn:
+    methods = [REGISTRY[name] for name in METHODS]
+    free = [m.name for m in methods if m.for_files and not (m.needs_labels or m.name == "grey")]
+    raise InvalidParameterError(
+        f"The method {method} learns from class labels. Name their column "
+        "(--target COLUMN), or choose a method that needs none: --method grey, or "
+        f"{', '.join(free)}."
+    )
+
+
 def _refuse_no_classes(method: str, sheet: Sheet) -> None:
     from greyfill.targets import Meaning, read_target
 
     if sheet.y is None:
-        methods = [REGISTRY[name] for name in METHODS]
-        free = [m.name for m in methods if m.for_files and not (m.needs_labels or m.name == "grey")]
-        raise InvalidParameterError(
-            f"The method {method} learns from class labels. Name their column "
-            "(--target COLUMN), or choose a method that needs none: --method grey, or "
-            f"{', '.join(free)}."
-        )
+        _refuse_no_labels(method)
     if read_target(sheet.y, needs_classes=True).meaning is Meaning.RESPONSE:
         raise InvalidDataError(
             f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
@@ -251,6 +257,8 @@ def _orders(items: list[str], source: files.Source) -> Any:
 
 def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
     """A column, and its levels if they were given: ``size=S,M,L``."""
+    import polars as pl
+
     frame = source.frame
     if item in frame.columns:
         return item, []
@@ -275,6 +283,10 @@ def _order(item: str, source: files.Source) -> tuple[str, list[Any]]:
 
 def _notes_on_text(column: pl.Series) -> Iterator[str]:
     """Texts that are no categories."""
+    import polars as pl
+
+    from greyfill.files.column_types import form_of
+
     if column.dtype != pl.String:
         return
     name, seen = column.name, column.drop_nulls()
@@ -306,6 +318,8 @@ def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
 
 def _possible_codes(frame: pl.DataFrame, fields: tuple[Field, ...]) -> Iterator[str]:
     """Whole numbers with two values are often the codes of categories."""
+    from greyfill.table import Kind
+
     whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family == "integer"]
     names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
     if names and frame.height > FEW_ROWS:

@@ -26,11 +26,16 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `atomic`: whether an output can be written, and writing it at once or not at all.
 """
 
-from greyfill.files.atomic import Output, check_output, check_outputs, put
-from greyfill.files.formats import Format
-from greyfill.files.polars_formats import put_parquet
-from greyfill.files.styles import LearnedTypes
-from greyfill.files.table_file import Batch, Batches, Source, open_batches, read
+from typing import TYPE_CHECKING
+
+from greyfill.checks import load_late
+
+if TYPE_CHECKING:
+    from greyfill.files.atomic import Output, check_output, check_outputs, put
+    from greyfill.files.formats import Format
+    from greyfill.files.polars_formats import put_parquet
+    from greyfill.files.styles import LearnedTypes
+    from greyfill.files.table_file import Batch, Batches, Source, open_batches, read
 
 __all__ = [
     "Batch",
@@ -46,3 +51,13 @@ __all__ = [
     "put_parquet",
     "read",
 ]
+
+_HOMES = {
+    "atomic": ("Output", "check_output", "check_outputs", "put"),
+    "formats": ("Format",),
+    "polars_formats": ("put_parquet",),
+    "styles": ("LearnedTypes",),
+    "table_file": ("Batch", "Batches", "Source", "open_batches", "read"),
+}
+
+__getattr__ = load_late(__name__, _HOMES)

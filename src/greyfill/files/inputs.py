@@ -15,13 +15,11 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
-import numpy as np
-
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files.formats import Compression, unzstd
-from greyfill.files.tokens import CR, LF
+from greyfill.files.formats import Compression, Format, layout_of, unzstd
 
 STANDARD_STREAM = "-"
+LF, CR = 10, 13
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
@@ -237,6 +235,29 @@ class Encoder:
         return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
 
 
+PEEKED = 1 << 20
+"""Larger files are not read twice for the sake of a quick answer."""
+
+
+def peek_names(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+    """The column names of a small CSV file, before the libraries that read its cells are loaded.
+
+    None of them where the file is of another format, large, or can be read only once.
+    """
+    layout = layout_of(name)
+    is_small = os.path.isfile(name) and os.path.getsize(name) <= PEEKED
+    is_peeked = layout.format is Format.CSV and is_small
+    if name == STANDARD_STREAM or (os.path.exists(name) and not is_peeked):
+        return ()
+    with Input(name, layout.compression) as source:
+        from greyfill.files.tokens import SAMPLE, find_delimiter, header_names
+
+        found = find_encoding(source.blocks, shown(name), encoding)
+        sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
+        mark = find_delimiter(sample, delimiter)
+        return header_names(sample, mark, found.newline, shown(name))
+
+
 def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:
     """Find the encoding, unless it is given, and check that all bytes obey it.
 
@@ -381,6 +402,8 @@ def _is_damaged_utf8(blocks: Iterable[bytes]) -> bool:
     good = bad = 0
     for block in _and_none(blocks):
         text = decoder.decode(block or b"", final=block is None)
+        import numpy as np  # takes its time, which a file that cannot be read need not cost
+
         letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         n_bad = int(((letters >= 0xDC80) & (letters <= 0xDCFF)).sum())
         good, bad = good + int((letters > 0x7F).sum()) - n_bad, bad + n_bad

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.inputs import CR, LF
 from greyfill.table import Bools, Ints
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
-QUOTE, LF, CR = 34, 10, 13
+QUOTE = 34
 
 SMALL = 2**15
 """Up to so many bytes Python itself is quicker than a compiler that has not compiled yet."""
