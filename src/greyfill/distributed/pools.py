@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
-from greyfill._neighbors.links import QueryRows, Search, overall_weights
+from greyfill._neighbors.links import QueryRows, Search, overall_weights, places_among
 from greyfill._neighbors.recipe import Recipe
 from greyfill._search.pool import DonorPool, Hints, build_pool
 from greyfill.distributed.blocks import Block, BlockPlan, matched
@@ -158,11 +158,6 @@ class Part(Sized):
     rows: Ints
     first_holes: Ints
 
-    def own_rows(self, rows: Ints) -> Ints:
-        """The place of each row among the donors, −1 where it is none."""
-        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        return np.where(self.rows[places] == rows, places, -1).astype(np.intp)
-
     def given(self, donors: Ints, columns: Ints) -> tuple[Floats, Ints]:
         """Values of donors in these columns, and the number of the hole where it is one, else −1.
 
@@ -257,7 +252,7 @@ class SearchPlan:
     def taking(self, block: Block, nearest: NearestDonors, part: Part) -> QueryRows:
         """The rows of a block for which donors are searched."""
         rows = nearest.rows
-        own = part.own_rows(block.rows[rows])
+        own = places_among(part.rows, block.rows[rows])
         return QueryRows(rows, block.values[rows], block.missing[rows], own)
 
     def find_extremes(self, before: ByPool, block: Block, pool: int, part: Part) -> ByPool:
