@@ -13,6 +13,7 @@ from greyfill._grey import grey_engine
 from greyfill._grey.candidates import COMMON_RIDGE, Candidate
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
+from greyfill._grey.plan import Plan
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 
@@ -63,11 +64,10 @@ def test_votes_of_a_short_list_equal_the_votes_for_all_levels() -> None:
     column = choice.predictor(donors, None)
     queries = Queries.of(donors, np.flatnonzero(donors.table.missing[:, 0]))
     forecast = choice.predict(column, queries)
-    near = [column.neighborhood(queries, c.relevance, c.scope, c.k) for c in panel]
-    everything = [
-        column.neighbor_mean(n, c.k, c.kernel, donors.outcomes(0))
-        for n, c in zip(near, panel, strict=True)
-    ]
+    near = column.neighborhoods(Plan.of(panel), queries)["equal", "soft"]
+    weights = [column.donor_weights(near, c.k, c.kernel)[..., np.newaxis] for c in panel]
+    truth = donors.truth(0)[near.rows]
+    everything = [(w * truth[:, : w.shape[1]]).sum(axis=1) for w in weights]
     full = np.mean(everything, axis=0)  # one column for each of the levels
     listed = np.searchsorted(donors.levels(0), forecast.outcomes.levels)
     assert forecast.predicted.shape == (len(full), MANY_LEVELS + 1)
@@ -210,7 +210,7 @@ def test_rows_without_a_label_are_filled_as_of_their_likeliest_class() -> None:
     known = Queries.of(fitted.donors, rows)
     missing = known.missing.copy()
     missing[::2, -1] = True
-    unknown = Queries(known.values, missing, known.labels, np.full(len(rows), -1))
+    unknown = Queries(known.values, missing, known.labels, np.full(len(rows), -1), known.sources)
     forecast = grey_engine.predict(fitted, 0, unknown)
     likely = grey_engine.most_probable_class(fitted, unknown.part([0])).tolist()[0]
     alone = fitted.predict(0, unknown.part([0]).with_labels(fitted.donors, likely))

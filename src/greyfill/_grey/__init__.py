@@ -11,16 +11,20 @@ The path of ``fit`` and what follows it:
 
 1. `donor_table`: scaled rows with start values, and the features that regressions read.
 2. `relevance`: weights of the predictors of a target, information above a permutation null.
-3. `candidates`, `predictor`: all ways to predict a target; `ColumnPredictor` computes any of them.
-4. `selection`: candidates predict held-out observed cells; the best of each family form the panel.
+3. `candidates`, `plan`, `predictor`: all ways to predict a target, arranged so that those that
+   share neighbors or a regression are one call; `ColumnPredictor` computes them.
+4. `selection`: candidates predict held-out observed cells, all of them the first cells and those
+   that are not clearly worse the others; the best of each family form the panel.
 5. `grey_engine.fit_imputer`: passes over the columns with holes, fewest first; each pass rewrites
-   the fills in the donor table, the first two choose panels. Then panels of the class and of the
-   columns without holes are chosen: `FittedGrey` is complete, and nothing after ``fit`` changes it.
+   the fills in the donor table. The first two use plain panels, then panels are chosen on what they
+   filled. Then panels of the class and of the columns without holes are chosen: `FittedGrey` is
+   complete, and nothing after ``fit`` changes it.
 6. `grey_engine.fill_new_rows`, `predict`, `posterior`: new rows, mixed over the classes.
 7. `uncertainty`: residuals of held-out rows give intervals, and with a bootstrap draws.
 8. `contributions`: the share of each donor and the effect of each predictor in a filled cell.
 
 Records are frozen, but for `DonorTable`, which the passes write and then close. Private dicts
-(``_pools``, ``_features`` …) memoize what follows from the fields; pickles and files lack them.
-The compiled loops are those of `greyfill._search`: `ridge` for regressions, the pool for neighbors.
+(``_made``, ``_features`` …) memoize what follows from the fields; pickles and files lack them.
+The compiled loops are those of `greyfill._search`: `lists`, `ridge`, `features`, `histogram`, and
+the pool where donors are many.
 """

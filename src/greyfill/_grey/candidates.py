@@ -7,12 +7,21 @@ import numpy as np
 ALL_DONORS = 0
 """Stands for k = all donors of the scope."""
 
+RELEVANCES = ("pair", "mixed", "equal")
+
 KS = (5, 10, 20, 40, 80)
 KERNELS = ("uniform", "inverse")
 LOCAL_KS = (20, 40, 80)
+MANY_DONORS = 1_000
+"""With fewer donors the largest k is left out: so many are no neighborhood."""
+
 LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
-COMMON_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+COMMON_RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
 LARGE_RIDGES = (1e-4, 1e-2, 1.0)
+
+
+Place = tuple[str, str]
+"""A relevance and a scope."""
 
 
 @dataclass(frozen=True, order=True)
@@ -37,6 +46,11 @@ class Candidate:
     def family(self) -> tuple[str, str, str, str]:
         """Candidates of one family differ only in k, kernel and ridge."""
         return self.kind, self.form, self.relevance, self.scope
+
+    @property
+    def place(self) -> Place:
+        """Candidates of one place have the same neighbors."""
+        return self.relevance, self.scope
 
     @property
     def kind(self) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from greyfill._grey.candidates import ALL_DONORS, Candidate
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.plan import Plan
 from greyfill._grey.predictor import GREY, ColumnPredictor
 from greyfill._search.reference import feature_weights
 from greyfill.table import Floats, Ints
@@ -48,7 +49,7 @@ def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
         columns = predictor.columns(candidate.scope)
         terms = _regression_terms(predictor, candidate, query, donors, weights)
         np.add.at(shares, donors, weights + terms.sum(axis=1))
-        owners = fitted.donors.feature_map.owners(columns)
+        _, owners = fitted.donors.feature_map.places(columns)
         np.add.at(effects, columns[owners], values[donors] @ terms)
     if n_candidates == 0:
         shares[predictor.donor_rows] = 1.0 / max(len(predictor.donor_rows), 1)
@@ -75,7 +76,7 @@ def _kernel_weights(
         groups = dict(predictor.donor_groups(candidate.scope))
         donors = groups.get(group, np.zeros(0, dtype=np.intp))
         return donors, np.full(len(donors), 1.0 / max(len(donors), 1))
-    near = predictor.neighborhood(query, candidate.relevance, candidate.scope, candidate.k)
+    near = predictor.neighborhoods(Plan.of((candidate,)), query)[candidate.place]
     weights = predictor.donor_weights(near, candidate.k, candidate.kernel)[0]
     return near.rows[0, weights > 0], weights[weights > 0]
 
@@ -84,12 +85,14 @@ def _regression_terms(
     predictor: ColumnPredictor, candidate: Candidate, query: Queries, donors: Ints, weights: Floats
 ) -> Floats:
     """What each feature adds to the weight of each donor; 0 where there is no regression."""
-    features, usable, scales = predictor.query_features(query, candidate)
+    places, scales = predictor.scales(candidate)
     if np.isinf(candidate.ridge):
         return np.zeros((len(donors), len(scales)))
-    places = predictor.donors.feature_map.places(predictor.columns(candidate.scope))
-    theirs = predictor.donors.features(candidate.form)[np.ix_(donors, places)]
-    return feature_weights(features[0], usable[0], scales, weights, theirs, candidate.ridge)
+    table = predictor.donors
+    usable = query.usable(table)[0, places]
+    own = query.features(table, candidate.form)[0, places]
+    theirs = table.features(candidate.form)[np.ix_(donors, places)]
+    return feature_weights(own, usable, scales, weights, theirs, candidate.ridge)
 
 
 def _gaps(

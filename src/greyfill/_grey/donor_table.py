@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table, indicators
+from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table
 
 FORMS = ("values", "scores")
 
@@ -52,13 +52,6 @@ class ColumnFeatures:
         """Number of features."""
         return len(self.shift)
 
-    def of(self, values: Floats, form: str) -> Floats:
-        """Features of some values of the column, shape (value, feature)."""
-        if len(self.knots) and form == "scores":
-            return np.asarray(np.interp(values, self.knots, self.scores)[:, np.newaxis])
-        raw = values[:, np.newaxis] if len(self.knots) else indicators(values, self.levels)
-        return np.asarray((raw - self.shift) / self.spread)
-
 
 def _normal_scores(observed: Floats) -> tuple[Floats, Floats]:
     """Knots in rising order and the normal scores Φ⁻¹(rank) there; ties share a mean rank."""
@@ -79,6 +72,11 @@ class FeatureMap:
     """The features of every column of a table, side by side."""
 
     columns: tuple[ColumnFeatures, ...]
+    _flat: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_flat": {}}
 
     @classmethod
     def learn(cls, table: Table) -> "FeatureMap":
@@ -89,22 +87,49 @@ class FeatureMap:
     @property
     def starts(self) -> Ints:
         """The first feature of every column, and the number of features at the end."""
-        return np.cumsum([0, *(column.width for column in self.columns)])
+        if "starts" not in self._flat:
+            self._flat["starts"] = np.cumsum([0, *(column.width for column in self.columns)])
+        starts: Ints = self._flat["starts"]
+        return starts
 
-    def places(self, columns: Ints) -> Ints:
-        """The features of some columns."""
-        starts = self.starts
-        parts = [np.arange(starts[j], starts[j + 1]) for j in columns]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+    def places(self, columns: Ints) -> tuple[Ints, Ints]:
+        """The features of some columns in rising order, and the position of each one's column."""
+        widths = np.diff(self.starts)[columns]
+        owners = np.repeat(np.arange(len(columns)), widths)
+        first = self.starts[columns] - np.cumsum(widths) + widths
+        return np.arange(len(owners)) + first[owners], owners
 
-    def owners(self, columns: Ints) -> Ints:
-        """For each feature in `places`, the position of its column in ``columns``."""
-        return np.repeat(np.arange(len(columns)), [self.columns[j].width for j in columns])
+    def of(self, values: Floats, form: str) -> Floats:
+        """Features of all columns of some rows."""
+        from greyfill._search import features
 
-    def of(self, values: Floats, columns: Ints, form: str) -> Floats:
-        """Features of some columns of some rows."""
-        parts = [self.columns[j].of(values[:, j], form) for j in columns]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((len(values), 0))
+        return np.asarray(features.encode(values, form == "scores", self.starts, *self._arrays))
+
+    def renew(self, features: Floats, rows: Ints, column: int, values: Floats, form: str) -> None:
+        """Write the features of new values of a column in some rows."""
+        from greyfill._search import features as kernels
+
+        kernels.encode_column(
+            values, rows, column, form == "scores", self.starts, *self._arrays, features
+        )
+
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        """Levels, shifts, spreads, knots and scores of all columns, end to end."""
+        if "arrays" not in self._flat:
+            levels = [
+                c.levels if len(c.levels) == c.width else np.full(c.width, -1) for c in self.columns
+            ]
+            self._flat["arrays"] = (
+                np.concatenate([np.zeros(0), *levels]),
+                np.concatenate([np.zeros(0), *(c.shift for c in self.columns)]),
+                np.array([c.spread for c in self.columns], dtype=float),
+                np.cumsum([0, *(len(c.knots) for c in self.columns)]),
+                np.concatenate([np.zeros(0), *(c.knots for c in self.columns)]),
+                np.concatenate([np.zeros(0), *(c.scores for c in self.columns)]),
+            )
+        arrays: tuple[Any, ...] = self._flat["arrays"]
+        return arrays
 
 
 @dataclass(eq=False)
@@ -123,11 +148,12 @@ class DonorTable:
     feature_map: FeatureMap
     _features: dict[str, Floats] = field(default_factory=dict, repr=False)
     _levels: dict[int, Ints] = field(default_factory=dict, repr=False)
+    _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
     _is_open: bool = field(default=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {**self.__dict__, "_features": {}, "_levels": {}}
+        return {**self.__dict__, "_features": {}, "_levels": {}, "_ranges": {}}
 
     @property
     def has_classes(self) -> bool:
@@ -159,11 +185,17 @@ class DonorTable:
         """The observed values of a column."""
         return np.asarray(self.table.values[self.observed_rows(column), column])
 
+    def seen_range(self, column: int) -> tuple[float, float]:
+        """The least and the largest observed value of a column; all of the scale without any."""
+        if column not in self._ranges:
+            seen = self.seen_values(column)
+            self._ranges[column] = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
+        return self._ranges[column]
+
     def features(self, form: str) -> Floats:
         """Features of all columns of the filled table."""
         if form not in self._features:
-            columns = np.arange(self.table.n_columns)
-            self._features[form] = self.feature_map.of(self.table.values, columns, form)
+            self._features[form] = self.feature_map.of(self.table.values, form)
         return self._features[form]
 
     def fill(self, rows: Ints, column: int, values: Floats) -> float:
@@ -173,10 +205,8 @@ class DonorTable:
         if self.table.is_categorical[column]:
             change = float(change > 0)
         self.table.values[rows, column] = values
-        places = self.feature_map.places(np.array([column]))
         for form in FORMS:
-            block = self.feature_map.columns[column].of(values, form)
-            self.features(form)[np.ix_(rows, places)] = block
+            self.feature_map.renew(self.features(form), rows, column, values, form)
         return float(change)
 
     def levels(self, column: int) -> Ints:
@@ -206,28 +236,34 @@ class DonorTable:
         """A value for each prediction: the most probable level, or a number in the seen range."""
         if self.table.is_categorical[column]:
             return forecast.most_probable().astype(float)
-        seen = self.seen_values(column)
-        low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
-        return np.clip(forecast.predicted[:, 0], low, high)
+        return np.clip(forecast.predicted[:, 0], *self.seen_range(column))
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Rows to predict a cell of, in the columns of the donor table.
 
-    ``own_rows`` are their places in the donor table, −1 where they are new.
+    ``own_rows`` are their places in the donor table, −1 where they are new. Rows that follow each
+    other with the same number in ``sources`` are one row as of several classes. ``shares`` are the
+    probabilities of the classes, empty where they were not computed.
     """
 
     values: Floats
     missing: Bools
     labels: Ints
     own_rows: Ints
+    sources: Ints
+    shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    _features: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, donors: DonorTable, rows: Ints) -> "Queries":
         """Rows of the donor table."""
         table = donors.table
-        return cls(table.values[rows], table.missing[rows], donors.labels[rows], rows)
+        values, missing = table.values[rows], table.missing[rows]
+        known = {form: donors.features(form)[rows] for form in FORMS}
+        labels, sources = donors.labels[rows], np.arange(len(rows))
+        return cls(values, missing, labels, rows, sources, _features=known)
 
     def with_labels(
         self, donors: DonorTable, labels: Ints | int, rows: Any = slice(None)
@@ -236,14 +272,50 @@ class Queries:
         values, missing, given = self.values.copy(), self.missing.copy(), self.labels.copy()
         values[rows, donors.y_column], missing[rows, donors.y_column] = labels, False
         given[rows] = labels
-        return Queries(values, missing, given, self.own_rows)
+        return Queries(values, missing, given, self.own_rows, self.sources)
 
     def without(self, column: int) -> "Queries":
         """The same rows as if they lacked a column."""
-        is_column = np.arange(self.missing.shape[1]) == column
-        return replace(self, missing=self.missing | is_column)
+        missing = self.missing.copy()
+        missing[:, column] = True
+        known = {form: self._features[form] for form in FORMS if form in self._features}
+        return replace(self, missing=missing, _features=known)
 
     def part(self, index: Any) -> "Queries":
         """Some of the rows."""
-        parts = (self.values, self.missing, self.labels, self.own_rows)
-        return Queries(*(array[index] for array in parts))
+        shares = self.shares[index] if len(self.shares) else self.shares
+        values, missing, labels = self.values[index], self.missing[index], self.labels[index]
+        return Queries(values, missing, labels, self.own_rows[index], self.sources[index], shares)
+
+    def features(self, donors: DonorTable, form: str) -> Floats:
+        """The features of all columns."""
+        if form not in self._features:
+            self._features[form] = donors.feature_map.of(self.values, form)
+        features: Floats = self._features[form]
+        return features
+
+    def usable(self, donors: DonorTable) -> Bools:
+        """Which features are those of an observed column."""
+        if "usable" not in self._features:
+            widths = np.diff(donors.feature_map.starts)
+            self._features["usable"] = np.repeat(~self.missing, widths, axis=1)
+        usable: Bools = self._features["usable"]
+        return usable
+
+    def groups(self, donors: DonorTable) -> Ints:
+        """The class of each row, −1 where it is unknown."""
+        return np.where(self.missing[:, donors.y_column], -1, self.labels)
+
+    @property
+    def one_group(self) -> Ints:
+        """One group of all rows."""
+        return np.zeros(len(self.labels), dtype=np.intp)
+
+    @property
+    def no_labels(self) -> Ints:
+        """No row with a class."""
+        return np.full(len(self.labels), -1, dtype=np.intp)
+
+    def truth(self, outcomes: Outcomes, column: int) -> Floats:
+        """What is to be predicted of the rows themselves."""
+        return outcomes.truth(self.values[:, column])

@@ -1,35 +1,36 @@
 """Passes over the columns of a training table, and the prediction of new rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from greyfill._grey.candidates import COMMON_RIDGE, MEAN_OF_ALL, UNTUNED, Candidate
 from greyfill._grey.donor_table import DonorTable, FeatureMap, Queries
 from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
-from greyfill._grey.selection import LARGE, PanelChoice, choose_panel
+from greyfill._grey.selection import BLOCK_ROWS, LARGE, PanelChoice, choose_panel
 from greyfill._neighbors.engine import training_cells
+from greyfill._neighbors.links import map_threads
 from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.information import normalize
 from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, RangeScaler, Table, to_share
 
-CHOOSING_PASSES = 2
-"""In the first passes the fills still move much, so panels are chosen anew."""
+PLAIN_PASSES = 2
+"""Passes by panels that need no comparison, before panels are chosen on what these filled."""
 
 TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
 """In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
 
+MOST_CELLS = 20_000
+"""Held-out cells of all columns; each has 40 at least."""
+
 FEW_CELLS = 40
 """Held-out cells of these columns: the panels err hardly more than those of 250."""
-
-BLOCK_ROWS = 256
-"""New rows that are filled at a time."""
 
 NEGLIGIBLE = 0.01
 """Classes below this share of the most probable one add nothing to a row without a label."""
@@ -40,7 +41,7 @@ class GreySettings:
     """What a caller may set."""
 
     n_cells: int = 250
-    max_iter: int = 4
+    max_iter: int = 3
     tol: float = 1e-4
     n_jobs: int | None = None
     random_state: int | None = 0
@@ -80,7 +81,7 @@ class FittedGrey:
     def model(self, target: int) -> tuple[PanelChoice, ColumnPredictor]:
         """How a column is predicted, as ``fit`` chose or untuned, with its donors laid out once."""
         if target not in self._models:
-            choice = self.choices.get(target) or _untuned(self.donors, target, UNTUNED)
+            choice = self.choices.get(target) or _untuned(self.donors, [target], UNTUNED)[target]
             self._models[target] = choice, choice.predictor(self.donors, self.n_jobs)
         return self._models[target]
 
@@ -135,12 +136,13 @@ def _run_passes(
     choices: dict[int, PanelChoice] = {}
     history: list[float] = []
     spreads: list[Spreads] = []
+    is_large = table.n_rows > LARGE
+    choosing = min(1 if is_large else PLAIN_PASSES, settings.max_iter - 1)
     for number in range(settings.max_iter if targets else 0):
-        if number == 0 and table.n_rows > LARGE and settings.max_iter > 1:
-            for j in targets:
-                panel = (MEAN_OF_ALL if donors.is_wide(j) else COMMON_RIDGE,)
-                choices[j] = _untuned(donors, j, panel)
-        elif number < CHOOSING_PASSES:
+        if number < choosing:
+            panel = (COMMON_RIDGE,) if is_large or number == 0 else UNTUNED
+            choices = _untuned(donors, targets, panel)
+        elif number == choosing:
             n_cells = dict.fromkeys(targets, settings.n_cells)
             choices = _choose_panels(donors, relevance, n_cells, settings, number)
         change, spreads = _one_pass(donors, choices, settings.n_jobs)
@@ -271,36 +273,47 @@ def _choose_panels(
     number: int = 0,
 ) -> dict[int, PanelChoice]:
     """Panels of some columns in a pass, by at most so many held-out cells of each."""
+    predictors = predictors_of(donors, n_cells)
+    share = int(MOST_CELLS / max(len(n_cells), 1))
 
     def choose(target: int) -> PanelChoice:
-        predictors = predictors_of(donors, target)
-        how = predictors, *relevance.weights(target, predictors)
+        how = predictors[target], *relevance.weights(target, predictors[target])
         predictor = ColumnPredictor(donors, target, donors.observed_rows(target), *how)
         rng = np.random.default_rng([settings.random_state or 0, target, number])
-        most = int(np.clip(5_000 // max(len(predictors), 1), 40, n_cells[target]))
+        most = min(5_000 // max(len(predictors[target]), 1), share)
         of_class = donors.has_classes and target == donors.y_column
-        return choose_panel(predictor, most, rng, "log" if of_class else "square")
+        loss = "log" if of_class else "square"
+        return choose_panel(predictor, int(np.clip(most, 40, n_cells[target])), rng, loss)
 
-    found = Parallel(n_jobs=settings.n_jobs, prefer="threads")(map(delayed(choose), n_cells))
+    found = map_threads(choose, list(n_cells), settings.n_jobs)
     return dict(zip(n_cells, found, strict=True))
 
 
-def _untuned(donors: DonorTable, target: int, panel: tuple[Candidate, ...]) -> PanelChoice:
+def _untuned(
+    donors: DonorTable, targets: Iterable[int], panel: tuple[Candidate, ...]
+) -> dict[int, PanelChoice]:
     """A panel that needs no comparison, with equal weights."""
-    predictors = predictors_of(donors, target)
-    equal = normalize(np.zeros(len(predictors)))
-    return PanelChoice(target, predictors, {"equal": equal}, CLASS_WEIGHT, panel)
+    out = {}
+    for j, predictors in predictors_of(donors, targets).items():
+        equal = {"equal": normalize(np.zeros(len(predictors)))}
+        given = (MEAN_OF_ALL,) if donors.is_wide(j) and panel != UNTUNED else panel
+        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, given)
+    return out
 
 
 def fill_new_rows(fitted: FittedGrey, table: Table) -> Floats:
     """The values of new rows without holes, in the units of the table; block by block."""
-    starts = range(0, max(table.n_rows, 1), BLOCK_ROWS)
+    if table.n_rows <= BLOCK_ROWS:
+        return _fill_block(fitted, table)
+    starts = range(0, table.n_rows, BLOCK_ROWS)
     blocks = [table.rows(np.arange(a, min(a + BLOCK_ROWS, table.n_rows))) for a in starts]
-    return np.concatenate([_fill_block(fitted, block) for block in blocks])
+    first = _fill_block(fitted, blocks[0])  # alone: it makes what all of them need
+    others = map_threads(lambda block: _fill_block(fitted, block), blocks[1:], fitted.n_jobs)
+    return np.concatenate([first, *others])
 
 
 def _fill_block(fitted: FittedGrey, table: Table) -> Floats:
-    queries = new_queries(fitted, table)
+    queries = _with_shares(fitted, new_queries(fitted, table))
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
@@ -313,17 +326,18 @@ def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Qu
 
     ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
     """
-    scaled = fitted.scaler.scale(table)
-    extra = fitted.donors.table.n_columns - table.n_columns
-    values = np.pad(scaled.values, ((0, 0), (0, extra)))
-    missing = np.pad(table.missing | table.unseen, ((0, 0), (0, extra)), constant_values=True)
+    n, p = table.n_rows, table.n_columns
+    extra = fitted.donors.table.n_columns - p
+    values, missing = np.zeros((n, p + extra)), np.ones((n, p + extra), dtype=bool)
+    values[:, :p], missing[:, :p] = fitted.scaler.scale(table).values, table.missing | table.unseen
     labels = np.zeros(table.n_rows, dtype=np.intp)
     if y is not None and extra:
         known = ~np.isnan(y)
         values[known, -1], missing[known, -1] = y[known], False
         if fitted.donors.splits:
             labels[known] = y[known].astype(np.intp)
-    return Queries(values, missing, labels, np.full(table.n_rows, -1, dtype=np.intp))
+    nowhere = np.full(table.n_rows, -1, dtype=np.intp)
+    return Queries(values, missing, labels, nowhere, np.arange(table.n_rows))
 
 
 def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
@@ -342,16 +356,21 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
 
 def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
-    shares = posterior(fitted, queries)
+    shares = _with_shares(fitted, queries).shares
     shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
     shares /= shares.sum(axis=1, keepdims=True)
-    outcomes = fitted.donors.outcomes(target)
-    out = np.zeros((len(shares), outcomes.width))
-    for label in np.flatnonzero(shares.any(axis=0)).tolist():
-        rows = np.flatnonzero(shares[:, label] > 0)
-        forecast = fitted.predict(target, queries.part(rows).with_labels(fitted.donors, label))
-        out[rows] += shares[rows, label, np.newaxis] * forecast.predicted
-    return Forecast(out, outcomes)
+    rows, labels = np.nonzero(shares)  # the classes of a row follow each other
+    forecast = fitted.predict(target, queries.part(rows).with_labels(fitted.donors, labels))
+    out = np.zeros((len(shares), forecast.outcomes.width))
+    np.add.at(out, rows, shares[rows, labels, np.newaxis] * forecast.predicted)
+    return Forecast(out, forecast.outcomes)
+
+
+def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
+    """The same rows with their class probabilities, where classes split the donors."""
+    if not fitted.donors.splits or len(queries.shares) or not len(queries.values):
+        return queries
+    return replace(queries, shares=posterior(fitted, queries))
 
 
 def _of_most_probable_class(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:

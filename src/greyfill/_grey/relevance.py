@@ -1,6 +1,6 @@
 """The information of every column about a target column within the class, above chance."""
 
-from itertools import pairwise
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,8 +9,6 @@ from greyfill.information import normalize
 from greyfill.information.entropy import known_cells
 from greyfill.information.measures import above_chance
 from greyfill.table import Floats, Ints, Table
-
-RELEVANCES = ("pair", "mixed", "equal")
 
 PERMUTATIONS = 20
 MAX_ROWS = 5_000
@@ -35,7 +33,9 @@ class Relevance:
             rows = np.sort(rng.permutation(table.n_rows)[:MAX_ROWS])
             table, labels = table.rows(rows), labels[rows]
         self._donors, self._labels = donors, labels
-        self._codes, self._n_codes = _binned(table, labels)
+        codes, self._n_codes = _binned(table, labels)
+        self._codes = np.ascontiguousarray(codes.T)
+        self._known: dict[tuple[int, int, bool], float] = {}
         self._within = _shuffles(labels, rng)
         self._across = _shuffles(np.zeros_like(labels), rng)
 
@@ -59,23 +59,47 @@ class Relevance:
         return weights, min(about_class[0] / total, 0.9) if total > 0 else CLASS_WEIGHT
 
     def _information(self, target: int, others: Ints, *, within_classes: bool) -> Floats:
-        from greyfill._search import ridge
+        """Information of pairs of columns, that of each pair computed once."""
+        from greyfill._search import histogram
 
-        groups = self._labels if within_classes else np.zeros_like(self._labels)
-        found = ridge.group_information(
-            self._codes, self._n_codes, groups, int(groups.max(initial=0)) + 1,
-            target, others, self._within if within_classes else self._across,
-        )  # fmt: skip
-        return above_chance(found[0], found[1:])
+        # always in the same order, as what chance gives depends on which column is shuffled
+        pairs = [(min(target, j), max(target, j), within_classes) for j in others.tolist()]
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        if new:
+            groups = self._labels if within_classes else np.zeros_like(self._labels)
+            firsts, seconds, _ = np.array(new).T
+            found = histogram.group_information(
+                self._codes, self._n_codes, groups, int(groups.max(initial=0)) + 1,
+                firsts, seconds, self._within if within_classes else self._across,
+            )  # fmt: skip
+            self._known.update(zip(new, above_chance(found[0], found[1:]).tolist(), strict=True))
+        return np.array([self._known[pair] for pair in pairs])
 
 
-def predictors_of(donors: DonorTable, target: int) -> Ints:
-    """The other columns, or the most correlated of them; never classes that split the donors."""
-    others = np.setdiff1d(np.arange(donors.table.n_columns - int(donors.splits)), [target])
-    if len(others) <= MAX_PREDICTORS:
-        return others
-    strength = _correlations(donors, target)[others]
-    return np.sort(others[np.argsort(-strength, kind="stable")[:MAX_PREDICTORS]])
+def predictors_of(donors: DonorTable, targets: Iterable[int]) -> dict[int, Ints]:
+    """For each target the other columns, or the most correlated of them, by a last look at fills.
+
+    Classes that split the donors are never among them.
+    """
+    targets, n = list(targets), donors.table.n_columns - int(donors.splits)
+    everything = np.arange(n)
+    if n - 1 <= MAX_PREDICTORS:
+        return {j: everything[everything != j] for j in targets}
+    features = donors.features("scores")
+    features = features - features.mean(axis=0)
+    norms = np.sqrt((features**2).sum(axis=0))
+    features = features / np.where(norms > 0, norms, 1.0)
+    return {j: _most_correlated(donors, features, j, everything[everything != j]) for j in targets}
+
+
+def _most_correlated(donors: DonorTable, features: Floats, target: int, others: Ints) -> Ints:
+    """The columns whose features have the largest |correlation| with one of the target's."""
+    places, _ = donors.feature_map.places(np.array([target]))
+    strength = np.abs(features.T @ features[:, places]).max(axis=1, initial=0.0)
+    by_column = np.maximum.reduceat(np.append(strength, 0.0), donors.feature_map.starts[:-1])
+    by_column[np.diff(donors.feature_map.starts) == 0] = 0.0
+    order = np.argsort(-by_column[others], kind="stable")
+    return np.sort(others[order[:MAX_PREDICTORS]])
 
 
 def _binned(table: Table, labels: Ints) -> tuple[Ints, Ints]:
@@ -106,15 +130,3 @@ def _shuffles(groups: Ints, rng: np.random.Generator) -> Ints:
             here = np.flatnonzero(groups == group)
             order[here] = rng.permutation(here)
     return orders
-
-
-def _correlations(donors: DonorTable, target: int) -> Floats:
-    """The largest |correlation| of each column's features with the target's, jointly filled."""
-    features = donors.features("scores")
-    features = features - features.mean(axis=0)
-    norms = np.sqrt((features**2).sum(axis=0))
-    features = features / np.where(norms > 0, norms, 1.0)
-    own = features[:, donors.feature_map.places(np.array([target]))]
-    strength: Floats = np.abs(features.T @ own).max(axis=1, initial=0.0)
-    starts = donors.feature_map.starts
-    return np.array([strength[a:b].max(initial=0.0) for a, b in pairwise(starts)])

@@ -1,6 +1,6 @@
 """Candidates predict held-out observed cells of a column; the panel of the best is kept."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey import candidates as grid
-from greyfill._grey.candidates import ALL_DONORS, MEAN_OF_ALL, Candidate
+from greyfill._grey.candidates import ALL_DONORS, MEAN_OF_ALL, Candidate, Place
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
+from greyfill._grey.plan import Plan
 from greyfill._grey.predictor import ColumnPredictor, Neighborhood
+from greyfill._neighbors.links import map_threads
 from greyfill.table import Floats, Ints
 
 MAX_DONORS = 2_000
 """Donors of neighbor fits while candidates are compared."""
+
+BLOCK_ROWS = 256
+"""Rows that a panel predicts at a time, and that one thread takes."""
 
 PANEL = 8
 """The most candidates whose predictions are averaged."""
@@ -25,6 +30,16 @@ LARGE = 5_000
 
 REGRESSED = 3
 """Pairs of relevance and scope, the best by neighbor means, that also try a local regression."""
+
+FIRST_CELLS = 80
+"""Cells that every candidate meets."""
+
+OF_FAMILY = 2
+"""Candidates of a family that meet the other cells."""
+
+MEANS, WORSE = 99, 2.0
+FEW_LOCAL = 1
+"""Regressions on neighbors that a second place tries, the best of the first."""
 
 SHARPNESS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 """Powers that calibrate probabilities."""
@@ -60,17 +75,25 @@ class PanelChoice:
         return ColumnPredictor(donors, self.target, rows, *how, n_jobs)
 
     def predict(self, predictor: ColumnPredictor, queries: Queries) -> Forecast:
-        """The mean of the panel's predictions.
+        """The mean of the panel's predictions, some rows at a time.
 
         A candidate that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        outcomes, predicted = predictor.predict(self.panel, queries)
-        shape = len(queries.values), outcomes.width
-        total, count = np.zeros(shape), np.zeros(shape)
-        for found in predicted:  # one after another, so that a batch gives what a row gives
-            there = ~np.isnan(found)
-            total += np.where(there, found, 0.0)
-            count += there
+        n = len(queries.values)
+        if n <= BLOCK_ROWS:
+            return self._predict(predictor, queries)
+        blocks = [np.arange(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS)]
+        # the first alone: it makes what all of them need
+        first = self._predict(predictor, queries.part(blocks[0]))
+        others = map_threads(
+            lambda rows: self._predict(predictor, queries.part(rows)), blocks[1:], predictor.n_jobs
+        )
+        return Forecast.joined(list(zip(blocks, [first, *others], strict=True)), n)
+
+    def _predict(self, predictor: ColumnPredictor, queries: Queries) -> Forecast:
+        outcomes, found = predictor.predict(self.panel, queries)
+        there = ~np.isnan(found)
+        total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
         mean = predictor.overall_mean(outcomes)
         return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
 
@@ -81,116 +104,219 @@ class PanelChoice:
         return {"panel": panel, "error": scale(self.error), **more, "tried": tried}
 
 
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What some candidates predicted of held-out cells, and what they lost on each.
+
+    ``found`` has the shape (candidate, cell, outcome), ``losses`` (candidate, cell).
+    """
+
+    names: list[Candidate]
+    outcomes: Outcomes
+    truth: Floats
+    found: Floats
+    losses: Floats
+
+    def joined(self, other: "Round") -> "Round":
+        """With more candidates on the same cells."""
+        found, losses = (self.found, other.found), (self.losses, other.losses)
+        names = self.names + other.names
+        return replace(
+            self, names=names, found=np.concatenate(found), losses=np.concatenate(losses)
+        )
+
+    def followed(self, other: "Round") -> "Round":
+        """The candidates of another round, with its cells after these."""
+        known = {name: place for place, name in enumerate(self.names)}
+        places = [known[name] for name in other.names]
+        return Round(
+            other.names, self.outcomes,
+            np.concatenate([self.truth, other.truth]),
+            np.concatenate([self.found[places], other.found], axis=1),
+            np.concatenate([self.losses[places], other.losses], axis=1),
+        )  # fmt: skip
+
+    def ranked(self) -> list[int]:
+        """The candidates that predict every cell, the best first."""
+        means = self.losses.mean(axis=1)
+        return [int(i) for i in np.argsort(means, kind="stable") if np.isfinite(means[i])]
+
+
+@dataclass(frozen=True, eq=False)
+class CellTrial:
+    """Predictions of held-out cells, by neighbors among few donors or by regressions on all."""
+
+    predictor: ColumnPredictor
+    few: ColumnPredictor
+    loss: str
+
+    @classmethod
+    def of(cls, predictor: ColumnPredictor, loss: str, rng: np.random.Generator) -> "CellTrial":
+        """At most `MAX_DONORS` donors are neighbors."""
+        rows = predictor.donor_rows
+        if len(rows) <= MAX_DONORS:
+            return cls(predictor, predictor, loss)
+        rows = np.sort(rng.permutation(rows)[:MAX_DONORS])
+        return cls(predictor, replace(predictor, donor_rows=rows, _made={}), loss)
+
+    def queries(self, cells: Ints) -> Queries:
+        """The rows of some cells."""
+        return Queries.of(self.predictor.donors, cells)
+
+    def round(
+        self,
+        names: list[Candidate],
+        cells: Ints,
+        near: dict[Place, Neighborhood] | None = None,
+    ) -> Round:
+        """What some candidates of one kind lose on some cells."""
+        p = self.predictor if all(c.kind == "common" for c in names) else self.few
+        queries = self.queries(cells)
+        own = queries.values[:, p.target].copy()
+        outcomes, found = p.predict(names, queries.without(p.target), near=near, leave_out=True)
+        truth = outcomes.truth(own)
+        losses = np.where(
+            np.isnan(found).any(axis=2), np.inf, outcomes.loss(found, truth, self.loss)
+        )
+        return Round(names, outcomes, truth, found, losses)
+
+    def mixed_round(self, names: list[Candidate], cells: Ints) -> Round:
+        """The same of candidates of several kinds."""
+        common = [c for c in names if c.kind == "common"]
+        others = [c for c in names if c.kind != "common"]
+        rounds = [self.round(some, cells) for some in (common, others) if some]
+        return rounds[0].joined(rounds[1]) if len(rounds) > 1 else rounds[0]
+
+
 def choose_panel(
     predictor: ColumnPredictor, n_cells: int, rng: np.random.Generator, loss: str = "square"
 ) -> PanelChoice:
-    """Compare all candidates on held-out cells and keep a panel of the best."""
+    """Compare candidates on held-out cells and keep a panel of the best.
+
+    All of them meet the first cells, and those that may still join the panel the others.
+    """
     p = predictor
     plain = PanelChoice(p.target, p.predictors, p.weights, p.class_weight, (MEAN_OF_ALL,))
     if len(p.donor_rows) < 4 or len(p.predictors) == 0:
         return plain
     cells = rng.permutation(p.donor_rows)[:n_cells]
-    queries = Queries.of(p.donors, cells).without(p.target)
-    outcomes, tried = _try_candidates(p, queries, rng)
-    truth = outcomes.truth(p.donors.table.values[cells, p.target])
-    names, found = list(tried), np.stack(list(tried.values()))
-    losses = np.where(np.isnan(found).any(axis=2), np.inf, outcomes.loss(found, truth, loss))
-    if not np.isfinite(losses).all(axis=1).any():
+    trial = CellTrial.of(p, loss, rng)
+    if p.donors.is_wide(p.target):
+        race = early = _wide_round(trial, cells)
+    else:
+        n_first = FIRST_CELLS if len(cells) >= 1.5 * FIRST_CELLS else len(cells)
+        race = early = _first_round(trial, cells[:n_first])
+        left = _survivors(early)
+        if left and n_first < len(cells):
+            race = early.followed(trial.mixed_round(left, cells[n_first:]))
+    if not race.ranked():
         return plain
     n_rows = p.donors.table.n_rows
-    panel = _best_panel(names, losses, n_rows)
-    mean = found[panel].mean(axis=0)
+    panel = _best_panel(race, slice(None), n_rows)
+    mean = race.found[panel].mean(axis=0)
 
     def log_loss(power: float) -> float:
-        return float(outcomes.loss(mean, truth, "log", power).mean())
+        return float(race.outcomes.loss(mean, race.truth, "log", power).mean())
 
     sharpness = min(SHARPNESS, key=log_loss) if loss == "log" else 1.0
-    residuals = np.zeros(0)
-    if len(truth) > 1:
-        residuals = _cross_residuals(names, found, losses, outcomes, truth, n_rows)
+    tried = dict(zip(early.names, early.losses.mean(axis=1).tolist(), strict=True))
+    tried |= dict(zip(race.names, race.losses.mean(axis=1).tolist(), strict=True))
     return replace(
         plain,
-        panel=tuple(names[i] for i in panel),
+        panel=tuple(race.names[i] for i in panel),
         sharpness=sharpness,
-        error=float(outcomes.loss(mean, truth, loss, sharpness).mean()),
-        errors=tuple(zip(names, losses.mean(axis=1).tolist(), strict=True)),
-        residuals=residuals,
+        error=float(race.outcomes.loss(mean, race.truth, loss, sharpness).mean()),
+        errors=tuple(tried.items()),
+        residuals=_cross_residuals(race, n_rows) if len(race.truth) > 1 else np.zeros(0),
     )
 
 
-def _try_candidates(
-    predictor: ColumnPredictor, queries: Queries, rng: np.random.Generator
-) -> tuple[Outcomes, dict[Candidate, Floats]]:
-    """What is predicted of the held-out cells, and every candidate with its predictions."""
-    rows, donors, target = predictor.donor_rows, predictor.donors, predictor.target
-    if len(rows) > MAX_DONORS:
-        rows = np.sort(rng.permutation(rows)[:MAX_DONORS])
-    few = replace(predictor, donor_rows=rows, _pools={}, _moments={})
-    neighborhoods = {
-        place: few.neighborhood(queries, *place)
-        for place in product(predictor.weights, predictor.scopes)
-    }
-    own = donors.table.values[queries.own_rows, target]
-    outcomes = few.outcomes(list(neighborhoods.values()), len(own))
-    found: dict[Candidate, Floats] = {}
-    if outcomes.n_others:
-        found[MEAN_OF_ALL] = predictor.overall_mean(outcomes, own)
-    for (place, near), k, kernel in product(neighborhoods.items(), grid.KS, grid.KERNELS):
-        means = few.neighbor_mean(near, k, kernel, outcomes)
-        if outcomes.n_others:  # all donors vote where a row has no neighbors
-            means = np.where(np.isnan(means), found[MEAN_OF_ALL], means)
-        found[Candidate(*place, k, kernel, np.inf, "values")] = means
-    if outcomes.n_others:  # a regression for each level would cost too much
-        return outcomes, found
-    for place in _best_places(outcomes, found, outcomes.truth(own)):
-        found.update(_local_ridges(few, queries, place, neighborhoods[place]))
-    return outcomes, {**found, **dict(_common_ridges(predictor, queries))}
+def _wide_round(trial: CellTrial, cells: Ints) -> Round:
+    """Means of neighbors, and of all donors: a regression for each level would cost too much."""
+    found = trial.round([MEAN_OF_ALL, *_means(trial.few)], cells)
+    votes = np.where(np.isnan(found.found), found.found[0], found.found)
+    losses = found.outcomes.loss(votes, found.truth, trial.loss)
+    return replace(found, found=votes, losses=losses)
 
 
-def _local_ridges(
-    predictor: ColumnPredictor, queries: Queries, place: tuple[str, str], near: Neighborhood
-) -> Iterator[tuple[Candidate, Floats]]:
-    """Regressions on neighbors."""
-    for k in grid.LOCAL_KS:
-        like = Candidate(*place, k, "uniform", 1.0, "values")
-        found = predictor.local_ridge(queries, near, like, np.array(grid.LOCAL_RIDGES))
-        for r, ridge in enumerate(grid.LOCAL_RIDGES):
-            yield replace(like, ridge=ridge), found[:, r]
+def _means(predictor: ColumnPredictor) -> list[Candidate]:
+    """Means of neighbors."""
+    ks = _small(grid.KS, predictor)
+    grids = product(predictor.weights, predictor.scopes, ks, grid.KERNELS)
+    return [Candidate(*place, np.inf, "values") for place in grids]
 
 
-def _common_ridges(
-    predictor: ColumnPredictor, queries: Queries
-) -> Iterator[tuple[Candidate, Floats]]:
+def _small(ks: tuple[int, ...], predictor: ColumnPredictor) -> tuple[int, ...]:
+    """The numbers of neighbors that are worth a trial."""
+    return ks if len(predictor.donor_rows) > grid.MANY_DONORS else ks[:-1]
+
+
+def _first_round(trial: CellTrial, cells: Ints) -> Round:
+    """All candidates; of regressions on neighbors only those of the best places."""
+    means, few = _means(trial.few), trial.few
+    near = few.neighborhoods(Plan.of(tuple(means)), trial.queries(cells).without(few.target))
+    found = trial.round(means, cells, near)
+    best: tuple[tuple[int, float], ...] = tuple(
+        product(_small(grid.LOCAL_KS, few), grid.LOCAL_RIDGES)
+    )
+    for place in _best_places(found):
+        local = [Candidate(*place, k, "uniform", ridge, "values") for k, ridge in best]
+        more = trial.round(local, cells, {place: near[place]})
+        order = more.ranked()
+        if order and FEW_LOCAL:
+            best = tuple((local[i].k, local[i].ridge) for i in order[:FEW_LOCAL])
+        found = found.joined(more)
+    return found.joined(trial.round(_common_ridges(trial.predictor), cells))
+
+
+def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     """Regressions on all donors."""
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
+    is_large = predictor.donors.table.n_rows > LARGE
+    out = []
     for relevance, scope, form in product(relevances, predictor.scopes, FORMS):
-        like = Candidate(relevance, scope, ALL_DONORS, "uniform", np.inf, form)
-        ridges = grid.LARGE_RIDGES if predictor.donors.table.n_rows > LARGE else grid.COMMON_RIDGES
+        ridges = grid.LARGE_RIDGES if is_large else grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights
-        found = predictor.common_ridge(queries, like, np.array(ridges), leave_out=True)
-        for r, ridge in enumerate(ridges):
-            yield replace(like, ridge=ridge), found[:, r]
+        like = relevance, scope, ALL_DONORS, "uniform"
+        out += [Candidate(*like, ridge, form) for ridge in ridges]
+    return out
 
 
-def _best_places(
-    outcomes: Outcomes, means: dict[Candidate, Floats], truth: Floats
-) -> list[tuple[str, str]]:
+def _best_places(means: Round) -> list[Place]:
     """The pairs of relevance and scope with the least error of a neighbor mean."""
-    least: dict[tuple[str, str], float] = {}
-    for candidate, found in means.items():
-        error = float(np.nan_to_num(outcomes.loss(found, truth, "square"), nan=np.inf).mean())
-        place = candidate.relevance, candidate.scope
-        least[place] = min(error, least.get(place, np.inf))
+    squares = means.outcomes.loss(means.found, means.truth, "square").mean(axis=1)
+    least: dict[Place, float] = {}
+    for candidate, error in zip(means.names, np.nan_to_num(squares, nan=np.inf), strict=True):
+        known = least.get(candidate.place, np.inf)
+        least[candidate.place] = min(float(error), known)
     return sorted(least, key=lambda place: least[place])[:REGRESSED]
 
 
-def _best_panel(names: list[Candidate], losses: Floats, n_rows: int) -> list[int]:
-    """The best of each family that is not clearly worse than the best of all.
+def _survivors(early: Round) -> list[Candidate]:
+    """The best two of each family, unless clearly worse than the best of all."""
+    order = early.ranked()
+    if not order:
+        return []
+    gaps = early.losses[order] - early.losses[order[0]]
+    errors = gaps.std(axis=1) / np.sqrt(gaps.shape[1])
+    kept: dict[Any, list[Candidate]] = {}
+    for i, gap, error in zip(order, gaps.mean(axis=1), errors, strict=True):
+        family = kept.setdefault(early.names[i].family, [])
+        if gap <= WORSE * error + 1e-15 and len(family) < (
+            MEANS if early.names[i].kind == "mean" else OF_FAMILY
+        ):
+            family.append(early.names[i])
+    return [c for family in kept.values() for c in family]
+
+
+def _best_panel(race: Round, cells: Any, n_rows: int) -> list[int]:
+    """The best of each family that is not clearly worse than the best of all, on some cells.
 
     Clearly worse: by more than two standard errors of the difference. In large tables, where the
     errors are estimated well and every candidate costs time, the cheapest within one.
     """
+    names, losses = race.names, race.losses[:, cells]
     means = losses.mean(axis=1)
     best = int(means.argmin())
     usable = np.flatnonzero(np.isfinite(means))
@@ -206,19 +332,12 @@ def _best_panel(names: list[Candidate], losses: Floats, n_rows: int) -> list[int
     return list(winners.values())[:PANEL]
 
 
-def _cross_residuals(
-    names: list[Candidate],
-    found: Floats,
-    losses: Floats,
-    outcomes: Outcomes,
-    truth: Floats,
-    n_rows: int,
-) -> Floats:
+def _cross_residuals(race: Round, n_rows: int) -> Floats:
     """Residuals of cells under a panel that the other half of the cells chose."""
-    even = np.arange(len(truth)) % 2 == 0
-    out = np.empty(len(truth))
+    even = np.arange(len(race.truth)) % 2 == 0
+    out = np.empty(len(race.truth))
     for half in (even, ~even):
-        panel = _best_panel(names, losses[:, ~half], n_rows)
-        mean = found[panel][:, half].mean(axis=0)
-        out[half] = outcomes.part(half).residuals(mean, truth[half])
+        panel = _best_panel(race, ~half, n_rows)
+        mean = race.found[panel][:, half].mean(axis=0)
+        out[half] = race.outcomes.part(half).residuals(mean, race.truth[half])
     return out[np.isfinite(out)]

@@ -55,7 +55,7 @@ class HeldOutRows:
         """
         donors, no_rows = self.fitted.donors, np.full(len(rows), -1, np.intp)
         own = Queries.of(donors, rows).without(target)
-        queries = replace(own, missing=own.missing | missing, own_rows=no_rows)
+        queries = replace(own, missing=own.missing | missing, own_rows=no_rows, _features={})
         out = np.empty(len(rows))
         for fold in np.unique(self.fold_of[rows]).tolist():
             here = self.fold_of[rows] == fold
@@ -217,9 +217,9 @@ def _draw_holes(
     holes = table.missing.sum(axis=0)
     for j in np.argsort(holes, kind="stable")[(holes == 0).sum() :].tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        known = replace(queries, values=values, missing=missing).part(rows)
+        known = replace(queries, values=values, missing=missing, _features={}).part(rows)
         choice, predictor = held.fitted.model(j)
-        forecast = choice.predict(replace(predictor, multipliers=multipliers, _moments={}), known)
+        forecast = choice.predict(replace(predictor, multipliers=multipliers, _made={}), known)
         values[rows, j] = _draw_column(held, j, forecast, known.missing, rng)
         missing[rows, j] = False
     return values

@@ -4,7 +4,10 @@
     distances  compiled: exact distances of single pairs, Δmin and Δmax, the order of donors
     scan       compiled: boxes, leaves, candidates, and the k nearest of them
     kernels    compiled: the searches by name, and what fills cells from donors
-    ridge      compiled: information, votes and local regressions of the self-tuning engine
+    lists      compiled: the nearest donors by several weightings in one sweep, their means, votes
+    ridge      compiled: regressions on neighbors, and on all donors without what a row lacks
+    features   compiled: what regressions read of a cell
+    histogram  compiled: information between columns within classes
     reference  all of it in numpy, slow and readable, one function for each equation
     jit        how kernels are compiled and their files kept
 
@@ -13,6 +16,9 @@ boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` 
 query (`scan.search`): the most promising blocks first, and none that cannot hold one of the k
 nearest. Scores in float32 propose candidates, distances in float64 decide, ties go to the smaller
 row number: the answer is that of `reference`, bit for bit.
+
+The self-tuning engine compares many weightings on small tables: `lists` sweeps over all donors of a
+query once, and `ridge` solves with LAPACK. Where donors are many it searches a pool, too.
 
 Every value that enters a kernel is finite, numbers are scaled to [0, 1] and holes are given by
 masks. Kernels have nothing to do with tables, labels or parameters. The compiled modules are

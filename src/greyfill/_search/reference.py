@@ -1,10 +1,13 @@
 """The equations in plain numpy: slow, readable, and the oracle of every property test.
 
 First those of the search (distances, nearest donors, weights, fills: twins in `distances` and
-`kernels`), then those of the self-tuning engine (information, votes, ridge: twins in `ridge`).
+`kernels`), then those of the self-tuning engine (twins in `histogram`, `lists`, `features` and
+`ridge`).
 Rows are scaled to [0, 1]. ``is_categorical`` tells which columns hold codes. All sums over columns
 run in column order, so that the compiled twins can give the same floating-point result.
 """
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -78,7 +81,22 @@ def grey_distances(
     rho: float,
     own_row: int = -1,
 ) -> Floats:
-    """One minus the grey relational grade to each donor, equations (32), (33) and (35).
+    """One minus the grey relational grade to each donor, equation (35)."""
+    cells = query, query_missing, donors, donors_missing, is_categorical
+    return on_grid(1.0 - grey_grades(*cells, weights, rho, own_row))
+
+
+def grey_grades(
+    query: Floats,
+    query_missing: Bools,
+    donors: Floats,
+    donors_missing: Bools,
+    is_categorical: Bools,
+    weights: Floats,
+    rho: float,
+    own_row: int,
+) -> Floats:
+    """The grey relational grade to each donor, equations (32) and (33).
 
     GRC = (Δmin + ρΔmax) / (|a − b| + ρΔmax) for numbers, 1/0 for equal/unequal categories, 0 where
     either cell is missing; 1 when Δmax is 0. GRG = Σ_j λ_j GRC_j.
@@ -96,7 +114,7 @@ def grey_distances(
         else:
             coefficient = (low + offset) / (np.abs(donors[:, j] - query[j]) + offset)
         grade += weight * np.where(donors_missing[:, j], 0.0, coefficient)
-    return on_grid(1.0 - grade)
+    return grade
 
 
 def nearest(distances: Floats, k: int, own_row: int = -1) -> tuple[Ints, Floats]:
@@ -141,24 +159,30 @@ def vote(donor_codes: Floats, weights: Floats) -> float:
 
 
 def group_information(
-    codes: Ints, n_codes: Ints, groups: Ints, n_groups: int, target: int, others: Ints, orders: Ints
+    codes: Ints,
+    n_codes: Ints,
+    groups: Ints,
+    n_groups: int,
+    firsts: Ints,
+    seconds: Ints,
+    orders: Ints,
 ) -> Floats:
-    """Information in bits within groups, Σ_g n_g/n · I(X_target; X_other | g), by histograms.
+    """Information in bits within groups, Σ_g n_g/n · I(X_first; X_second | g), by histograms.
 
-    Codes below 0 are holes; only jointly known cells count. For every row of ``orders`` the other
-    column is read in that order of the rows: the identity gives the estimate, orders that shuffle
-    within groups give what chance alone would show. Shape (order, other).
+    ``codes`` has shape (column, row); those below 0 are holes, and only jointly known cells count.
+    For every row of ``orders`` the second column is read in that order of the rows: the identity
+    gives the estimate, orders that shuffle within groups give what chance alone would show. Shape
+    (order, pair).
     """
-    out = np.zeros((len(orders), len(others)))
+    out = np.zeros((len(orders), len(firsts)))
     for s, order in enumerate(orders):
-        for o, other in enumerate(others):
-            pairs = np.stack([codes[:, target], codes[order, other]])
+        for o, (first, second) in enumerate(zip(firsts, seconds, strict=True)):
+            pairs = np.stack([codes[first], codes[second][order]])
             known = (pairs >= 0).all(axis=0)
             for g in range(n_groups):
                 here = known & (groups == g)
                 if here.any():
-                    shape = (n_codes[target], n_codes[other])
-                    counts = np.zeros(shape)
+                    counts = np.zeros((n_codes[first], n_codes[second]))
                     np.add.at(counts, tuple(pairs[:, here]), 1.0)
                     out[s, o] += here.sum() / known.sum() * _information(counts)
     return out
@@ -169,13 +193,6 @@ def _information(counts: Floats) -> float:
     apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     seen = joint > 0
     return float((joint[seen] * np.log2(joint[seen] / apart[seen])).sum())
-
-
-def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
-    there = weights[..., np.newaxis] > 0
-    low = np.where(there, targets[donors], np.inf).min(axis=1)
-    return low, np.where(there, targets[donors], -np.inf).max(axis=1)
 
 
 def shortlists(near: Ints, frequent: Ints, first: int, size: int) -> Ints:
@@ -222,73 +239,81 @@ def feature_weights(
     return out
 
 
-def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
-    """Weighted means of donors' targets, Σ_i ω_i t_i; shape (query, target)."""
-    return np.asarray((weights[..., np.newaxis] * targets[donors]).sum(axis=1))
+def neighbor_list(
+    query: Floats,
+    missing: Bools,
+    donors: Floats,
+    is_categorical: Bools,
+    weights: Floats,
+    same_class: Bools | None,
+    class_weight: float,
+    own_row: int,
+) -> Floats:
+    """Grey distances of all donors over the observed columns of a query, infinite from itself.
+
+    1 − ((1 − v) GRG + v same) / ((1 − v) Σ w + v), the sum over observed columns, v the weight of
+    the class and ``same`` 1 for donors of the query's class; without a class v is 0.
+    """
+    nothing = np.zeros(donors.shape, dtype=bool)
+    grade = grey_grades(query, missing, donors, nothing, is_categorical, weights, 0.5, own_row)
+    v = 0.0 if same_class is None else class_weight
+    same = np.zeros(len(donors)) if same_class is None else same_class
+    total = (1.0 - v) * weights[~missing].sum() + v
+    if total == 0.0:
+        return np.full(len(donors), np.inf)
+    distances = on_grid(1.0 - ((1.0 - v) * grade + v * same) / total)
+    return np.where(np.arange(len(donors)) == own_row, np.inf, distances)
 
 
-def local_ridge(
-    queries: Floats,
+def list_mean(
+    rows: Ints, distances: Floats, multipliers: Floats, targets: Floats, softening: float | None
+) -> Floats:
+    """The mean of donors' targets, alike or by 1/(d² + softening), times their multipliers."""
+    there = np.isfinite(distances)
+    weights = np.ones(there.sum()) if softening is None else 1 / (distances[there] ** 2 + softening)
+    weights = weights * multipliers[rows[there]]
+    return np.asarray(weights @ targets[rows[there]] / weights.sum())
+
+
+def donors_ridge(
+    query: Floats,
     usable: Bools,
     scales: Floats,
-    donors: Ints,
-    weights: Floats,
+    multipliers: Floats,
     features: Floats,
-    places: Ints,
     targets: Floats,
-    ridges: Floats,
+    ridge: float,
 ) -> Floats:
-    """Predictions by `ridge_weights` on each query's own donors; shape (query, ridge, target).
+    """The prediction by `ridge_weights` of some donors, which count by their multipliers."""
+    weights = multipliers / multipliers.sum()
+    return np.asarray(ridge_weights(query, usable, scales, weights, features, ridge) @ targets)
 
-    ``places`` are the columns of ``features`` that the queries have.
-    """
-    out = np.empty((len(queries), len(ridges), targets.shape[1]))
-    for q, query in enumerate(queries):
-        near = donors[q]
-        for r, ridge in enumerate(ridges):
-            known = features[np.ix_(near, places)]
-            c = ridge_weights(query, usable[q], scales, weights[q], known, ridge)
-            out[q, r] = c @ targets[near]
-    return out
+
+def within_reach(found: Floats, targets: Floats) -> Floats:
+    """A prediction that leaves the range of its donors' targets by half of it at most."""
+    low, high = targets.min(axis=0), targets.max(axis=0)
+    return np.clip(found, low - (high - low) / 2, high + (high - low) / 2)
 
 
 def moments(
-    features: Floats,
-    places: Ints,
-    targets: Floats,
-    donors: Ints,
-    counts: Floats,
-    groups: Ints,
-    n_groups: int,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Counts and sums of z, z z' (its lower triangle), t and z t' over the donors of each group."""
-    z, t = features[np.ix_(donors, places)], targets[donors]
-    w = counts * (groups == np.arange(n_groups)[:, np.newaxis])
-    products = np.einsum("gd,df,de->gfe", w, z, z)
-    return w.sum(axis=1), w @ z, np.tril(products), w @ t, np.einsum("gd,df,dt->gft", w, z, t)
+    features: Floats, places: Ints, targets: Floats, rows: Ints, multipliers: Floats, starts: Ints
+) -> tuple[Floats, ...]:
+    """Counts, means of z and t, and centered sums of z z' and z t', of each group's donors."""
+    parts = []
+    for first, last in pairwise(starts):
+        here = rows[first:last]
+        z, t, w = features[np.ix_(here, places)], targets[here], multipliers[here]
+        middle, center = w @ z / max(w.sum(), 1e-300), w @ t / max(w.sum(), 1e-300)
+        weighed = (z - middle) * w[:, np.newaxis]
+        parts.append((w.sum(), middle, center, weighed.T @ (z - middle), weighed.T @ (t - center)))
+    return tuple(np.array(part) for part in zip(*parts, strict=True))
 
 
-def common_ridge(
-    queries: Floats,
-    usable: Bools,
-    scales: Floats,
-    groups: Ints,
-    own_rows: Ints,
-    donor_groups: Ints,
-    features: Floats,
-    targets: Floats,
-    ridges: Floats,
-) -> Floats:
-    """Predictions by `ridge_weights` on all donors of the query's group, equally weighted.
-
-    ``own_rows`` are the donors that are the queries themselves (−1: none); they are left out.
-    """
-    out = np.empty((len(queries), len(ridges), targets.shape[1]))
-    for q, query in enumerate(queries):
-        donors = np.flatnonzero(donor_groups == groups[q])
-        donors = donors[donors != own_rows[q]]
-        even = np.full(len(donors), 1.0 / len(donors))
-        for r, ridge in enumerate(ridges):
-            c = ridge_weights(query, usable[q], scales, even, features[donors], ridge)
-            out[q, r] = c @ targets[donors]
-    return out
+def features_of(
+    value: float, levels: Ints, shift: Floats, spread: float, knots: Floats, scores: Floats
+) -> tuple[Floats, Floats]:
+    """The features of one cell in both forms: as values, and as scores of ranks."""
+    if len(knots) == 0:
+        indicated = ((levels == value) - shift) / spread
+        return indicated, indicated
+    return (value - shift) / spread, np.array([np.interp(value, knots, scores)])

@@ -1,321 +1,366 @@
-"""Compiled twins of the self-tuning engine's kernels in the reference.
+"""Ridge regressions on a query's own donors, and on all donors of a group with what a row lacks.
 
-Information within groups, shortlists and votes of levels, means and limits of donors' targets, and
-ridge regressions of them: on each query's own donors, or on all donors by their moments.
+A regression of all donors is fitted once for all queries. What one query lacks, and its own row
+where it is a donor, is taken out of the fit by the identities of partitioned inverses and of
+rank-one updates: with P = (C + λI)⁻¹ over all features and M those that the query lacks,
+
+    (C_OO + λI)⁻¹ = P_OO − P_OM P_MM⁻¹ P_MO
+
+so that a query costs what its holes cost, not a new factor of all features.
 """
 
 import numpy as np
 
-from greyfill._search.jit import exact, fast, fast_inner
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints
+from greyfill._search.jit import fast, fast_inner
+from greyfill._search.lists import NOTHING
+from greyfill.table import Bools, Floats, Ints
+
+BLOCK = 1_024
+"""Donors whose sums of products are computed at once."""
+
+FEWEST = 3
+"""Donors that a regression needs at least."""
 
 
 @fast
-def group_information(
-    codes: Ints, n_codes: Ints, groups: Ints, n_groups: int, target: int, others: Ints, orders: Ints
-) -> Floats:
-    """Information within groups, for every order of the rows and every other column."""
-    out = np.zeros((len(orders), len(others)))
-    for o in range(len(others)):
-        other = others[o]
-        shape = (n_groups, n_codes[target], n_codes[other])
-        if max(shape[1], shape[2]) > MANY_LEVELS:
-            for s in range(len(orders)):
-                out[s, o] = _sparse_information(
-                    codes[:, target], codes[orders[s], other], groups, shape
-                )
-            continue
-        for s in range(len(orders)):
-            table = np.zeros(shape)
-            for i in range(len(codes)):
-                a, b = codes[i, target], codes[orders[s, i], other]
-                if a >= 0 and b >= 0:
-                    table[groups[i], a, b] += 1.0
-            out[s, o] = _information(table)
-    return out
-
-
-@fast_inner
-def _information(table):
-    total = table.sum()
-    if total == 0.0:
-        return 0.0
-    found = 0.0
-    for g in range(table.shape[0]):
-        rows, columns = table[g].sum(axis=1), table[g].sum(axis=0)
-        size = rows.sum()
-        for a in range(table.shape[1]):
-            for b in range(table.shape[2]):
-                count = table[g, a, b]
-                if count > 0.0:
-                    found += count * np.log2(count * size / (rows[a] * columns[b]))
-    return found / total
-
-
-@fast_inner
-def _sparse_information(first, second, groups, shape):
-    """The same from the pairs that occur, in memory that grows with the rows and codes alone."""
-    keys, n = np.empty(len(first), dtype=np.intp), 0
-    rows, columns = np.zeros((shape[0], shape[1])), np.zeros((shape[0], shape[2]))
-    sizes = np.zeros(shape[0])
-    for i in range(len(first)):
-        g, a, b = groups[i], first[i], second[i]
-        if a >= 0 and b >= 0:
-            keys[n] = (g * shape[1] + a) * shape[2] + b
-            n += 1
-            rows[g, a] += 1.0
-            columns[g, b] += 1.0
-            sizes[g] += 1.0
-    keys = np.sort(keys[:n])
-    found, start = 0.0, 0
-    for i in range(n):
-        if i + 1 == n or keys[i + 1] != keys[i]:
-            pair, b = divmod(keys[i], shape[2])
-            g, a = divmod(pair, shape[1])
-            count = i + 1.0 - start
-            found += count * np.log2(count * sizes[g] / (rows[g, a] * columns[g, b]))
-            start = i + 1
-    return found / max(n, 1)
-
-
-@fast
-def shortlists(near: Ints, frequent: Ints, first: int, size: int) -> Ints:
-    """Different codes for each query, rising: the first frequent ones, the near ones, and more.
-
-    A near code below 0 stands for nothing.
-    """
-    out = np.empty((len(near), size), dtype=np.intp)
-    taker = np.full(frequent.max() + 1, -1, dtype=np.intp)
-    for q in range(len(near)):
-        n = 0
-        for codes in (frequent[:first], near[q], frequent[first:]):
-            for code in codes:
-                if n == size:
-                    break
-                if code >= 0 and taker[code] != q:
-                    taker[code], out[q, n] = q, code
-                    n += 1
-        out[q].sort()
-    return out
-
-
-@fast
-def local_votes(donors: Ints, weights: Floats, codes: Ints, listed: Ints) -> Floats:
-    """Weights of the donors summed by listed code, and in the last column by no listed one."""
-    n_listed = listed.shape[1]
-    out = np.zeros((len(donors), n_listed + 1))
-    for q in range(len(donors)):
-        for r in range(donors.shape[1]):
-            if weights[q, r] > 0.0:
-                code = codes[donors[q, r]]
-                place = np.searchsorted(listed[q], code)
-                if place == n_listed or listed[q, place] != code:
-                    place = n_listed
-                out[q, place] += weights[q, r]
-    return out
-
-
-@fast
-def local_means(donors: Ints, weights: Floats, targets: Floats) -> Floats:
-    """Weighted means of donors' targets, donor after donor; shape (query, target)."""
-    out = np.zeros((len(donors), targets.shape[1]))
-    for q in range(len(donors)):
-        for r in range(donors.shape[1]):
-            if weights[q, r] > 0.0:
-                for t in range(targets.shape[1]):
-                    out[q, t] += weights[q, r] * targets[donors[q, r], t]
-    return out
-
-
-@exact
-def local_limits(donors: Ints, weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """The least and the largest of donors' targets; ∞ and −∞ without a donor that counts."""
-    shape = len(donors), targets.shape[1]
-    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-    for q in range(len(donors)):
-        for r in range(donors.shape[1]):
-            if weights[q, r] > 0.0:
-                for t in range(targets.shape[1]):
-                    low[q, t] = min(low[q, t], targets[donors[q, r], t])
-                    high[q, t] = max(high[q, t], targets[donors[q, r], t])
-    return low, high
-
-
-@fast
-def local_ridge(
+def local_ridges(
     queries: Floats,
     usable: Bools,
-    scales: Floats,
-    donors: Ints,
-    weights: Floats,
     features: Floats,
     places: Ints,
+    scales: Floats,
+    rows: Ints,
+    distances: Floats,
+    multipliers: Floats,
     targets: Floats,
+    ks: Ints,
     ridges: Floats,
 ) -> Floats:
-    """Ridge fits on each query's own donors; shape (query, ridge, target).
+    """Ridge fits on the first k donors of each query's list; shape (query, fit, target).
 
-    ``places`` are the columns of ``features`` that the queries have.
+    Fit m takes ``ks[m]`` donors and the penalty ``ridges[m]``; fits of the same k stand together.
+    ``places`` are the features that count, in ``queries`` as in ``features``. A fit leaves the
+    range of its donors' targets by half of it at most.
     """
-    n_donors, n_targets = donors.shape[1], targets.shape[1]
-    out = np.empty((len(queries), len(ridges), n_targets))
-    chosen = np.empty(queries.shape[1], dtype=np.intp)
+    out = np.full((len(queries), len(ks), targets.shape[1]), NOTHING)
+    chosen = np.empty(len(places), dtype=np.intp)
+    scaled = np.empty(len(places))
     for q in range(len(queries)):
-        size = _choose(usable[q], scales, chosen)
-        middle, center = np.zeros(size), np.zeros(n_targets)
-        for r in range(n_donors):
-            i, w = donors[q, r], weights[q, r]
-            for f in range(size):
-                middle[f] += w * features[i, places[chosen[f]]]
-            for t in range(n_targets):
-                center[t] += w * targets[i, t]
-        x, y = np.empty((n_donors, size)), np.empty((n_donors, n_targets))
-        for r in range(n_donors):
-            i, root = donors[q, r], np.sqrt(weights[q, r])
-            for f in range(size):
-                value = features[i, places[chosen[f]]]
-                x[r, f] = (value - middle[f]) * scales[chosen[f]] * root
-            for t in range(n_targets):
-                y[r, t] = (targets[i, t] - center[t]) * root
-        gram, side, place = np.zeros((size, size)), np.zeros((size, n_targets)), np.empty(size)
-        for r in range(n_donors):
-            for f in range(size):
-                for e in range(f + 1):
-                    gram[f, e] += x[r, f] * x[r, e]
-                for t in range(n_targets):
-                    side[f, t] += x[r, f] * y[r, t]
-        for f in range(size):
-            place[f] = (queries[q, chosen[f]] - middle[f]) * scales[chosen[f]]
-        _solve_ridges(gram, side, place, center, ridges, out[q])
+        size = _choose(usable[q], places, scales, chosen, scaled)
+        there = 0
+        while there < rows.shape[1] and distances[q, there] < 1e300:
+            there += 1
+        first = 0
+        while first < len(ks):
+            last = first + 1
+            while last < len(ks) and ks[last] == ks[first]:
+                last += 1
+            n = min(ks[first], there)
+            if n >= FEWEST:
+                fit_donors(
+                    queries[q], chosen[:size], scaled[:size], features, rows[q, :n], multipliers,
+                    targets, ridges[first:last], True, out[q, first:last],
+                )  # fmt: skip
+            first = last
     return out
+
+
+@fast_inner
+def fit_donors(
+    query, chosen, scales, features, rows, multipliers, targets, ridges, limited, out
+):  # fmt: skip
+    """Predict center + x' (X'X + α I)⁻¹ X'y, in the smaller of two forms.
+
+    The rows of X and y are √ω (x_i − x̄) and √ω (t_i − t̄) of the donors.
+    """
+    n, size, n_targets = len(rows), len(chosen), targets.shape[1]
+    x, y = np.empty((n, size)), np.empty((n, n_targets))
+    place, center = np.empty(size), np.empty(n_targets)
+    _center(query, chosen, scales, features, rows, multipliers, targets, x, y, place, center)
+    if size <= n:
+        gram, side, start = np.dot(x.T, x), np.dot(x.T, y), place
+    else:
+        gram, side, start = np.dot(x, x.T), y, np.dot(x, place)
+    before = 0.0
+    for a in range(len(ridges)):
+        for f in range(len(start)):
+            gram[f, f] += ridges[a] - before
+        before = ridges[a]
+        solved = solve(gram, start)
+        for t in range(n_targets):
+            total = center[t]
+            for f in range(len(start)):
+                total += solved[f] * side[f, t]
+            out[a, t] = total
+    if limited:
+        _limit(rows, targets, out)
+
+
+@fast_inner
+def _center(query, chosen, scales, features, rows, multipliers, targets, x, y, place, center):
+    """Write the scaled features and targets of the donors, around their weighted means."""
+    n, size, total = len(rows), len(chosen), 0.0
+    middle, roots = np.zeros(size), np.empty(n)
+    center[:] = 0.0
+    for r in range(n):
+        weight = multipliers[rows[r]] if len(multipliers) else 1.0
+        roots[r] = np.sqrt(weight)
+        total += weight
+        for f in range(size):
+            x[r, f] = features[rows[r], chosen[f]]
+            middle[f] += weight * x[r, f]
+        for t in range(len(center)):
+            y[r, t] = targets[rows[r], t]
+            center[t] += weight * y[r, t]
+    for t in range(len(center)):
+        center[t] /= total
+    for f in range(size):
+        middle[f] /= total
+        place[f] = (query[chosen[f]] - middle[f]) * scales[f]
+    for r in range(n):
+        root = roots[r] / np.sqrt(total)
+        for f in range(size):
+            x[r, f] = (x[r, f] - middle[f]) * scales[f] * root
+        for t in range(len(center)):
+            y[r, t] = (y[r, t] - center[t]) * root
+
+
+@fast_inner
+def _limit(rows, targets, out):
+    for t in range(targets.shape[1]):
+        low, high = targets[rows[0], t], targets[rows[0], t]
+        for i in rows:
+            low, high = min(low, targets[i, t]), max(high, targets[i, t])
+        margin = (high - low) / 2
+        for a in range(len(out)):
+            out[a, t] = min(max(out[a, t], low - margin), high + margin)
+
+
+@fast_inner
+def solve(gram, side):
+    """gram⁻¹ side of a positive definite matrix, by a Cholesky factor."""
+    size = len(side)
+    if size == 0:
+        return side.copy()
+    factor, work = _small_cholesky(gram) if size <= 8 else np.linalg.cholesky(gram), side.copy()
+    for i in range(size):
+        total = work[i]
+        for j in range(i):
+            total -= factor[i, j] * work[j]
+        work[i] = total / factor[i, i]
+    for i in range(size - 1, -1, -1):
+        work[i] /= factor[i, i]
+        for j in range(i):
+            work[j] -= factor[i, j] * work[i]
+    return work
+
+
+@fast_inner
+def _small_cholesky(gram):
+    """The lower factor of a few features, quicker than a call of the library."""
+    factor = np.empty_like(gram)
+    for i in range(len(gram)):
+        for j in range(i + 1):
+            total = gram[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            factor[i, j] = np.sqrt(max(total, 1e-300)) if i == j else total / factor[j, j]
+    return factor
 
 
 @fast
 def moments(
-    features: Floats,
-    places: Ints,
-    targets: Floats,
-    donors: Ints,
-    counts: Floats,
-    groups: Ints,
-    n_groups: int,
+    features: Floats, places: Ints, targets: Floats, rows: Ints, multipliers: Floats, starts: Ints
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Counts and sums of z, z z', t and z t' over the donors of each group.
+    """Counts, means of z and t, and centered sums of z z' and z t' over the donors of each group.
 
-    Of z z' only the lower triangle is filled. ``places`` are the features that make up z.
+    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. They are read block
+    by block, so that memory does not grow with them.
     """
-    size, n_targets = len(places), targets.shape[1]
-    total, sums, target_sums = (
+    n_groups, size, n_targets = len(starts) - 1, len(places), targets.shape[1]
+    counts, middles, centers = (
         np.zeros(n_groups), np.zeros((n_groups, size)), np.zeros((n_groups, n_targets))
     )  # fmt: skip
     products, cross = np.zeros((n_groups, size, size)), np.zeros((n_groups, size, n_targets))
-    z = np.empty(size)
-    for d in range(len(donors)):
-        i, g, w = donors[d], groups[d], counts[d]
-        total[g] += w
-        for f in range(size):
-            z[f] = features[i, places[f]]
-        for t in range(n_targets):
-            target_sums[g, t] += w * targets[i, t]
-        for f in range(size):
-            share = w * z[f]
-            sums[g, f] += share
-            for e in range(f + 1):
-                products[g, f, e] += share * z[e]
+    for g in range(n_groups):
+        for d in range(starts[g], starts[g + 1]):
+            i = rows[d]
+            w = multipliers[i] if len(multipliers) else 1.0
+            counts[g] += w
+            for f in range(size):
+                middles[g, f] += w * features[i, places[f]]
             for t in range(n_targets):
-                cross[g, f, t] += share * targets[i, t]
-    return total, sums, products, target_sums, cross
+                centers[g, t] += w * targets[i, t]
+        if counts[g] > 0.0:
+            middles[g] /= counts[g]
+            centers[g] /= counts[g]
+        for first in range(starts[g], starts[g + 1], BLOCK):
+            last = min(first + BLOCK, starts[g + 1])
+            z, y = np.empty((last - first, size)), np.empty((last - first, n_targets))
+            for d in range(first, last):
+                i = rows[d]
+                root = np.sqrt(multipliers[i]) if len(multipliers) else 1.0
+                for f in range(size):
+                    z[d - first, f] = root * (features[i, places[f]] - middles[g, f])
+                for t in range(n_targets):
+                    y[d - first, t] = root * (targets[i, t] - centers[g, t])
+            products[g] += np.dot(z.T, z)
+            cross[g] += np.dot(z.T, y)
+    return counts, middles, centers, products, cross
 
 
 @fast
-def common_ridge(
+def ridge_inverses(
+    counts: Floats, products: Floats, cross: Floats, scales: Floats, ridges: Floats, least: float
+) -> tuple[Floats, Floats]:
+    """(S C S / n + α I)⁻¹ and its product with S b / n, S the scales, C and b the centered sums.
+
+    Shapes (group, ridge, feature, feature) and (group, ridge, feature, target); zero in groups of
+    fewer than ``least`` donors.
+    """
+    n_groups, size, n_targets = cross.shape
+    inverses = np.zeros((n_groups, len(ridges), size, size))
+    slopes = np.zeros((n_groups, len(ridges), size, n_targets))
+    gram, side = np.empty((size, size)), np.empty((size, n_targets))
+    for g in range(n_groups):
+        if counts[g] < least:
+            continue
+        for f in range(size):
+            for e in range(size):
+                gram[f, e] = products[g, f, e] * scales[f] * scales[e] / counts[g]
+            for t in range(n_targets):
+                side[f, t] = cross[g, f, t] * scales[f] / counts[g]
+        before = 0.0
+        for a in range(len(ridges)):
+            for f in range(size):
+                gram[f, f] += ridges[a] - before
+            before = ridges[a]
+            inverses[g, a] = np.linalg.inv(gram)
+            slopes[g, a] = np.dot(inverses[g, a], side)
+    return inverses, slopes
+
+
+@fast
+def common_ridges(
     queries: Floats,
     usable: Bools,
+    places: Ints,
     scales: Floats,
-    own_targets: Floats,
     groups: Ints,
+    own_targets: Floats,
+    least: float,
     counts: Floats,
-    sums: Floats,
-    products: Floats,
-    target_sums: Floats,
-    cross: Floats,
-    ridges: Floats,
-    leave_out: bool,
+    middles: Floats,
+    centers: Floats,
+    inverses: Floats,
+    slopes: Floats,
 ) -> Floats:
-    """Ridge fits on all donors of each query's group, given by their moments.
+    """Ridge fits on all donors of each query's group; shape (query, ridge, target).
 
-    The moments are those of `moments`. With ``leave_out`` each query is a donor of its group with
-    ``own_targets``, and is taken out.
+    ``inverses`` and ``slopes`` are those of `ridge_inverses`, the sums those of `moments`. Where
+    ``own_targets`` has rows, each query is a donor of its group with these targets, and is taken
+    out. A group below 0, and one of fewer than ``least`` donors, predicts nothing.
     """
-    n_targets = target_sums.shape[1]
-    out = np.empty((len(queries), len(ridges), n_targets))
-    chosen = np.empty(queries.shape[1], dtype=np.intp)
-    self_weight = 1.0 if leave_out else 0.0
+    size, n_targets, leaves = len(places), centers.shape[1], len(own_targets) > 0
+    n_ridges = inverses.shape[1]
+    out = np.full((len(queries), n_ridges, n_targets), NOTHING)
+    place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
     for q in range(len(queries)):
         g = groups[q]
-        size = _choose(usable[q], scales, chosen)
-        n = counts[g] - self_weight
-        middle, center = np.empty(size), np.empty(n_targets)
+        if g < 0 or counts[g] - leaves < FEWEST or counts[g] < least:
+            continue
+        m = 0
         for f in range(size):
-            middle[f] = (sums[g, chosen[f]] - self_weight * queries[q, chosen[f]]) / n
-        for t in range(n_targets):
-            center[t] = (target_sums[g, t] - self_weight * own_targets[q, t]) / n
-        gram, side, place = np.empty((size, size)), np.empty((size, n_targets)), np.empty(size)
-        for f in range(size):
-            a, own = chosen[f], self_weight * queries[q, chosen[f]]
-            place[f] = (queries[q, a] - middle[f]) * scales[a]
-            for e in range(f + 1):
-                b = chosen[e]
-                moment = (products[g, a, b] - own * queries[q, b]) / n - middle[f] * middle[e]
-                gram[f, e] = moment * scales[a] * scales[b]
-            for t in range(n_targets):
-                moment = (cross[g, a, t] - own * own_targets[q, t]) / n - middle[f] * center[t]
-                side[f, t] = moment * scales[a]
-        _solve_ridges(gram, side, place, center, ridges, out[q])
+            place[f] = (queries[q, places[f]] - middles[g, f]) * scales[f]
+            if not usable[q, places[f]]:
+                place[f], lacking[m] = 0.0, f
+                m += 1
+        for a in range(n_ridges):
+            _common_fit(
+                place, lacking[:m], counts[g], centers[g], inverses[g, a], slopes[g, a],
+                own_targets[q : q + leaves], out[q, a],
+            )  # fmt: skip
     return out
 
 
 @fast_inner
-def _choose(usable: Bools, scales: Floats, chosen: Ints) -> int:
-    size = 0
-    for f in range(len(scales)):
-        if usable[f] and scales[f] > 0.0:
-            chosen[size] = f
-            size += 1
-    return size
+def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
+    """Predict center + place' P_O b_O, O the features that are not lacking, without the own row.
+
+    With u = (P place)_M: place' P_O b_O = place' β − u' b_M − u' P_MM⁻¹ (β_M − P_MM b_M), and the
+    last two terms together are −u' P_MM⁻¹ β_M.
+    """
+    m = len(lacking)
+    moved, solved = np.empty(m), np.empty(m)
+    for a in range(m):
+        moved[a] = 0.0
+        for f in range(len(place)):
+            moved[a] += inverse[lacking[a], f] * place[f]
+    if m:
+        part = np.empty((m, m))
+        for a in range(m):
+            for b in range(m):
+                part[a, b] = inverse[lacking[a], lacking[b]]
+        solved = solve(part, moved)
+    share = 0.0
+    if len(own):
+        share = np.dot(np.dot(inverse, place), place) / count
+        for a in range(m):
+            share -= solved[a] * moved[a] / count
+    for t in range(len(center)):
+        slope = 0.0
+        for f in range(len(place)):
+            slope += place[f] * slopes[f, t]
+        for a in range(m):
+            slope -= solved[a] * slopes[lacking[a], t]
+        if len(own) == 0:
+            out[t] = center[t] + slope
+            continue
+        gap, ratio = own[0, t] - center[t], count / (count - 1.0)
+        lever = ratio * share
+        rest = (slope - lever * gap) / (1.0 - lever)
+        out[t] = center[t] - gap / (count - 1.0) + ratio * rest
+
+
+@fast
+def group_ridges(
+    queries: Floats,
+    usable: Bools,
+    features: Floats,
+    places: Ints,
+    scales: Floats,
+    groups: Ints,
+    own: Ints,
+    rows: Ints,
+    starts: Ints,
+    below: float,
+    multipliers: Floats,
+    targets: Floats,
+    ridges: Floats,
+    out: Floats,
+) -> None:
+    """The same for groups of fewer than ``below`` donors, which need no inverse of all features."""
+    chosen, scaled = np.empty(len(places), dtype=np.intp), np.empty(len(places))
+    for q in range(len(queries)):
+        g = groups[q]
+        if g < 0 or starts[g + 1] - starts[g] >= below:
+            continue
+        others = rows[starts[g] : starts[g + 1]]
+        others = others[others != own[q]]
+        if len(others) >= FEWEST:
+            size = _choose(usable[q], places, scales, chosen, scaled)
+            fit_donors(
+                queries[q], chosen[:size], scaled[:size], features, others, multipliers, targets,
+                ridges, False, out[q],
+            )  # fmt: skip
 
 
 @fast_inner
-def _solve_ridges(
-    gram: Floats, side: Floats, place: Floats, center: Floats, ridges: Floats, out: Floats
-) -> None:
-    """out[r] = center + place' (gram + ridge_r I)⁻¹ side, by one Cholesky factor for each.
-
-    Only the lower triangle of ``gram`` is read.
-    """
-    size, n_targets = side.shape
-    factor, work = np.zeros((size, size)), np.empty(size)
-    for r in range(len(ridges)):
-        for i in range(size):
-            for j in range(i + 1):
-                s = gram[i, j]
-                if i == j:
-                    s += ridges[r]
-                for k in range(j):
-                    s -= factor[i, k] * factor[j, k]
-                factor[i, j] = np.sqrt(max(s, 1e-12)) if i == j else s / factor[j, j]
-        for i in range(size):  # work = L⁻¹ place, then work = L⁻ᵀ work
-            s = place[i]
-            for k in range(i):
-                s -= factor[i, k] * work[k]
-            work[i] = s / factor[i, i]
-        for i in range(size - 1, -1, -1):
-            s = work[i]
-            for k in range(i + 1, size):
-                s -= factor[k, i] * work[k]
-            work[i] = s / factor[i, i]
-        for t in range(n_targets):
-            s = center[t]
-            for i in range(size):
-                s += work[i] * side[i, t]
-            out[r, t] = s
+def _choose(usable, places, scales, chosen, scaled):
+    """The usable features that count, and their scales; returns how many."""
+    size = 0
+    for f in range(len(places)):
+        if usable[places[f]] and scales[f] > 0.0:
+            chosen[size], scaled[size] = places[f], scales[f]
+            size += 1
+    return size

@@ -45,7 +45,7 @@ class GreyImputer(ConfidenceMixin):
         fractions, or if there are more than 20 of them with fewer than 10 rows each on average.
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
-    max_iter : int, default=4
+    max_iter : int, default=3
         The largest number of passes over the columns.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
@@ -117,7 +117,7 @@ class GreyImputer(ConfidenceMixin):
         *,
         labels: str = "donors",
         n_cells: int = 250,
-        max_iter: int = 4,
+        max_iter: int = 3,
         tol: float = 1e-4,
         categorical_features: Any = "auto",
         ordinal_features: Any = None,

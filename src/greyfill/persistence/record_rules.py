@@ -16,10 +16,9 @@ from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest
 from greyfill._chained.regressions import Line
-from greyfill._grey.candidates import ALL_DONORS, KERNELS, KS, Candidate
+from greyfill._grey.candidates import ALL_DONORS, KERNELS, KS, RELEVANCES, Candidate
 from greyfill._grey.donor_table import FORMS, ColumnFeatures, DonorTable
 from greyfill._grey.grey_engine import FittedGrey
-from greyfill._grey.relevance import RELEVANCES
 from greyfill._grey.selection import PANEL, PanelChoice
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe
