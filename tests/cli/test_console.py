@@ -13,7 +13,9 @@ from greyfill.cli.fill_job import FillJob
 from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.cli.sheet import read_sheet
 
-ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
+ABOUT = (
+    "--target", "outcome", "--ignore", "id", "--na-values", "?", "--method", "cgknn", "-k", "2",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -119,12 +119,14 @@ def test_compare_mistakes(fails, penguins):
 
 
 def test_report(greyfill, fails, folder):
-    done = greyfill("report", "table.csv", *ABOUT, "-k", "2")
+    done = greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2")
     assert "wrote table.report.html" in done.stderr
     assert (folder / "table.report.html").read_text().startswith("<!")
-    greyfill("report", "table.csv", *ABOUT, "-k", "2", "-o", "page.md")
+    greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2", "-o", "page.md")
     assert (folder / "page.md").read_text().startswith("#")
-    numbers = json.loads(greyfill("report", "table.csv", *ABOUT, "-k", "2", "--json").stdout)
+    numbers = json.loads(
+        greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2", "--json").stdout
+    )
     assert numbers["table"]["filled"] == 5
     assert "exists already" in fails("report", "table.csv", *ABOUT)
     assert "ends in .html" in fails("report", "table.csv", *ABOUT, "-o", "page.docx")

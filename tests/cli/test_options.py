@@ -37,7 +37,7 @@ def test_identifiers_can_be_quantities_in_every_command(greyfill, folder, comman
     (folder / "ids.csv").write_text(f"a,b,y\n{rows}")
     more = {
         "impute": ("-m", "knni", "-k", "1"),
-        "sensitivity": ("--column", "b", "--classifier", "none", "-k", "1"),
+        "sensitivity": ("--column", "b", "--classifier", "none", "-m", "knni", "-k", "1"),
     }
     about = (command, "ids.csv", "-t", "y", *more.get(command, ()))
     done = greyfill(*about, "--numeric", "c", exit_code=2)
@@ -69,8 +69,9 @@ def test_what_is_said_about_methods_is_what_they_are():
         ("impute", "table.csv", "-t", "outcome", "-m", "mean", "-k", "3"),
         ("impute", "table.csv", "-t", "outcome", "-m", "mean", "--save", "model"),
         ("impute", "table.csv", "-t", "outcome", "--test", "gone.csv"),
-        ("impute", "table.csv", "-t", "dose"),
-        ("impute", "table.csv"),
+        ("impute", "table.csv", "-t", "dose", "-m", "cgknn"),
+        ("impute", "table.csv", "-m", "cgknn"),
+        ("impute", "table.csv", "-k", "3"),
         ("fit", "table.csv", "-t", "klass", "--save", "model"),
         ("inspect", "table.csv", "-t", "klass"),
         ("report", "table.csv", "-t", "outcome", "-k", "0"),
