@@ -102,6 +102,20 @@ class Meter:
         self._callback(Progress(self._stage, self._done, self._total, seconds, left))
 
 
+_watch: list[Callable[[bool], None]] = []
+
+
+def watch_compiling(tell: Callable[[bool], None] | None) -> None:
+    """Have a function called when the next kernel is compiled, with whether it will be kept."""
+    _watch[:] = [] if tell is None else [tell]
+
+
+def tell_of_compiling(*, is_kept: bool) -> None:
+    """Tell whoever watches, once."""
+    while _watch:
+        _watch.pop()(is_kept)
+
+
 @contextmanager
 def metered(name: str, *callbacks: Callback | None, verbose: int | bool = 0) -> Iterator[Meter]:
     """A meter for the work of ``name`` that tells all callbacks and, if ``verbose``, a bar."""

@@ -19,6 +19,12 @@ from greyfill.text import clean, count, plural
 MOST_CHARACTERS = 8_000
 MOST_COLUMNS = 30
 
+ONCE = "compiling, once on this machine; takes some seconds"
+EVERY_TIME = (
+    "compiling, for this run only: no folder for compiled code can be written. Name one in the "
+    "variable NUMBA_CACHE_DIR"
+)
+
 Numbers = dict[str, Any]
 Update = Callable[[Progress | str], None]
 
@@ -42,6 +48,10 @@ class Console:
     def say(self, message: str, style: str = "") -> None:
         """One line, however long."""
         self.console.print(Text(clean(message, most=MOST_CHARACTERS), style), soft_wrap=True)
+
+    def say_compiling(self, is_kept: bool) -> None:
+        """The reason for a first run that takes long."""
+        self.say(ONCE if is_kept else EVERY_TIME)
 
     def show(self, table: Table) -> None:
         """A table."""

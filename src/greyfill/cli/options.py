@@ -187,8 +187,11 @@ class OutputOptions:
     def console(self) -> Console:
         """Where messages go: to stderr, or nowhere."""
         from greyfill.cli.console import Console
+        from greyfill.progress import watch_compiling
 
-        return Console.on_stderr(self.quiet or self.json)
+        console = Console.on_stderr(self.quiet or self.json)
+        watch_compiling(console.say_compiling)
+        return console
 
     def print_json(self, numbers: Any) -> None:
         """JSON on stdout, for machines that want it."""
