@@ -6,7 +6,8 @@ import json
 import polars as pl
 import pytest
 
-from greyfill import frames
+from greyfill import GreyImputer, frames, load
+from greyfill.cli import fill_job
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-m", "cgknn")
 FILLED = b"""id,age,smear,size,dose,outcome\r
@@ -33,6 +34,53 @@ def test_only_holes_are_rewritten(greyfill, folder, listing):
         "wrote table.filled.csv",
     ):
         assert words in done.stderr
+
+
+@pytest.mark.parametrize("target", [("--target", "outcome"), ("--ignore", "outcome")])
+def test_grey_is_the_method_with_and_without_a_target(greyfill, folder, target):
+    about = ("table.csv", *target, "--id", "id", "--na-values", "?", "-f")
+    done = greyfill("impute", *about, "--save", "model")
+    assert "grey: " in done.stderr
+    assert "0 holes" not in done.stderr
+    filled = (folder / "table.filled.csv").read_bytes()
+    assert b"?" not in filled
+    assert isinstance(load("model"), GreyImputer)
+    greyfill("impute", *about, "--method", "grey")
+    assert (folder / "table.filled.csv").read_bytes() == filled
+    done = greyfill("fit", *about, "--save", "model")
+    assert "grey: " in done.stderr
+    greyfill("apply", "model", "new.csv")
+    assert b",," not in (folder / "new.filled.csv").read_bytes()
+    done = greyfill("report", *about, "-o", "page.md")
+    assert "GreyImputer" in (folder / "page.md").read_text()
+
+
+def test_a_measurement_can_be_the_target_and_is_no_surprise(greyfill, folder):
+    rows = "\n".join(f"{i if i % 5 else ''},{i * 0.37:.2f}" for i in range(40))
+    (folder / "priced.csv").write_text(f"a,price\n{rows}\n")
+    done = greyfill("impute", "priced.csv", "-t", "price")
+    assert "classes" not in done.stderr
+    assert "wrote priced.filled.csv" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["grey", "cgknn", "missforest"])
+def test_all_cores_give_the_same_as_one(greyfill, folder, monkeypatch, method):
+    used = []
+
+    def kept(choice, sheet, make=fill_job.make_imputer):
+        imputer = make(choice, sheet)
+        used.append(imputer.n_jobs)
+        return imputer
+
+    monkeypatch.setattr(fill_job, "make_imputer", kept)
+    found = []
+    for jobs in ((), ("--jobs", "1"), ("--jobs", "2")):
+        more = ("-m", method, *jobs, "-f", "--save", "model", "--test", "new.csv")
+        greyfill("impute", "table.csv", *ABOUT, *more)
+        made = [(folder / name).read_bytes() for name in ("table.filled.csv", "new.filled.csv")]
+        found.append(made)
+    assert found[0] == found[1] == found[2]
+    assert used == [1 if method == "missforest" else -1, 1, 2]
 
 
 @pytest.mark.parametrize("more", [(), ("--test", "new.csv"), ("--save", "model")])
@@ -245,6 +293,10 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         (("table.csv", "-t", "outcome", "-k", "none"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-k", "0"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-m", "mean", "-k", "3"), "--k has no meaning"),
+        (("table.csv", "-k", "3"), "--k has no meaning for the method grey, which is taken if"),
+        (("table.csv", "-k", "3"), "Leave it away, or name a method that takes it (--method): cgk"),
+        (("table.csv", "--labels", "weights"), "--labels weights has no meaning for the method gr"),
+        (("table.csv", "--labels", "predictor"), "takes it (--method): mice."),
         (("table.csv", "-t", "outcome", "--labels", "foo"), "--labels must be one of"),
         (("table.csv", "-t", "outcome", "-m", "mean", "--labels", "none"), "--labels has no"),
         (("table.csv", "-t", "outcome", "--labels", "some"), "'some'"),
