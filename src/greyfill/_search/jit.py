@@ -116,7 +116,7 @@ class _Loading:
         for place in caching.CompileResultCacheImpl._locator_classes:
             try:
                 cache = _read_only(place)(self._function)
-            except RuntimeError:  # there is no such folder
+            except (RuntimeError, OSError):  # there is no such folder
                 continue
             if cache.cache_path == self._folder:
                 return None

@@ -36,7 +36,8 @@ LABEL_USES = ("donors", "weights", "predictor", "none")
 """Not every method takes each of them; the registry has those that it does."""
 
 FILLERS = [REGISTRY[name] for name in FILE_METHODS]
-K, LABELS, SAVE, CHUNKED = "--k", "--labels", "--save", "--chunked"
+K, LABELS, SAVE = "--k", "--labels", "--save"
+CHUNKED = "--chunked"
 
 
 def complete_method(incomplete: str) -> list[str]:
