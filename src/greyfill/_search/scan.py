@@ -242,9 +242,7 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
     for j in columns:
         if pool.is_categorical[j] and row[j] >= 0.0:
             bits[j] = np.uint64(1) << np.uint64(row[j] % 64)
-    total = 0.0
-    for j in range(p):
-        total += weights[j]
+    total = weights.sum()
     # No float32 score is wrong by more than the slack.
     low, offset, slack = 0.0, 0.0, (2e-6 + 1.2e-7 * p) * total
     least, top, bottom = np.float32(0.0), np.float32(1.0), np.float32(1.0)
