@@ -101,6 +101,8 @@ def bars(python: Path, folder: Path) -> list[Run]:
         "large.csv",
         "-t",
         "class",
+        "-m",
+        "cgknn",
         "-j",
         "2",
         "-q",

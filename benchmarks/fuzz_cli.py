@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from greyfill.cli import app
 
 TABLE = b"a,b,c\n1,x,p\n,y,q\n3,,p\n4,x,q\n5,y,\n"
-SLOW = {"reproduce", "compare", "demo"}
+SLOW = {"reproduce", "compare", "demo", "warmup"}
 CODES = {0, 1, 2}
 FOLDER = Path(tempfile.mkdtemp(prefix="greyfill-fuzz-"))
 LINES = (

@@ -312,12 +312,20 @@ def examining() -> Facts:
         yield "inspect", lambda: run(folder, "inspect", *about)
         yield "inspect as JSON", lambda: run(folder, "inspect", *about, "--json")
         yield "impute as JSON", lambda: run(folder, "impute", *about, "--json", "--dry-run")
-        shifts = ("sensitivity", *about, "--column", "body_mass_g", "--within", "Adelie")
+        shifts = (
+            "sensitivity",
+            *about,
+            "-m",
+            "cgknn",
+            "--column",
+            "body_mass_g",
+            "--within=Adelie",
+        )
         yield "sensitivity", lambda: run(folder, *shifts)
         methods = ("-m", "cgknn,iknn,mice,mean", "--rates", "0.1", "--repeats", "2", "-q")
         yield "compare", lambda: run(folder, "compare", *about, *methods)
         yield "no column", lambda: run(folder, "impute", "p.csv", "--target", "clas")
-        yield "no labels", lambda: run(folder, "impute", "p.csv")
+        yield "no labels", lambda: run(folder, "impute", "p.csv", "-m", "cgknn")
         yield "help", lambda: run(folder, "impute", "--help")
 
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from greyfill import CGKNNImputer
+from greyfill import GreyImputer
 from greyfill.datasets import load
 
 hepatitis = load("hepatitis", library="pandas")
@@ -26,8 +26,8 @@ def classifier():
     return make_pipeline(encode, LogisticRegression(max_iter=1000))
 
 
-honest = cross_val_score(make_pipeline(CGKNNImputer(), classifier()), hepatitis.X, hepatitis.y)
-filled = CGKNNImputer().fit_transform(hepatitis.X, hepatitis.y)  # with every label: do not do this
+honest = cross_val_score(make_pipeline(GreyImputer(), classifier()), hepatitis.X, hepatitis.y)
+filled = GreyImputer().fit_transform(hepatitis.X, hepatitis.y)  # with every label: do not do this
 flattering = cross_val_score(classifier(), filled, hepatitis.y)
 
 print(f"accuracy, imputed inside the folds:              {honest.mean():.3f}")

@@ -8,7 +8,7 @@ import datetime as dt
 import pandas as pd
 import polars as pl
 
-from greyfill import IKNNImputer
+from greyfill import GreyImputer
 
 ROWS = {
     "visits": [3, 5, None, 4, 9, 8],
@@ -26,7 +26,7 @@ in_pandas["stage"] = pd.Categorical(in_pandas["stage"], STAGES, ordered=True)
 in_pandas["seen"] = pd.to_datetime(in_pandas["seen"])
 in_pandas.index = list("abcdef")
 
-imputer = IKNNImputer(n_neighbors=2, ordinal_features=["stage"])
+imputer = GreyImputer(ordinal_features=["stage"])
 for table in (in_polars, in_pandas):
     print(imputer.fit_transform(table), "\n")
 

@@ -18,7 +18,7 @@ train, arriving = votes.X[:400], votes.X[400:]
 
 with tempfile.TemporaryDirectory() as folder:
     model = Path(folder) / "votes.greyfill"
-    greyfill.CGKNNImputer(n_neighbors=10).fit(train, votes.y[:400]).save(model)
+    greyfill.GreyImputer().fit(train, votes.y[:400]).save(model)
     print(f"saved {model.stat().st_size / 1024:.0f} KiB; loading it runs no code from it")
     imputer = greyfill.load(model)
 

@@ -108,7 +108,7 @@ assert "cgknn" in METHODS and "median" not in METHODS and complete_method("cg") 
 try:
     make("median")
 except ValueError as error:
-    assert "there are cgknn" in str(error)
+    assert "there are grey, cgknn" in str(error)
 print(sorted({"scipy", "sklearn", "numba", "polars", "narwhals"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -96,6 +96,7 @@ _MODULES = (
     "missingness",
     "paper",
     "plots",
+    "progress",
     "report",
 )
 _HOMES = {

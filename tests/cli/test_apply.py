@@ -10,7 +10,9 @@ import pytest
 from greyfill import KNNIImputer, load
 from greyfill.cli import fill_job
 
-ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
+ABOUT = (
+    "--target", "outcome", "--ignore", "id", "--na-values", "?", "--method", "cgknn", "-k", "2",
+)  # fmt: skip
 
 
 @pytest.fixture

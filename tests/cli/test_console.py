@@ -12,8 +12,11 @@ from greyfill.cli.console import Console
 from greyfill.cli.fill_job import FillJob
 from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.cli.sheet import read_sheet
+from greyfill.progress import Progress
 
-ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
+ABOUT = (
+    "--target", "outcome", "--ignore", "id", "--na-values", "?", "--method", "cgknn", "-k", "2",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -29,6 +32,14 @@ def test_work_is_shown_with_how_far_it_is(terminal: Any) -> None:
     with console.working("filling t.csv") as progress:
         progress("pass 3")
     assert "filling t.csv: pass 3" in shown.getvalue()
+
+
+def test_a_bar_is_moved_by_progress(terminal: Any) -> None:
+    console, shown = terminal
+    with console.working("filling t.csv") as show:
+        show(Progress("pass 2 of 4", 3, 12, 1.0, 3.0))
+    assert "filling t.csv: pass 2 of 4" in shown.getvalue()
+    assert "about 3 s left" in shown.getvalue()
 
 
 def test_an_imputer_tells_how_far_it_is_and_prints_nothing(

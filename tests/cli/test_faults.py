@@ -15,7 +15,8 @@ from greyfill.exceptions import FileProblemError
 from greyfill.files import atomic
 
 IMPUTE = (
-    "impute", "table.csv", "--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2",
+    "impute", "table.csv", "--target", "outcome", "--ignore", "id", "--na-values", "?",
+    "-m", "cgknn", "-k", "2",
     "--test", "new.csv", "--report", "page.md", "--save", "model", "--force",
 )  # fmt: skip
 WRITTEN = ("table.filled.csv", "new.filled.csv", "page.md", "model")

@@ -45,7 +45,7 @@ FULL = FRAME.with_columns(
     smear=pl.Series(["neg", "pos", "neg", "pos", "neg", "pos"]),
     ok=pl.Series([True, False, True, False, True, False]),
 )
-ABOUT = ("--target", "outcome", "--ignore", "id", "-k", "1", "-q")
+ABOUT = ("--target", "outcome", "--ignore", "id", "-m", "cgknn", "-k", "1", "-q")
 
 
 def zstd(raw: bytes) -> bytes:

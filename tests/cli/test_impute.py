@@ -6,9 +6,10 @@ import json
 import polars as pl
 import pytest
 
-from greyfill import frames
+from greyfill import GreyImputer, frames, load
+from greyfill.cli import fill_job
 
-ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
+ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-m", "cgknn")
 FILLED = b"""id,age,smear,size,dose,outcome\r
 007,34,neg,S,1.50,well\r
 008,61,pos,L,+2.5,ill\r
@@ -33,6 +34,53 @@ def test_only_holes_are_rewritten(greyfill, folder, listing):
         "wrote table.filled.csv",
     ):
         assert words in done.stderr
+
+
+@pytest.mark.parametrize("target", [("--target", "outcome"), ("--ignore", "outcome")])
+def test_grey_is_the_method_with_and_without_a_target(greyfill, folder, target):
+    about = ("table.csv", *target, "--id", "id", "--na-values", "?", "-f")
+    done = greyfill("impute", *about, "--save", "model")
+    assert "grey: " in done.stderr
+    assert "0 holes" not in done.stderr
+    filled = (folder / "table.filled.csv").read_bytes()
+    assert b"?" not in filled
+    assert isinstance(load("model"), GreyImputer)
+    greyfill("impute", *about, "--method", "grey")
+    assert (folder / "table.filled.csv").read_bytes() == filled
+    done = greyfill("fit", *about, "--save", "model")
+    assert "grey: " in done.stderr
+    greyfill("apply", "model", "new.csv")
+    assert b",," not in (folder / "new.filled.csv").read_bytes()
+    done = greyfill("report", *about, "-o", "page.md")
+    assert "GreyImputer" in (folder / "page.md").read_text()
+
+
+def test_a_measurement_can_be_the_target_and_is_no_surprise(greyfill, folder):
+    rows = "\n".join(f"{i if i % 5 else ''},{i * 0.37:.2f}" for i in range(40))
+    (folder / "priced.csv").write_text(f"a,price\n{rows}\n")
+    done = greyfill("impute", "priced.csv", "-t", "price")
+    assert "classes" not in done.stderr
+    assert "wrote priced.filled.csv" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["grey", "cgknn", "missforest"])
+def test_all_cores_give_the_same_as_one(greyfill, folder, monkeypatch, method):
+    used = []
+
+    def kept(choice, sheet, make=fill_job.make_imputer):
+        imputer = make(choice, sheet)
+        used.append(imputer.n_jobs)
+        return imputer
+
+    monkeypatch.setattr(fill_job, "make_imputer", kept)
+    found = []
+    for jobs in ((), ("--jobs", "1"), ("--jobs", "2")):
+        more = ("-m", method, *jobs, "-f", "--save", "model", "--test", "new.csv")
+        greyfill("impute", "table.csv", *ABOUT, *more)
+        made = [(folder / name).read_bytes() for name in ("table.filled.csv", "new.filled.csv")]
+        found.append(made)
+    assert found[0] == found[1] == found[2]
+    assert used == [1 if method == "missforest" else -1, 1, 2]
 
 
 @pytest.mark.parametrize("more", [(), ("--test", "new.csv"), ("--save", "model")])
@@ -157,7 +205,7 @@ def test_no_holes_is_a_copy(greyfill, folder):
 
 def test_an_empty_column_stays_empty_and_is_told(greyfill, folder):
     (folder / "gap.csv").write_bytes(b"a,gap,c\n1,,x\n,,y\n3,,x\n4,,y\n")
-    done = greyfill("impute", "gap.csv", "--target", "c")
+    done = greyfill("impute", "gap.csv", "--target", "c", "-m", "cgknn")
     assert "Column 'gap' has no observed value, so it stays empty." in done.stderr
     assert (folder / "gap.filled.csv").read_bytes() == b"a,gap,c\n1,,x\n4,,y\n3,,x\n4,,y\n"
 
@@ -191,7 +239,19 @@ def test_methods_without_labels(greyfill, folder, method):
 
 
 def test_labels_none_needs_no_target(greyfill, folder):
-    greyfill("impute", "table.csv", "--id", "id", "--id", "outcome", "--labels", "none", "-q")
+    greyfill(
+        "impute",
+        "table.csv",
+        "--id",
+        "id",
+        "--id",
+        "outcome",
+        "-m",
+        "cgknn",
+        "--labels",
+        "none",
+        "-q",
+    )
     assert (folder / "table.filled.csv").exists()
 
 
@@ -204,7 +264,9 @@ def test_seed_and_jobs_are_taken(greyfill, folder):
 
 def test_a_name_with_a_comma_is_a_name(greyfill, folder):
     (folder / "comma.csv").write_bytes(b'"a,b",c,d,y\n1,2,3,u\n1,,4,v\n2,2,5,u\n')
-    done = greyfill("impute", "comma.csv", "-t", "y", "-c", "a,b", "-c", "c,d", "--json")
+    done = greyfill(
+        "impute", "comma.csv", "-t", "y", "-m", "cgknn", "-c", "a,b", "-c", "c,d", "--json"
+    )
     kinds = {c["name"]: c["kind"] for c in json.loads(done.stdout)["columns"]}
     assert kinds == {"a,b": "categorical", "c": "categorical", "d": "categorical"}
 
@@ -224,18 +286,25 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         ),
         (("table.csv", "-t", "outcome", "--id", "outcome"), "both --target and --ignore"),
         (("table.csv", "-t", "outcome", "--id", "age", "-c", "age"), "it can have no kind"),
-        (("table.csv",), "--method grey, or gbnn, iknn, sknn, knni, mice, missforest"),
+        (("table.csv", "-m", "cgknn"), "leave --method away: grey needs none, nor do gbnn, iknn"),
         (("table.csv", "-t", "outcome", "-m", "cgnn"), "'cgnn' (--method). Did you mean cgknn"),
-        (("table.csv", "-t", "outcome", "-m", "median"), "There are cgknn, fwgknn, gknn, gbnn"),
-        (("table.csv", "-t", "dose"), "holds measurements, not classes"),
+        (("table.csv", "-t", "outcome", "-m", "median"), "There are grey, cgknn, fwgknn, gknn"),
+        (("table.csv", "-t", "dose", "-m", "cgknn"), "holds measurements, not classes"),
         (("table.csv", "-t", "outcome", "-k", "none"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-k", "0"), "--k must be a positive number or auto"),
         (("table.csv", "-t", "outcome", "-m", "mean", "-k", "3"), "--k has no meaning"),
+        (("table.csv", "-k", "3"), "--k has no meaning for the method grey, which is taken if"),
+        (("table.csv", "-k", "3"), "Leave it away, or name a method that takes it (--method): cgk"),
+        (("table.csv", "--labels", "weights"), "--labels weights has no meaning for the method gr"),
+        (("table.csv", "--labels", "predictor"), "takes it (--method): mice."),
         (("table.csv", "-t", "outcome", "--labels", "foo"), "--labels must be one of"),
         (("table.csv", "-t", "outcome", "-m", "mean", "--labels", "none"), "--labels has no"),
         (("table.csv", "-t", "outcome", "--labels", "some"), "'some'"),
         (("table.csv", "-t", "outcome", "--jobs", "0"), "--jobs 0 cannot work"),
-        (("table.csv", "-t", "outcome", "-m", "mean", "--save", "m"), "mean cannot be saved"),
+        (
+            ("table.csv", "-t", "outcome", "-m", "mean", "--save", "m"),
+            "--save has no meaning for the method mean. Leave it away, or name",
+        ),
         (("table.csv", "-t", "outcome", "--report", "page.pdf"), "ends in .html, .md or .json"),
         (("table.csv", "-t", "outcome", "-o", "-", "--json"), "Only one thing can go to"),
         (("table.csv", "-t", "outcome", "--save", "-"), "need the name of a file"),
@@ -325,9 +394,11 @@ def test_places_without_permission(fails, folder, listing, monkeypatch):
 
 def test_identifiers_are_quantities_if_the_user_says_so(greyfill, folder):
     (folder / "ids.csv").write_bytes(b"a,y\n007,u\n,u\n009,u\n012,v\n")
-    done = greyfill("impute", "ids.csv", "-t", "y", "-k", "2", "-o", "-")
+    done = greyfill("impute", "ids.csv", "-t", "y", "-m", "cgknn", "-k", "2", "-o", "-")
     assert "--numeric" in done.stderr
-    done = greyfill("impute", "ids.csv", "-t", "y", "-k", "2", "-o", "-", "--numeric", "a")
+    done = greyfill(
+        "impute", "ids.csv", "-t", "y", "-m", "cgknn", "-k", "2", "-o", "-", "--numeric", "a"
+    )
     assert done.stdout.splitlines() == ["a,y", "007,u", "8,u", "009,u", "012,v"]
 
 
@@ -353,7 +424,7 @@ def test_debug_shows_the_traceback(greyfill, folder):
 def test_notes_about_the_target(greyfill, folder):
     rows = "\n".join(f"{i if i % 5 else ''},c{i}" for i in range(40))
     (folder / "many.csv").write_text(f"a,y\n{rows}\n")
-    done = greyfill("impute", "many.csv", "-t", "y", "-k", "1")
+    done = greyfill("impute", "many.csv", "-t", "y", "-m", "cgknn", "-k", "1")
     assert "has 40 classes in 40 rows. Is it the column of the classes?" in done.stderr
     assert "fall-back: " in done.stderr
 
@@ -386,7 +457,7 @@ def test_numbers_with_signs_are_told_to_be_written_plainly(fails, folder):
 
 def test_a_name_without_extension_is_filled_beside(greyfill, folder, listing):
     (folder / "votes").write_bytes((folder / "table.csv").read_bytes())
-    greyfill("impute", "votes", "-t", "outcome", "--na-values", "?", "-q")
+    greyfill("impute", "votes", "-t", "outcome", "--na-values", "?", "-m", "cgknn", "-q")
     assert "votes-filled" in listing()
 
 

@@ -1,14 +1,19 @@
 """``greyfill inspect``, ``compare``, ``report``, ``demo``, ``datasets`` and ``reproduce``."""
 
+import io
 import json
 
 import polars as pl
 import pytest
+from rich.console import Console as RichConsole
 
+from greyfill import evaluation
 from greyfill.cli import impute_command
+from greyfill.cli.console import Console
 from greyfill.cli.options import complete_method
 from greyfill.imputers.registry import FILE_METHODS
 from greyfill.paper import ReproductionPlan
+from greyfill.progress import Progress
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?")
 
@@ -90,21 +95,52 @@ def test_control_characters_stay_out_of_the_terminal(greyfill, folder):
 
 
 def test_compare(greyfill, penguins):
-    options = ("--methods", "mean,class_mean", "--rates", "0.1", "--repeats", "2")
+    options = ("-m", "mean,class_mean", "--rates", "0.1", "--repeats", "2", "-j", "1")
     done = greyfill("compare", penguins, "-t", "class", *options)
-    assert done.stderr == ""
+    lines = done.stderr.splitlines()
+    assert {line.partition(":")[0] for line in lines} == {"mean", "class_mean"}
+    assert all("nrmse 10% 0." in line and "accuracy, honest 0." in line for line in lines)
     assert "2 methods × 1 cases × 2 seeds" in done.stdout
     done = greyfill("compare", penguins, "-t", "class", *options, "--json")
     numbers = json.loads(done.stdout)
+    assert done.stderr == ""
     assert {row["method"] for row in numbers["summary"]} == {"mean", "class_mean"}
     assert numbers["errors"] == []
 
 
 def test_compare_ends_with_1_if_a_method_failed(greyfill, penguins):
-    options = ("--methods", "mean", "--methods", "class_mean", "--rates", "0.1", "--repeats", "1")
+    options = ("-m", "mean", "-m", "class_mean", "--rates", "0.1", "--repeats", "1", "-j", "1")
     done = greyfill("compare", penguins, *options, exit_code=1)
     assert "class_mean failed: " in done.stdout
     assert done.stdout.index("mean") < done.stdout.index("class_mean")
+
+
+def test_compare_runs_four_quick_methods_by_all_cores(greyfill, monkeypatch, folder):
+    asked = {}
+
+    def measure(X, y, compare=evaluation.compare, **options):
+        asked.update(options)
+        return compare(X, y, **{**options, "methods": ["mean"], "n_jobs": 1})
+
+    monkeypatch.setattr(evaluation, "compare", measure)
+    greyfill("compare", "table.csv", "--id", "id", "--repeats", "1", "--rates", "0.2")
+    assert asked["methods"] is None
+    assert asked["n_jobs"] == -1
+
+
+def test_compare_shows_a_table_that_grows_in_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    shown = io.StringIO()
+    console = Console(RichConsole(file=shown, force_terminal=True, width=200))
+    with console.board() as board:
+        board.move(Progress("trials", 1, 4, 2.0, 6.0))
+        board.add([["method", "nrmse"], ["grey", "0.1"]], "grey")
+        first = shown.getvalue()
+        board.add([["method", "nrmse"], ["grey", "0.1"], ["mean", "0.2"]], "mean")
+    assert "trials, 1 of 4, 2 s, about 6 s left" in first
+    assert "grey" in first
+    assert "mean" not in first
+    assert "mean" in shown.getvalue()
 
 
 def test_compare_mistakes(fails, penguins):
@@ -119,12 +155,14 @@ def test_compare_mistakes(fails, penguins):
 
 
 def test_report(greyfill, fails, folder):
-    done = greyfill("report", "table.csv", *ABOUT, "-k", "2")
+    done = greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2")
     assert "wrote table.report.html" in done.stderr
     assert (folder / "table.report.html").read_text().startswith("<!")
-    greyfill("report", "table.csv", *ABOUT, "-k", "2", "-o", "page.md")
+    greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2", "-o", "page.md")
     assert (folder / "page.md").read_text().startswith("#")
-    numbers = json.loads(greyfill("report", "table.csv", *ABOUT, "-k", "2", "--json").stdout)
+    numbers = json.loads(
+        greyfill("report", "table.csv", *ABOUT, "-m", "cgknn", "-k", "2", "--json").stdout
+    )
     assert numbers["table"]["filled"] == 5
     assert "exists already" in fails("report", "table.csv", *ABOUT)
     assert "ends in .html" in fails("report", "table.csv", *ABOUT, "-o", "page.docx")

@@ -7,6 +7,7 @@ import pytest
 from sklearn.utils import get_tags
 
 from greyfill.cli.options import (
+    CHUNKED,
     LABEL_USES,
     LABELS,
     SAVE,
@@ -15,6 +16,7 @@ from greyfill.cli.options import (
     TableOptions,
 )
 from greyfill.cli.program import COMMANDS
+from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers import registry
 from greyfill.persistence.tags import IMPUTERS
 
@@ -37,7 +39,7 @@ def test_identifiers_can_be_quantities_in_every_command(greyfill, folder, comman
     (folder / "ids.csv").write_text(f"a,b,y\n{rows}")
     more = {
         "impute": ("-m", "knni", "-k", "1"),
-        "sensitivity": ("--column", "b", "--classifier", "none", "-k", "1"),
+        "sensitivity": ("--column", "b", "--classifier", "none", "-m", "knni", "-k", "1"),
     }
     about = (command, "ids.csv", "-t", "y", *more.get(command, ()))
     done = greyfill(*about, "--numeric", "c", exit_code=2)
@@ -52,9 +54,36 @@ def test_what_is_said_about_methods_is_what_they_are():
         assert (K in traits, LABELS in traits) == ("n_neighbors" in takes, "labels" in takes)
         assert (SAVE in traits) == (type(imputer).__name__ in IMPUTERS)
         assert MethodChoice(name).needs_classes == get_tags(imputer).target_tags.required
-        for use in LABEL_USES if LABELS in traits else ():
+        assert bool(registry.REGISTRY[name].label_uses) == (LABELS in traits)
+        for use in registry.REGISTRY[name].label_uses:
             required = get_tags(registry.make(name, labels=use)).target_tags.required
             assert MethodChoice(name, labels=use).needs_classes == required
+
+
+@pytest.mark.parametrize("use", LABEL_USES)
+@pytest.mark.parametrize("name", [n for n, m in registry.REGISTRY.items() if m.label_uses])
+def test_labels_are_used_as_the_table_of_methods_says(name, use):
+    X, y = [[1.0, 2.0], [None, 1.0], [3.0, 3.0], [4.0, 2.5]], ["u", "v", "u", "v"]
+    imputer = registry.make(name, labels=use)
+    if use in registry.REGISTRY[name].label_uses:
+        assert imputer.fit_transform(X, y)[1][0] is not None
+    else:
+        with pytest.raises(InvalidParameterError, match="labels"):
+            imputer.fit(X, y)
+
+
+@pytest.mark.parametrize("name", [n for n, m in registry.REGISTRY.items() if m.for_files])
+def test_partitions_are_filled_by_the_methods_that_say_so(name):
+    pytest.importorskip("distributed")
+    from greyfill.distributed.dask_imputer import check_imputer
+
+    if name not in registry.METHODS:
+        pytest.skip("needs its package")
+    if CHUNKED in registry.REGISTRY[name].options:
+        check_imputer(registry.make(name))
+    else:
+        with pytest.raises(InvalidParameterError):
+            check_imputer(registry.make(name))
 
 
 @pytest.mark.parametrize(
@@ -69,8 +98,9 @@ def test_what_is_said_about_methods_is_what_they_are():
         ("impute", "table.csv", "-t", "outcome", "-m", "mean", "-k", "3"),
         ("impute", "table.csv", "-t", "outcome", "-m", "mean", "--save", "model"),
         ("impute", "table.csv", "-t", "outcome", "--test", "gone.csv"),
-        ("impute", "table.csv", "-t", "dose"),
-        ("impute", "table.csv"),
+        ("impute", "table.csv", "-t", "dose", "-m", "cgknn"),
+        ("impute", "table.csv", "-m", "cgknn"),
+        ("impute", "table.csv", "-k", "3"),
         ("fit", "table.csv", "-t", "klass", "--save", "model"),
         ("inspect", "table.csv", "-t", "klass"),
         ("report", "table.csv", "-t", "outcome", "-k", "0"),

@@ -11,7 +11,9 @@ import pytest
 
 from greyfill import __version__
 
-ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-k", "2")
+ABOUT = (
+    "--target", "outcome", "--ignore", "id", "--na-values", "?", "--method", "cgknn", "-k", "2",
+)  # fmt: skip
 OVER = ("-o", "table.csv", "--force")
 
 

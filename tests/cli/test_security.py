@@ -46,8 +46,8 @@ def test_nothing_is_written_outside_the_named_outputs(folder: Path, tmp_path: Pa
         "TMPDIR": str(caches),
     }  # fmt: skip
     line = [sys.executable, "-c", WATCHED, "impute", "table.csv", "--target", "outcome",
-            "--ignore", "id", "--na-values", "?", "-k", "2", "-q", "--report", "page.html",
-            "--save", "model"]  # fmt: skip
+            "--ignore", "id", "--na-values", "?", "-m", "cgknn", "-k", "2", "-q", "--report",
+            "page.html", "--save", "model"]  # fmt: skip
     done = subprocess.run(
         line, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -109,7 +109,8 @@ def test_outputs_keep_their_permissions(greyfill: Any, folder: Path) -> None:
         (folder / name).touch()
         (folder / name).chmod(0o600)
     greyfill("impute", "table.csv", "--target", "outcome", "--ignore", "id", "--na-values", "?",
-             "-k", "2", "--report", "page.html", "--save", "model", "--force")  # fmt: skip
+             "-m", "cgknn", "-k", "2", "--report", "page.html", "--save", "model",
+             "--force")  # fmt: skip
     for name in outputs:
         assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
         assert (folder / name).stat().st_size > 0

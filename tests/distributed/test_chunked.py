@@ -214,7 +214,8 @@ def test_a_file_with_other_columns_is_named(tmp_path, one, other, message: str) 
 
 
 def test_command(dataset, tmp_path) -> None:
-    arguments = ["impute", str(dataset), "--chunked", "-t", "class", "--ignore", "id", "--k", "5"]
+    unnamed = ["impute", str(dataset), "--chunked", "-t", "class", "--ignore", "id"]
+    arguments = [*unnamed, "-m", "cgknn", "-k", "5"]
     done = CliRunner().invoke(app, [*arguments, "--json"])
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["output"] == str(tmp_path / "in.filled")
@@ -222,3 +223,7 @@ def test_command(dataset, tmp_path) -> None:
     refused = CliRunner().invoke(app, [*arguments, "--report", "page.html"])
     assert refused.exit_code == 2
     assert "--report does not work with --chunked" in refused.stderr
+    refused = CliRunner().invoke(app, unnamed)
+    assert refused.exit_code == 2
+    assert "--chunked has no meaning for the method grey" in refused.stderr
+    assert "takes it (--method): cgknn, fwgknn, gknn, gbnn, miknn, iknn, knni." in refused.stderr

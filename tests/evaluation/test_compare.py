@@ -9,11 +9,12 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import KNNImputer
 
-from greyfill import datasets
+from greyfill import datasets, frames
 from greyfill.evaluation import Comparison, compare, trials
-from greyfill.evaluation.compare import Store
-from greyfill.evaluation.trials import measured
+from greyfill.evaluation.compare import Store, TrialPlan, _todo
+from greyfill.evaluation.trials import Data, measured
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.progress import Progress
 
 CELLS = {"nrmse", "rmse", "wrong_share", "nrmse_all_cells", "wasserstein"}
 COSTS = {"seconds", "memory_mib"}
@@ -98,6 +99,57 @@ def test_is_seeded_and_the_same_in_parallel() -> None:
     first = small(methods=methods).results.filter(same)
     assert first.equals(small(methods=methods, n_jobs=2).results.filter(same))
     assert not first.equals(small(methods=methods, random_state=5).results.filter(same))
+
+
+def test_four_quick_methods_by_default_grey_first() -> None:
+    X, y = two_classes(40)
+    found: list[str] = []
+    run = {"rates": [0.2], "repeats": 1, "n_splits": 2, "protocols": ["paper"]}
+    result = compare(X, y, finished=lambda name, _: found.append(name), **run)
+    assert found == ["grey", "cgknn", "sklearn_iterative", "mean"]
+    assert result.results["method"].unique(maintain_order=True).to_list() == found
+    assert len(result.errors) == 0
+    unlabeled = compare(X, methods=None, **run)
+    names = unlabeled.results["method"].unique(maintain_order=True).to_list()
+    assert names == ["grey", "sklearn_iterative", "mean"]
+    assert len(unlabeled.errors) == 0
+
+
+def test_a_method_is_told_when_its_last_trial_is_done(tmp_path: Path) -> None:
+    told: list[tuple[str, list[str], int]] = []
+    steps: list[Progress] = []
+
+    def finished(name: str, found: Comparison) -> None:
+        methods = found.results["method"].unique(maintain_order=True).to_list()
+        told.append((name, methods, found.results["seed"].n_unique()))
+
+    run = {"methods": ["mean", "hot_deck"], "rates": [0.1, 0.2], "cache": tmp_path}
+    whole = small(**run, finished=finished, progress=steps.append)
+    both = ["mean", "hot_deck"]
+    assert told == [("mean", ["mean"], 2), ("hot_deck", both, 2)]
+    assert (steps[-1].stage, steps[-1].done, steps[-1].total) == ("trials", 8, 8)
+    told.clear()
+    again = small(**run, finished=finished, progress=False)
+    assert told == [("mean", ["mean"], 2), ("hot_deck", both, 2)]
+    assert again.results.equals(whole.results)
+
+
+def test_slow_methods_come_first_where_processes_share_them() -> None:
+    def order(n_jobs: int | None) -> list[str]:
+        plan = TrialPlan(
+            {"mean": "mean", "mice": "mice", "grey": "grey"},
+            (0.1, 0.2), ("mcar",), (0, 1), (), (), 2,
+        )  # fmt: skip
+        X, _ = two_classes()
+        trials = plan.trials(Data("t", frames.encode(X)[0], None))
+        with Store(None) as store:
+            todo = _todo(trials, store, n_jobs)
+        names = [trial.method for trial in todo]
+        assert names == [name for name in dict.fromkeys(names) for _ in range(4)]
+        return list(dict.fromkeys(names))
+
+    assert order(1) == order(None) == ["mean", "mice", "grey"]
+    assert order(-1) == ["mice", "mean", "grey"]
 
 
 def test_every_method_gets_the_same_holes() -> None:

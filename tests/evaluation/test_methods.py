@@ -50,7 +50,7 @@ def test_native_fills_nothing_and_mean_indicator_adds_columns() -> None:
 
 
 def test_unknown_name_lists_the_names() -> None:
-    with pytest.raises(InvalidParameterError, match=r"'median'; there are cgknn, .*native"):
+    with pytest.raises(InvalidParameterError, match=r"'median'; there are grey, cgknn, .*native"):
         make("median")
 
 

@@ -353,3 +353,12 @@ def test_a_set_gives_the_same_file_in_every_process(tmp_path: Path) -> None:
 def test_a_folder_is_no_damaged_file(tmp_path: Path) -> None:
     with pytest.raises(PersistenceError, match="cannot be read: it is a folder"):
         greyfill.load(tmp_path)
+
+
+def test_a_parameter_can_be_left_out(tmp_path, monkeypatch):
+    """As one that no file can hold, such as a function; it is back at its default."""
+    kind = greyfill.KNNIImputer
+    monkeypatch.setattr(kind, "_unsaved", (*kind._unsaved, "verbose"))
+    kind(1, verbose=1, tol=0.5).fit([[1.0, 2.0], [None, 3.0], [2.0, 1.0]]).save(tmp_path / "m")
+    loaded = greyfill.load(tmp_path / "m")
+    assert (loaded.verbose, loaded.tol, loaded.n_neighbors) == (0, 0.5, 1)

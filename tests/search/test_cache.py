@@ -161,3 +161,32 @@ def test_an_installation_and_a_home_that_are_read_only(tmp_path: Path) -> None:
         pytest.skip("cannot remount in a namespace here")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "2.0"
+
+
+READ_ONLY = """
+import tempfile
+def refuse(*_, **__): raise PermissionError(13, "read-only")
+tempfile.TemporaryFile = refuse  # how numba finds out whether it may write to a folder
+from numba.core.caching import CompileResultCacheImpl
+CompileResultCacheImpl._locator_classes = CompileResultCacheImpl._locator_classes[:1]
+"""
+"""Only the folder that was named is looked at, and it cannot be written."""
+TOLD = "from greyfill import progress; progress.watch_compiling(lambda kept: print('kept', kept))"
+
+
+def test_a_folder_of_compiled_code_that_can_only_be_read_is_used(tmp_path: Path) -> None:
+    """As in an image, or where another user has compiled."""
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(f"{TOLD}\n{COMPILE}", **place).splitlines() == ["kept True", "2.0"]
+    assert run(f"{TOLD}\n{COMPILE}", **place) == "2.0"
+    assert run(f"{READ_ONLY}\n{TOLD}\n{COMPILE}", **place) == "2.0"
+    for path in tmp_path.rglob("*.nbc"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert run(f"{READ_ONLY}\n{TOLD}\n{COMPILE}", **place).splitlines() == ["kept False", "2.0"]
+
+
+def test_a_folder_that_was_named_is_not_mixed_with_another(tmp_path: Path) -> None:
+    """What lies beside the sources is not looked at if the folder that was named can be written."""
+    assert run(COMPILE) == "2.0"
+    told = run(f"{TOLD}\n{COMPILE}", NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    assert told == ["kept True", "2.0"]

@@ -2,19 +2,27 @@
 
 A kernel is decorated by `exact` or `fast`, or by `exact_inner` or `fast_inner` where only kernels
 call it. Files of compiled code are sealed by a hash; where one is damaged or cannot be written, the
-kernel is compiled in this process instead.
+kernel is compiled in this process instead. Files that another user left in a folder that this
+process cannot write to are used, too: those of an image, or of an installation for all.
 """
 
 import hashlib
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numba.core import caching
+
+from greyfill import progress
+
+KERNELS: list[Any] = []
+"""The kernels of this process."""
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
 NEEDED = ("load", "save", "_load_index", "_load_data", "_open_for_write", "_index_path")
@@ -76,15 +84,60 @@ def _compile(**flags: Any) -> Any:
         try:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache
-            return njit(**options)(function)
+            kernel = njit(**options)(function)
         cache = getattr(kernel, "_cache", None)
         seal(cache)
-        for name in ("load_overload", "save_overload"):
-            if hasattr(cache, name):
-                setattr(cache, name, _OptionalStep(getattr(cache, name)))
+        if cache is not None:
+            cache.load_overload = _Loading(function, cache.cache_path, cache.load_overload)
+            cache.save_overload = _OptionalStep(cache.save_overload)
+        KERNELS.append(kernel)
         return kernel
 
     return decorate
+
+
+class _Loading:
+    """How a compiled kernel is found: in its own folder, else in one that can only be read."""
+
+    def __init__(self, function: Any, folder: str | None, load: Callable[..., Any]) -> None:
+        self._function, self._folder = function, folder
+        self._steps = _OptionalStep(load), _OptionalStep(self._load_shared)
+
+    def __call__(self, signature: Any, context: Any) -> Any:
+        for step in self._steps:
+            found = step(signature, context)
+            if found is not None:
+                return found
+        progress.tell_of_compiling(is_kept=self._folder is not None)
+        return None
+
+    def _load_shared(self, signature: Any, context: Any) -> Any:
+        """What is in the folders that numba passed over, because it could not write there."""
+        for place in caching.CompileResultCacheImpl._locator_classes:
+            try:
+                cache = _read_only(place)(self._function)
+            except (RuntimeError, OSError):  # there is no such folder
+                continue
+            if cache.cache_path == self._folder:
+                return None
+            seal(cache)
+            found = cache.load_overload(signature, context)
+            if found is not None:
+                return found
+        return None
+
+
+@cache
+def _read_only(place: Any) -> Any:
+    """Numba's cache in a kind of folder that need not be writable."""
+    locator = type(place.__name__, (place,), {"ensure_cache_path": _check_folder})
+    keeper = caching.CompileResultCacheImpl
+    reader = type(keeper.__name__, (keeper,), {"_locator_classes": [locator]})
+    return type("ReadOnlyCache", (caching.FunctionCache,), {"_impl_class": reader})
+
+
+def _check_folder(locator: Any) -> None:
+    os.stat(locator.get_cache_path())
 
 
 class _OptionalStep:

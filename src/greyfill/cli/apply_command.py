@@ -32,6 +32,7 @@ class ApplyJob:
 
     def run(self, table: TableOptions, printing: OutputOptions) -> None:
         """Check, load, fill each file, tell."""
+        o.check_jobs_option(self.jobs)
         self._check(printing)
         console = printing.console()
         imputer = load_model(self.model)
@@ -52,7 +53,7 @@ class ApplyJob:
         out, learned = self._out(name), learned_by(imputer, self.model)
         with open_new(name, table, imputer.schema_, learned, console) as batches:
             if "n_jobs" in imputer.get_params(deep=False):
-                imputer.set_params(n_jobs=o.threads(self.jobs, batches.height))
+                imputer.set_params(n_jobs=-1 if self.jobs is None else self.jobs)
             numbers = fill_new(imputer, batches, out, printing.force, console)
         console.show_columns(numbers, "holes", "filled")
         if numbers["left_as_they_are"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,13 +14,17 @@ from greyfill.cli.options import METHOD, OUTPUT, OutputOptions, TableOptions, Wi
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import METHODS
 
+if TYPE_CHECKING:
+    from greyfill.evaluation import Comparison
+
 HEADS = {
     "accuracy_naive_bayes_honest": "accuracy, honest",
     "accuracy_naive_bayes_paper": "accuracy, paper",
 }
 
 
-NAMES = "Names with commas between them. By default eleven methods, slow ones among them."
+NAMES = "Names with commas between them. By default grey, cgknn, sklearn_iterative, mean."
+PROCESSES = "Processes; by default all cores. Only the seconds can differ."
 CACHE = "A Parquet file of all results; an interrupted comparison goes on from it."
 
 
@@ -40,7 +44,7 @@ class CompareJob:
         int,
         option(METHOD, None, "How often, with other holes each time.", "--repeats", min=1),
     ] = 3
-    jobs: Annotated[int, option(METHOD, "N", "Processes; -1 for all cores.", "--jobs", "-j")] = 1
+    jobs: Annotated[int, option(METHOD, "N", PROCESSES, "--jobs", "-j")] = -1
     seed: o.Seed = 0
     cache: Annotated[str | None, option(OUTPUT, "FILE", CACHE, "--cache")] = None
 
@@ -59,30 +63,28 @@ class CompareJob:
         sheet = read_sheet(self.file, table, console)
         from greyfill.cli.console import print_overview
         from greyfill.evaluation import compare as measure
-        from greyfill.evaluation.compare import DEFAULT_METHODS
-        from greyfill.evaluation.comparison import overview
 
-        result = measure(
-            sheet.X,
-            sheet.y,
-            methods=names or DEFAULT_METHODS,
-            rates=rates,
-            mechanism=self.mechanism,
-            repeats=self.repeats,
-            n_jobs=self.jobs,
-            random_state=self.seed,
-            cache=self.cache,
-            progress=console.in_terminal,
-            name=sheet.name,
-            **sheet.kinds,
-        )
+        with console.board() as board:
+            result = measure(
+                sheet.X,
+                sheet.y,
+                methods=names or None,
+                rates=rates,
+                mechanism=self.mechanism,
+                repeats=self.repeats,
+                n_jobs=self.jobs,
+                random_state=self.seed,
+                cache=self.cache,
+                progress=board.move,
+                finished=lambda name, found: board.add(table_of(found)[1], name),
+                name=sheet.name,
+                **sheet.kinds,
+            )
         console.show_notes(sheet.source.notes)
         numbers = {"summary": result.summary().to_dicts(), "errors": result.errors.to_dicts()}
         printing.print_json(numbers)
         if not printing.json:
-            title, (heads, *rows), remarks = overview(result.results)
-            table_of = [[HEADS.get(head, head) for head in heads], *rows]
-            print_overview(title, table_of, remarks, words=1, style="yellow")
+            print_overview(*table_of(result), words=1, style="yellow")
         return len(result.errors) > 0
 
     def _names(self) -> tuple[str, ...]:
@@ -104,13 +106,21 @@ class CompareJob:
         return rates
 
 
+def table_of(result: Comparison) -> tuple[str, list[list[str]], list[str]]:
+    """The overview of a comparison, with shorter heads."""
+    from greyfill.evaluation.comparison import overview
+
+    title, (heads, *rows), remarks = overview(result.results)
+    return title, [[HEADS.get(head, head) for head in heads], *rows], remarks
+
+
 @o.with_options
 def compare(
     job: CompareJob,
     table: TableOptions,
     printing: Annotated[OutputOptions, Without(("force",))],
 ) -> None:
-    """Hide known cells of a table, fill them by many methods, and compare.
+    """Hide known cells of a table, fill them by several methods, and compare.
 
     NRMSE is the error of the hidden cells, 0 is perfect. With a target, a classifier is
     cross-validated: "honest" fills inside the folds without the labels of the test rows, "paper"

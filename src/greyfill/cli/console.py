@@ -7,19 +7,26 @@ from typing import Any, Self
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console as RichConsole
-from rich.console import RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Group, RenderableType
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from greyfill.cli.options import STREAM
+from greyfill.progress import Meter, Progress, rich_bar
 from greyfill.text import clean, count, plural
 
 MOST_CHARACTERS = 8_000
 MOST_COLUMNS = 30
 
+ONCE = "compiling, once on this machine; takes some seconds"
+EVERY_TIME = (
+    "compiling, for this run only: no folder for compiled code can be written. Name one in the "
+    "variable NUMBA_CACHE_DIR"
+)
+
 Numbers = dict[str, Any]
-Update = Callable[[str], None]
+Update = Callable[[Progress | str], None]
 
 
 class Console:
@@ -41,6 +48,10 @@ class Console:
     def say(self, message: str, style: str = "") -> None:
         """One line, however long."""
         self.console.print(Text(clean(message, most=MOST_CHARACTERS), style), soft_wrap=True)
+
+    def say_compiling(self, is_kept: bool) -> None:
+        """The reason for a first run that takes long."""
+        self.say(ONCE if is_kept else EVERY_TIME)
 
     def show(self, table: Table) -> None:
         """A table."""
@@ -82,25 +93,63 @@ class Console:
 
     @contextmanager
     def working(self, message: str) -> Iterator[Update | None]:
-        """Show that something is going on; what this yields, if anything, shows how far it is."""
+        """Show that something is going on; what this yields, if anything, shows how far it is.
+
+        It takes a message, or `Progress`, which moves the bar.
+        """
         if not self.in_terminal:
             yield None
             return
-        shown = clean(message)
-        with self.console.status(Text(shown)) as status:
-            yield lambda line: status.update(Text(f"{shown}: {clean(line)}"))
+        with rich_bar(message, self.console) as show:
+            yield show
 
     @contextmanager
     def counting(self, message: str, total: int) -> Iterator[Callable[[int], None]]:
-        """A bar that is moved on by what it yields."""
+        """A bar of rows that is moved on by what it yields."""
         if not self.in_terminal:
             yield lambda done: None
             return
-        name = TextColumn("{task.description}", markup=False)  # a name may hold brackets
-        columns = (name, BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self.console, transient=True) as bar:
-            task = bar.add_task(clean(message), total=total)
-            yield lambda done: bar.advance(task, done)
+        with rich_bar(message, self.console) as show:
+            meter = Meter(show)
+            meter.begin("rows", total)
+            yield meter.advance
+
+    @contextmanager
+    def board(self) -> Iterator["Board"]:
+        """A table whose rows are shown as they are finished."""
+        if not self.in_terminal:
+            yield Board(self, None)
+            return
+        with Live(console=self.console, transient=True, auto_refresh=False) as live:
+            yield Board(self, live)
+
+
+class Board:
+    """A table that grows by rows, and how far the work on it is."""
+
+    def __init__(self, console: Console, live: Live | None) -> None:
+        self._console, self._live = console, live
+        self._table: RenderableType = Text()
+        self._progress = Text()
+
+    def add(self, rows: list[list[str]], new: str) -> None:
+        """Show a table with its heads; outside a terminal, only the row that begins like this."""
+        if self._live is not None:
+            self._table = overview_grid(rows, words=1)
+            self._draw()
+            return
+        cells = next(row for row in rows[1:] if row[0] == new)
+        parts = [f"{head} {cell}" for head, cell in zip(rows[0][1:], cells[1:], strict=True)]
+        self._console.say(f"{new}: {'; '.join(parts)}")
+
+    def move(self, progress: Progress) -> None:
+        """Show how far it is, in a terminal."""
+        self._progress = Text(str(progress))
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._live is not None:
+            self._live.update(Group(self._table, self._progress), refresh=True)
 
 
 def page() -> Console:
@@ -115,15 +164,21 @@ def print_overview(
     title: str, rows: list[list[str]], remarks: Iterable[str], words: int = 0, style: str = ""
 ) -> None:
     """A result for a person: a title, a table whose first row has the heads, and remarks."""
-    console, table = page(), grid(*rows[0], words=words)
+    console = page()
+    console.say(clean(title, most=500), "bold")
+    console.show(overview_grid(rows, words))
+    for remark in remarks:
+        console.say(clean(remark, most=500), style)
+
+
+def overview_grid(rows: list[list[str]], words: int) -> Table:
+    """A table of rows, the first of which has the heads."""
+    table = grid(*rows[0], words=words)
     for column in table.columns:
         column.no_wrap = words == 0  # names may be long, numbers are not
     for first, *others in rows[1:]:
         table.add_row(Text(first, "cyan" if words else ""), *others)
-    console.say(clean(title, most=500), "bold")
-    console.show(table)
-    for remark in remarks:
-        console.say(clean(remark, most=500), style)
+    return table
 
 
 def grid(*heads: str, words: int = 1) -> Table:

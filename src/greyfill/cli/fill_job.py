@@ -13,7 +13,7 @@ import polars as pl
 
 from greyfill import files, frames
 from greyfill.cli.console import Console, Numbers
-from greyfill.cli.options import MethodChoice, threads
+from greyfill.cli.options import MethodChoice
 from greyfill.cli.sheet import Sheet, count_holes
 from greyfill.exceptions import EmptyColumnWarning, PersistenceError
 from greyfill.files import styles
@@ -48,7 +48,7 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     settings: dict[str, Any] = {
         "n_neighbors": None if choice.n_neighbors == "auto" else choice.n_neighbors,
         "labels": choice.labels,
-        "n_jobs": threads(choice.jobs, sheet.source.frame.height),
+        "n_jobs": choice.n_jobs(sheet.source.frame.height),
         "random_state": choice.seed,
     }
     takes = signature(method).parameters

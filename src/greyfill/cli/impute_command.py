@@ -26,7 +26,7 @@ REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "
 TESTS = "New rows to fill without labels, from the rows of FILE. Repeatable."
 CHUNKED = (
     "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
-    "Run again after a crash to go on. Needs the extra \\[dask]."
+    "Run again after a crash to go on. For methods such as cgknn. Needs the extra \\[dask]."
 )
 
 
@@ -220,7 +220,7 @@ def fill_dataset(
     from greyfill.checks import check_installed
     from greyfill.cli.sheet import sheet_of
 
-    choice.check()
+    choice.check(chunked=True)
     unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
     for name, value in {**unusable, "--dry-run": job.dry_run}.items():
         if value:

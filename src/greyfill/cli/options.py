@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 
 from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.registry import FILE_METHODS, METHODS, REGISTRY
+from greyfill.imputers.registry import DEFAULT, FILE_METHODS, METHODS, REGISTRY
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console
@@ -29,13 +29,15 @@ STREAM = "-"
 MOST_NAMES = 12
 
 LARGE = 10_000
-"""From so many rows on, all cores work unless the user says otherwise."""
+"""From so many rows on, a method that works in processes has more to do than to start them."""
 
 BY_ITSELF = ("auto", "cv", "masked")
 LABEL_USES = ("donors", "weights", "predictor", "none")
-"""Not every method takes each of them; it says so itself."""
+"""Not every method takes each of them; the registry has those that it does."""
 
+FILLERS = [REGISTRY[name] for name in FILE_METHODS]
 K, LABELS, SAVE = "--k", "--labels", "--save"
+CHUNKED = "--chunked"
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -60,25 +62,27 @@ def switch(help: str, *names: str, **more: Any) -> Any:
 
 FILE = "CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin."
 File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
-JOBS = "Threads; -1 for all cores. By default all for large tables, one for small ones."
+JOBS = "Threads; by default all cores. The result is the same."
 Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
 Seed = Annotated[int, option(METHOD, "N", "Seed of all random draws.", "--seed", min=0)]
 OUT = "Where to write; - for stdout. By default NAME.filled.EXT beside the input."
 Output = Annotated[str | None, option(OUTPUT, "OUT", OUT, "--output", "-o")]
+TARGET = "The class labels, or a measurement to predict; never imputed."
 CATEGORICAL = "Numbers that are codes of categories."
 NUMERIC = "Quantities that look like identifiers, such as 007."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
 NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
 ABOUT_METHODS = (
-    "grey, the recommended one, tunes itself and uses labels if there are any; cgknn, fwgknn, "
-    "gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, mice, missforest, "
-    "mean do without."
+    "grey, unless you name another, tunes itself and uses labels if there are any; cgknn (the "
+    "paper's), fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, "
+    "mice, missforest, mean do without."
 )
 ABOUT_LABELS = (
-    "What labels may do: donors (all), weights (only weigh columns), predictor (one more column; "
-    "mice and missforest), none."
+    "What labels may do: donors (all), weights (only weigh columns; not in grey), predictor (one "
+    "more column; mice), none."
 )
+ABOUT_K = "How many donors fill a hole; grey finds them itself."
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,7 @@ class TableOptions:
     a comma is found too.
     """
 
-    target: Annotated[
-        str | None, option(COLUMNS, "COLUMN", "The class labels; never imputed.", "--target", "-t")
-    ] = None
+    target: Annotated[str | None, option(COLUMNS, "COLUMN", TARGET, "--target", "-t")] = None
     categorical: Annotated[
         Sequence[str], option(COLUMNS, "COLUMNS", CATEGORICAL, "--categorical", "-c")
     ] = ()
@@ -119,31 +121,29 @@ class MethodChoice:
     method: Annotated[
         str,
         option(METHOD, "NAME", ABOUT_METHODS, "--method", "-m", autocompletion=complete_method),
-    ] = "cgknn"
-    k: Annotated[str, option(METHOD, "auto|N", "How many donors fill a hole.", "--k", "-k")] = (
-        "auto"
-    )
+    ] = DEFAULT
+    k: Annotated[str, option(METHOD, "auto|N", ABOUT_K, "--k", "-k")] = "auto"
     labels: Annotated[str | None, option(METHOD, "USE", ABOUT_LABELS, "--labels")] = None
     jobs: Jobs = None
     seed: Seed = 0
 
-    def check(self, *, saved: bool = False) -> None:
+    def check(self, *, saved: bool = False, chunked: bool = False) -> None:
         """Refuse what no table could make right."""
         check_method(self.method, "--method", [m for m in METHODS if REGISTRY[m].for_files])
-        takes = REGISTRY[self.method].options
-        for name, is_given in ((K, self.n_neighbors != "auto"), (LABELS, self.labels is not None)):
-            if is_given and name not in takes:
-                raise InvalidParameterError(f"{name} has no meaning for the method {self.method}.")
+        given = {
+            K: self.n_neighbors != "auto", LABELS: self.labels is not None,
+            SAVE: saved, CHUNKED: chunked,
+        }  # fmt: skip
+        for name in (name for name, is_given in given.items() if is_given):
+            _refuse_unless(name, self.method, [m.name for m in FILLERS if name in m.options])
         if self.labels not in (None, *LABEL_USES):
             raise InvalidParameterError(
                 f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"
             )
+        if use := self.labels:
+            takers = [m.name for m in FILLERS if use in m.label_uses]
+            _refuse_unless(f"{LABELS} {use}", self.method, takers)
         check_jobs_option(self.jobs)
-        if saved and SAVE not in takes:
-            raise InvalidParameterError(
-                f"The method {self.method} cannot be saved (--save). Choose another one, such as "
-                "cgknn."
-            )
 
     @property
     def n_neighbors(self) -> int | str:
@@ -152,15 +152,25 @@ class MethodChoice:
             raise InvalidParameterError(f"--k must be a positive number or auto, not {self.k!r}.")
         return self.k if self.k in BY_ITSELF else int(self.k)
 
+    def n_jobs(self, n_rows: int) -> int:
+        """How many threads, or processes of chained methods, work on a table of so many rows."""
+        is_quick = REGISTRY[self.method].engine == "chained" and n_rows < LARGE
+        return self.jobs or (1 if is_quick else -1)
+
     @property
     def needs_classes(self) -> bool:
         """Whether the method cannot do without labels."""
         return (self.labels or "donors") in REGISTRY[self.method].class_uses
 
 
-def threads(jobs: int | None, n_rows: int) -> int:
-    """How many threads work on a table of so many rows."""
-    return jobs or (-1 if n_rows >= LARGE else 1)
+def _refuse_unless(option: str, method: str, takers: list[str]) -> None:
+    """Refuse an option of which a method is none of the takers, and name these."""
+    if method not in takers:
+        unnamed = ", which is taken if none is named" if method == DEFAULT else ""
+        raise InvalidParameterError(
+            f"{option} has no meaning for the method {method}{unnamed}. Leave it away, or name a "
+            f"method that takes it (--method): {', '.join(takers)}."
+        )
 
 
 @dataclass(frozen=True)
@@ -178,8 +188,11 @@ class OutputOptions:
     def console(self) -> Console:
         """Where messages go: to stderr, or nowhere."""
         from greyfill.cli.console import Console
+        from greyfill.progress import watch_compiling
 
-        return Console.on_stderr(self.quiet or self.json)
+        console = Console.on_stderr(self.quiet or self.json)
+        watch_compiling(console.say_compiling)
+        return console
 
     def print_json(self, numbers: Any) -> None:
         """JSON on stdout, for machines that want it."""

@@ -24,7 +24,9 @@ from greyfill.cli.impute_command import fit, impute
 from greyfill.cli.inspect_command import inspect
 from greyfill.cli.report_command import report, reproduce
 from greyfill.cli.sensitivity_command import sensitivity
+from greyfill.cli.warmup_command import warmup
 from greyfill.exceptions import GreyfillError
+from greyfill.progress import watch_compiling
 
 WRONG_INPUT, INTERRUPTED, READER_GONE, TERMINATED = 2, 130, 141, 143
 
@@ -47,9 +49,12 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; mistakes end it with a message and an exit code."""
-        with _answering(ctx.meta), _ending_in_order():
-            result = super().invoke(ctx)
-            sys.stdout.flush()
+        try:
+            with _answering(ctx.meta), _ending_in_order():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+        finally:
+            watch_compiling(None)
         return result
 
 
@@ -156,13 +161,14 @@ def main(
 ) -> None:
     """Fill the holes in tables before classification.
 
-    Start with [bold]greyfill demo[/], or with your own table:
-    [bold]greyfill impute table.csv --target COLUMN[/]
+    Start with [bold]greyfill demo[/], or with your own table: [bold]greyfill impute table.csv[/],
+    and [bold]--target COLUMN[/] if a column holds classes or what is to be predicted.
     """
 
 
 COMMANDS = (
-    impute, fit, apply, inspect, report, compare, sensitivity, demo, datasets, reproduce,
+    impute, fit, apply, inspect, report, compare, sensitivity, demo, datasets, warmup,
+    reproduce,
 )  # fmt: skip
 
 

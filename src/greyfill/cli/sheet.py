@@ -14,7 +14,7 @@ from greyfill.cli.console import Console
 from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming, peek_names, shown
-from greyfill.imputers.registry import METHODS, REGISTRY
+from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
 
 if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
     import polars as pl
@@ -112,7 +112,7 @@ def sheet_of(
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
             f"{name}: the target {target!r} has no label in any row. Name another "
-            "column, or leave --target away with --method iknn."
+            "column, or leave --target away."
         )
     if choice is not None and choice.needs_classes:
         _refuse_no_classes(choice.method, sheet)
@@ -157,12 +157,10 @@ def count_holes(column: pl.Series) -> int:
 
 
 def _refuse_no_labels(method: str) -> NoReturn:
-    methods = [REGISTRY[name] for name in METHODS]
-    free = [m.name for m in methods if m.for_files and not (m.needs_labels or m.name == "grey")]
+    free = [m for m in FILE_METHODS if m != DEFAULT and not REGISTRY[m].needs_labels]
     raise InvalidParameterError(
-        f"The method {method} learns from class labels. Name their column "
-        "(--target COLUMN), or choose a method that needs none: --method grey, or "
-        f"{', '.join(free)}."
+        f"The method {method} learns from class labels. Name their column (--target COLUMN), or "
+        f"leave --method away: {DEFAULT} needs none, nor do {', '.join(free)}."
     )
 
 
@@ -174,7 +172,7 @@ def _refuse_no_classes(method: str, sheet: Sheet) -> None:
     if read_target(sheet.y, needs_classes=True).meaning is Meaning.RESPONSE:
         raise InvalidDataError(
             f"{sheet.name}: the target {sheet.target!r} holds measurements, not classes. Name "
-            "a column of classes, or choose a method that takes them too: --method grey."
+            f"a column of classes, or leave --method away: {DEFAULT} takes them too."
         )
 
 
@@ -309,7 +307,7 @@ def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
         rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
         yield f"{rows} no label in {labels.name!r}: filled like new rows; the label stays empty."
     classes = labels.drop_nulls().n_unique()
-    if classes > 20 and classes > MANY_CLASSES * seen:
+    if classes > 20 and classes > MANY_CLASSES * seen and not labels.dtype.is_float():
         yield (
             f"The target {labels.name!r} has {classes:,} classes in {seen:,} rows. "
             "Is it the column of the classes?"

@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
@@ -13,35 +15,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.progress import track
 
 from greyfill import frames
 from greyfill.datasets import Dataset
 from greyfill.evaluation.ampute import MECHANISMS
 from greyfill.evaluation.comparison import Comparison
 from greyfill.evaluation.protocols import check_classifiers, class_codes
-from greyfill.evaluation.trials import PROTOCOLS, Data, Trial, execute, metric_names
+from greyfill.evaluation.trials import PROTOCOLS, Data, Trial, execute, metric_names, warm_up
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files import put_parquet
 from greyfill.files.atomic import check_name, check_output
 from greyfill.files.inputs import naming
-from greyfill.imputers.registry import make
+from greyfill.imputers.registry import DEFAULT, REGISTRY, make
+from greyfill.progress import Callback, Meter, bar
 from greyfill.targets import Meaning
 
-DEFAULT_METHODS = (
-    "grey",
-    "cgknn",
-    "gknn",
-    "iknn",
-    "mice",
-    "missforest",
-    "sklearn_knn",
-    "sklearn_iterative",
-    "class_mean",
-    "mean",
-    "native",
-)
+DEFAULT_METHODS = (DEFAULT, "cgknn", "sklearn_iterative", "mean")
+"""Quick ones; those that need labels are left out where there are none."""
+
 SLOW = frozenset({"missforest", "miceforest", "mice"})
 SCHEMA = {
     "data": pl.String,
@@ -54,6 +45,7 @@ SCHEMA = {
     "error": pl.String,
     "key": pl.String,
 }
+Finished = Callable[[str, Comparison], None]
 SECONDS_BETWEEN_WRITES = 2.0  # the whole file is written anew: not after each of many trials
 
 
@@ -61,7 +53,7 @@ def compare(
     X: Any,
     y: Any = None,
     *,
-    methods: Sequence[Any] | Mapping[str, Any] = DEFAULT_METHODS,
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
     rates: Sequence[float] | float = (0.1, 0.2),
     mechanism: str | Sequence[str] = "mcar",
     repeats: int = 3,
@@ -71,7 +63,8 @@ def compare(
     n_jobs: int | None = 1,
     random_state: int = 0,
     cache: str | os.PathLike[str] | None = None,
-    progress: bool = True,
+    progress: bool | Callback = True,
+    finished: Finished | None = None,
     name: str = "table",
     categorical_features: Any = "auto",
     ordinal_features: Any = None,
@@ -89,7 +82,8 @@ def compare(
         filled too, but never judged. Without y there are no classifiers.
     methods
         Names of ``METHODS``, transformers of your own, or a mapping of names to either. Imputers
-        of numbers that need scaled columns go into an ``EncodedImputer``.
+        of numbers that need scaled columns go into an ``EncodedImputer``. By default four quick
+        ones: "grey", "cgknn" (with y), "sklearn_iterative" and "mean".
     rates
         Shares of the observed cells to hide.
     mechanism
@@ -111,7 +105,11 @@ def compare(
         A Parquet file, or a directory for it. Rows that it has are not run again, so an
         interrupted comparison goes on where it stopped. Failed rows are tried again.
     progress
-        Show a bar on stderr, if that is a terminal or a notebook.
+        Show a bar, if stderr is a terminal or a notebook; or a function that is called with a
+        ``greyfill.progress.Progress`` when a trial is done.
+    finished
+        Called when all trials of a method are done, with its name and the ``Comparison`` of the
+        methods that are done until now.
     name
         What to call the table in the results.
     categorical_features, ordinal_features, missing_values
@@ -148,7 +146,7 @@ def compare(
         if meaning is not Meaning.CLASSES:
             raise InvalidDataError("y has no classes. Bin it, or compare without y.")
     plan = TrialPlan(
-        named_methods(methods),
+        named_methods(_quick_methods(y is not None) if methods is None else methods),
         tuple(map(float, [rates] if isinstance(rates, float | int) else rates)),
         (mechanism,) if isinstance(mechanism, str) else tuple(mechanism),
         tuple(range(random_state, random_state + repeats)),
@@ -156,7 +154,13 @@ def compare(
         tuple(protocols),
         n_splits,
     )
-    return _carry_out(plan, Data(name, table, labels), cache, n_jobs, progress)
+    with bar("comparing") if progress is True else nullcontext(progress or None) as callback:
+        meter = Meter(callback)
+        return _carry_out(plan, Data(name, table, labels), cache, n_jobs, meter, finished)
+
+
+def _quick_methods(are_labels: bool) -> list[str]:
+    return [m for m in DEFAULT_METHODS if are_labels or not REGISTRY[m].needs_labels]
 
 
 def _carry_out(
@@ -164,32 +168,56 @@ def _carry_out(
     data: Data,
     cache: str | os.PathLike[str] | None,
     n_jobs: int | None,
-    progress: bool,
+    meter: Meter,
+    finished: Finished | None,
 ) -> Comparison:
     """Run the trials whose metrics the store lacks, and keep their rows as they come in."""
     trials = plan.trials(data)
     with Store(cache) as store:
-        todo = _todo(trials, store)
+        todo = _todo(trials, store, n_jobs)
+        left = Counter(trial.method for trial in todo)
+        done: list[str] = []
+
+        def result(methods: Iterable[str]) -> Comparison:
+            chosen = [trial for trial in trials if trial.method in methods]
+            wanted = [(trial.key, metric) for trial in chosen for metric in trial.wanted]
+            return Comparison(store.frame(wanted).drop("key"))
+
+        def finish(method: str) -> None:
+            done.append(method)
+            if finished is not None:
+                finished(method, result(done))
+
+        for method in plan.methods:
+            if not left[method]:
+                finish(method)
+        if left and n_jobs not in (None, 1):
+            warm_up()  # else each process compiles what another one just does
+        meter.begin("trials", len(todo))
         workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        finished = workers(delayed(_rows)(data, t, plan.methods[t.method]) for t in todo)
-        console = Console(stderr=True)
-        shown = progress and (console.is_terminal or console.is_jupyter)
-        for rows in track(
-            finished, "comparing", len(todo), console=console, disable=not shown, transient=True
-        ):
+        for rows in workers(delayed(_rows)(data, t, plan.methods[t.method]) for t in todo):
             store.add(rows)
-    wanted = [(trial.key, metric) for trial in trials for metric in trial.wanted]
-    return Comparison(store.frame(wanted).drop("key"))
+            meter.advance()
+            method = rows[0]["method"]
+            left[method] -= 1
+            if not left[method]:
+                finish(method)
+        return result(plan.methods)
 
 
-def _todo(trials: list[Trial], store: "Store") -> list[Trial]:
-    """Trials with the metrics that the store lacks; slow methods first, so that no core waits."""
+def _todo(trials: list[Trial], store: "Store", n_jobs: int | None) -> list[Trial]:
+    """Trials with the metrics that the store lacks, method by method.
+
+    Where several processes share them, slow methods come first, so that no core waits.
+    """
     missing = [
         replace(trial, wanted=tuple(m for m in trial.wanted if not store.has(trial.key, m)))
         for trial in trials
     ]
     todo = [trial for trial in missing if trial.wanted]
-    return sorted(todo, key=lambda trial: trial.method not in SLOW)
+    order = list(dict.fromkeys(trial.method for trial in trials))
+    shared = n_jobs not in (None, 1)
+    return sorted(todo, key=lambda t: (shared and t.method not in SLOW, order.index(t.method)))
 
 
 def _rows(data: Data, trial: Trial, method: Any) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from greyfill.evaluation.protocols import (
     paper_folds,
     prepare,
 )
-from greyfill.imputers.registry import make
+from greyfill.imputers.registry import DEFAULT, make
 from greyfill.metrics import distribution_distances, imputation_errors
 from greyfill.missingness import hide
 from greyfill.table import Bools, Floats, Ints, Table
@@ -193,8 +193,8 @@ def _honest_folds(data: Data, trial: Trial, method: Any, hidden: Hidden) -> list
 def warm_up() -> None:
     """Load the compiled kernels of this process, so that no run pays for it."""
     X = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 0.0], [3.0, 1.0]])
-    for name in ("cgknn", "iknn"):
-        make(name, n_neighbors=1).fit_transform(X, [0, 0, 1, 1])
+    for imputer in (make("cgknn", n_neighbors=1), make("iknn", n_neighbors=1), make(DEFAULT)):
+        imputer.fit(X, [0, 0, 1, 1]).transform(X[1:2])
 
 
 @contextmanager

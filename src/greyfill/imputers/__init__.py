@@ -9,6 +9,7 @@ neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
+warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
 

@@ -23,6 +23,7 @@ from greyfill.checks import (
 )
 from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
+from greyfill.progress import LOGGER
 from greyfill.table import Bools, Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
 
@@ -326,8 +327,10 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             self.__dict__.pop("_progress", None)
 
     def _report(self, message: str) -> None:
-        """Tell how the work goes: to whoever shows it, and on stderr if ``verbose`` says so."""
+        """Tell how the work goes: to whoever shows it, in the log, on stderr if ``verbose``."""
         if self._progress is not None:
             self._progress(message)
+        line = f"[{type(self).__name__}] {message}"
+        LOGGER.info(line)
         if self.verbose:
-            print(f"[{type(self).__name__}] {message}", file=sys.stderr)
+            print(line, file=sys.stderr)

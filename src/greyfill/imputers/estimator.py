@@ -136,7 +136,7 @@ class SavedEstimator(TableEstimator):
     """Declared attributes that not every fitted estimator has."""
 
     _unsaved: ClassVar[tuple[str, ...]] = ()
-    """Attributes that a saved file leaves out."""
+    """Attributes and parameters that a saved file leaves out."""
 
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""

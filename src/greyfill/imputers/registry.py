@@ -14,14 +14,24 @@ from greyfill.exceptions import InvalidParameterError
 
 Engine = Literal["recipe", "grey", "chained", "peer", "sklearn"]
 
+DEFAULT = "grey"
+"""The method of whoever names none."""
+
 OPTIONS: dict[Engine, tuple[str, ...]] = {
-    "recipe": ("--k", "--labels", "--save"),
+    "recipe": ("--k", "--labels", "--save", "--chunked"),
     "grey": ("--labels", "--save"),
     "chained": ("--labels", "--save"),
     "peer": (),
     "sklearn": (),
 }
 """What the methods of an engine take on the command line."""
+
+LABEL_USES: dict[Engine, tuple[str, ...]] = {
+    "recipe": ("donors", "weights", "none"),
+    "grey": ("donors", "none"),
+    "chained": ("predictor", "none"),
+}
+"""What labels may do in the methods of an engine that take ``--labels``."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,11 @@ class Method:
         """Options of the command that have a meaning for it."""
         return OPTIONS[self.engine] if self.takes is None else self.takes
 
+    @property
+    def label_uses(self) -> tuple[str, ...]:
+        """What ``--labels`` can be for it."""
+        return LABEL_USES[self.engine] if "--labels" in self.options else ()
+
     def resolve(self) -> Any:
         """The class or function that makes the imputer, imported now."""
         from greyfill import imputers
@@ -67,6 +82,11 @@ class Method:
 REGISTRY: dict[str, Method] = {
     method.name: method
     for method in (
+        Method(
+            "grey", "GreyImputer", "grey",
+            "Grey neighbors that tune themselves for each column; uses labels if there are any.",
+            draws=True,
+        ),
         Method(
             "cgknn", "CGKNNImputer", "recipe",
             "Grey neighbors of the same class, columns weighted by what they tell about it.",
@@ -99,7 +119,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "sknn", "SKNNImputer", "recipe",
             "Complete rows give first, then each filled row to those after it.",
-            "Kim et al. 2004",
+            "Kim et al. 2004", takes=("--k", "--labels", "--save"),
         ),
         Method(
             "knni", "KNNIImputer", "recipe",
@@ -115,11 +135,6 @@ REGISTRY: dict[str, Method] = {
             "missforest", "MissForestImputer", "chained",
             "Chained random forests, one for each column with holes.",
             "Stekhoven and Bühlmann 2012", takes=("--save",),
-        ),
-        Method(
-            "grey", "GreyImputer", "grey",
-            "Grey neighbors that tune themselves for each column; uses labels if there are any.",
-            draws=True,
         ),
         Method(
             "sklearn_knn", "sklearn_knn", "sklearn",
@@ -185,7 +200,7 @@ def make(name: str, **kwargs: Any) -> Any:
     CGKNNImputer(n_neighbors=5)
     >>> make("median")
     Traceback (most recent call last):
-    greyfill.exceptions.InvalidParameterError: no method is called 'median'; there are cgknn, ...
+    greyfill.exceptions.InvalidParameterError: no method is called 'median'; there are grey, ...
     """
     if name not in METHODS:
         raise InvalidParameterError(f"no method is called {name!r}; there are {', '.join(METHODS)}")

@@ -176,7 +176,8 @@ class _Writer:
         if IMPUTERS.get(kind.__name__) is not kind:
             return None
         check_estimator(item)
-        parameters = item.get_params(deep=False)
+        given = item.get_params(deep=False)
+        parameters = {key: value for key, value in given.items() if key not in item._unsaved}
         left_out = {*parameters, *item._unsaved}
         # A second fit sets attributes in another order than the first.
         state = {key: value for key, value in sorted(vars(item).items()) if key not in left_out}
