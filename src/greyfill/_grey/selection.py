@@ -35,6 +35,9 @@ REGRESSED = 3
 FIRST_CELLS = 80
 """Cells that every candidate meets."""
 
+ROOM = 4_000_000
+"""Numbers in the regressions of all classes; with more, no class has a regression of its own."""
+
 OF_FAMILY = 2
 """Regressions of a family that meet the other cells; means cost little."""
 
@@ -299,9 +302,12 @@ def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
 def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     """Regressions on all donors."""
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
-    is_large = predictor.donors.table.n_rows > LARGE
+    is_large, table = predictor.donors.table.n_rows > LARGE, predictor.donors
+    n_features = len(table.feature_map.places(predictor.predictors)[0])
+    scopes = [s for s in predictor.scopes if s == "soft" or table.n_classes * n_features**2 < ROOM]
+    has_numbers = not table.table.is_categorical[predictor.predictors].all()
     out = []
-    for relevance, scope, form in product(relevances, predictor.scopes, FORMS):
+    for relevance, scope, form in product(relevances, scopes, FORMS if has_numbers else FORMS[:1]):
         ridges = grid.LARGE_RIDGES if is_large else grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights
