@@ -35,8 +35,8 @@ REGRESSED = 3
 FIRST_CELLS = 80
 """Cells that every candidate meets."""
 
-ROOM = 4_000_000
-"""Numbers in the regressions of all classes; with more, no class has a regression of its own."""
+ENOUGH = 2
+"""Features for each donor of a class, at most, that the class has a regression of its own."""
 
 OF_FAMILY = 2
 """Regressions of a family that meet the other cells; means cost little."""
@@ -304,7 +304,8 @@ def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
     is_large, table = predictor.donors.table.n_rows > LARGE, predictor.donors
     n_features = len(table.feature_map.places(predictor.predictors)[0])
-    scopes = [s for s in predictor.scopes if s == "soft" or table.n_classes * n_features**2 < ROOM]
+    needed = table.n_classes * n_features / ENOUGH
+    scopes = predictor.scopes if len(predictor.donor_rows) >= needed else ("soft",)
     has_numbers = not table.table.is_categorical[predictor.predictors].all()
     out = []
     for relevance, scope, form in product(relevances, scopes, FORMS if has_numbers else FORMS[:1]):

@@ -15,7 +15,7 @@ from greyfill._search.jit import fast, fast_inner
 from greyfill._search.lists import NOTHING
 from greyfill.table import Bools, Floats, Ints
 
-BLOCK = 1_024
+BLOCK = 8_192
 """Donors whose sums of products are computed at once."""
 
 FEWEST = 3
@@ -159,28 +159,26 @@ def moments(
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Counts, means of z and t, and centered sums of z z' and z t' over the donors of each group.
 
-    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. They are read block
-    by block, so that memory does not grow with them. Multipliers may be none: then all count 1.
+    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. Multipliers may be
+    none: then all count 1.
     """
     n_groups, size, n_targets = len(starts) - 1, len(places), targets.shape[1]
     counts, means = np.zeros(n_groups), np.zeros((n_groups, size + n_targets))
     products = np.zeros((n_groups, size, size + n_targets))
     for g in range(n_groups):
-        blocks = [
-            rows[a : min(a + BLOCK, starts[g + 1])] for a in range(starts[g], starts[g + 1], BLOCK)
-        ]
-        for sums in (True, False):
-            for block in blocks:
-                both = np.concatenate([features[block][:, places], targets[block]], axis=1)
-                weights = multipliers[block] if len(multipliers) else np.ones(len(block))
-                if sums:
-                    counts[g] += weights.sum()
-                    means[g] += weights @ both
-                else:
-                    both -= means[g]
-                    products[g] += (both[:, :size] * weights[:, np.newaxis]).T @ both
-            if sums:
-                means[g] /= max(counts[g], 1e-300)
+        for first in range(starts[g], starts[g + 1], BLOCK):
+            some = rows[first : min(first + BLOCK, starts[g + 1])]
+            both = np.concatenate([features[some][:, places], targets[some]], axis=1)
+            weights = multipliers[some, np.newaxis] if len(multipliers) else np.ones((len(some), 1))
+            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
+            count = weights.sum()
+            mean = (weights * both).sum(axis=0) / count
+            both -= mean
+            products[g] += (both[:, :size] * weights).T @ both
+            total, apart = counts[g] + count, mean - means[g]
+            products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
+            means[g] += apart * (count / total)
+            counts[g] = total
     middles, centers = means[:, :size], means[:, size:]
     return counts, middles, centers, products[:, :, :size], products[:, :, size:]
 
@@ -261,14 +259,7 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
             for b in range(m):
                 part[a, b] = inverse[lacking[a], lacking[b]]
         solved = solve(part, moved)
-    share = 0.0
-    if len(own):
-        for f in range(len(place)):
-            for e in range(len(place)):
-                share += place[f] * inverse[f, e] * place[e]
-        for a in range(m):
-            share -= solved[a] * moved[a]
-        share /= count
+    share = _share(place, inverse, moved, solved) / count if len(own) else 0.0
     for t in range(len(center)):
         slope = 0.0
         for f in range(len(place)):
@@ -282,6 +273,18 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
         lever = ratio * share
         rest = (slope - lever * gap) / (1.0 - lever)
         out[t] = center[t] - gap / (count - 1.0) + ratio * rest
+
+
+@fast_inner
+def _share(place, inverse, moved, solved):
+    """Compute place' P_O place, what a donor in this place counts in its own prediction."""
+    share = 0.0
+    for f in range(len(place)):
+        for e in range(len(place)):
+            share += place[f] * inverse[f, e] * place[e]
+    for a in range(len(moved)):
+        share -= solved[a] * moved[a]
+    return share
 
 
 @fast_inner
