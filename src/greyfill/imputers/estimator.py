@@ -81,10 +81,17 @@ class TableEstimator(OwnParameters, BaseEstimator):
 
     def _open_new(self, X: Any) -> tuple[Table, Any]:
         """New rows in the numbers of the table of ``fit``, and what restores their container."""
-        check_fitted(self)
+        if "_schema" not in self.__dict__:  # else scikit-learn would take long to say yes
+            check_fitted(self)
         self._refuse_too_large(frames.open_table(X).shape, FOR_NEW_ROWS, LESS_AT_ONCE)
-        self._check_columns(X, reset=False)
+        if not self._surely_fits(X):
+            self._check_columns(X, reset=False)
         return frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+
+    def _surely_fits(self, X: Any) -> bool:
+        """Whether X has no names, as the table of ``fit``, and as many columns."""
+        nameless = type(X) is np.ndarray and not hasattr(self, "feature_names_in_")
+        return nameless and X.shape[1] == self.n_features_in_
 
     def _check_columns(self, X: Any, *, reset: bool) -> None:
         """Remember number and names of the columns, or refuse others than those of ``fit``."""
