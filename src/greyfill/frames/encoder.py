@@ -155,7 +155,7 @@ def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ..
         return [_read_array(c, n, sentinels) for c, n in zip(table.T, names, strict=True)]
     backend = backend_of(table)
     columns = zip(backend.columns(table.to_native()), names, strict=True)
-    return [_read_native(column, name, sentinels, backend) for column, name in columns]
+    return [read_native(column, name, sentinels, backend) for column, name in columns]
 
 
 def _read_array(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
@@ -164,7 +164,7 @@ def _read_array(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
     return cells
 
 
-def _read_native(column: Any, name: str, sentinels: tuple[Any, ...], backend: Backend) -> Cells:
+def read_native(column: Any, name: str, sentinels: tuple[Any, ...], backend: Backend) -> Cells:
     """Past narwhals where it can be, whose series takes longer to make than a short column to read.
 
     Where that fails, narwhals is asked, too: then the error says in which row.
