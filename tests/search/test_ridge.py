@@ -240,17 +240,9 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     fits = ridge.ridge_inverses(counts, products, cross, scales, ridges)
     own_targets = targets[own] if leave_out else np.zeros((0, n_targets))
     found = ridge.common_ridges(
-        queries,
-        usable,
-        places,
-        scales,
-        groups,
-        own_targets,
-        counts,
-        middles.copy(),
-        centers.copy(),
-        *fits,
-    )
+        queries, usable, places, scales, groups, own_targets, np.array([1, 0]), counts,
+        middles.copy(), centers.copy(), *fits,
+    )[:, ::-1]  # fmt: skip
     for q, group in enumerate(groups):
         if group < 0:
             assert (found[q] == lists.NOTHING).all()

@@ -389,7 +389,8 @@ def _fill_block(fitted: FittedGrey, table: Table, y: Floats | None) -> Floats:
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        values[rows, j] = fitted.donors.fills(j, predict(fitted, j, queries.part(rows)))
+        some = queries if len(rows) == table.n_rows else queries.part(rows)
+        values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))
     return np.where(table.missing, fitted.scaler.unscale(values), table.values)
 
 
@@ -419,10 +420,11 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     if not donors.splits or target == donors.y_column or not unlabeled.any():
         return fitted.predict(target, queries)
     mixed = _of_most_probable_class if donors.is_wide(target) else _mixed
+    if unlabeled.all():
+        return mixed(fitted, target, queries)
     parts = [(np.flatnonzero(unlabeled), mixed(fitted, target, queries.part(unlabeled)))]
-    if not unlabeled.all():
-        rows = np.flatnonzero(~unlabeled)
-        parts.append((rows, fitted.predict(target, queries.part(rows))))
+    rows = np.flatnonzero(~unlabeled)
+    parts.append((rows, fitted.predict(target, queries.part(rows))))
     return Forecast.joined(parts, len(unlabeled))
 
 

@@ -66,6 +66,7 @@ class CommonFit:
 
     places: Ints
     scales: Floats
+    ridges: tuple[float, ...]
     arrays: tuple[Floats, ...]
 
 
@@ -328,8 +329,11 @@ class ColumnPredictor:
         from greyfill._search import ridge as kernels
 
         like, ridges = some.like, some.ridges
-        key = "fit", like.relevance, like.scope, like.form, ridges.tobytes()
-        fit = self._once(key, lambda: self._fit_all(like, ridges))
+        key = "fit", *like.family
+        if key not in self._made or not set(ridges) <= set(self._made[key].ridges):
+            self._made[key] = self._fit_all(like, ridges)
+        fit: CommonFit = self._made[key]
+        which = np.array([fit.ridges.index(ridge) for ridge in ridges])
         groups = queries.groups(self.donors) if like.scope == "split" else queries.one_group
         outcomes = self.donors.outcomes(self.target)
         own = NO_TARGETS
@@ -337,11 +341,11 @@ class ColumnPredictor:
             own = queries.truth(outcomes, self.target)
         found = kernels.common_ridges(
             queries.features(self.donors, like.form), queries.usable(self.donors), fit.places,
-            fit.scales, groups, own, *fit.arrays,
+            fit.scales, groups, own, which, *fit.arrays,
         )  # fmt: skip
         return np.asarray(found)
 
-    def _fit_all(self, like: Candidate, ridges: Floats) -> "CommonFit":
+    def _fit_all(self, like: Candidate, ridges: Floats) -> CommonFit:
         """Regressions on all donors of each group."""
         from greyfill._search import ridge as kernels
 
@@ -355,7 +359,7 @@ class ColumnPredictor:
             middles, places, scales = middles[:, kept], places[kept], scales[kept]
         sums = counts, np.ascontiguousarray(middles), np.ascontiguousarray(centers)
         fits = kernels.ridge_inverses(counts, products, cross, scales, ridges)
-        return CommonFit(places, scales, (*sums, *fits))
+        return CommonFit(places, scales, tuple(ridges), (*sums, *fits))
 
     def _moments(self, like: Candidate) -> tuple[Floats, ...]:
         from greyfill._search import ridge as kernels

@@ -102,7 +102,7 @@ def _most_correlated(donors: DonorTable, features: Floats, target: int, others: 
     places, _ = donors.feature_map.places(np.array([target]))
     strength = np.abs(features.T @ features[:, places]).max(axis=1, initial=0.0)
     by_column = np.maximum.reduceat(np.append(strength, 0.0), donors.feature_map.starts[:-1])
-    by_column[np.diff(donors.feature_map.starts) == 0] = 0.0
+    by_column[donors.feature_map.widths == 0] = 0.0
     order = np.argsort(-by_column[others], kind="stable")
     return np.sort(others[order[:MAX_PREDICTORS]])
 

@@ -206,6 +206,7 @@ def common_ridges(
     scales: Floats,
     groups: Ints,
     own_targets: Floats,
+    which: Ints,
     counts: Floats,
     middles: Floats,
     centers: Floats,
@@ -214,13 +215,13 @@ def common_ridges(
 ) -> Floats:
     """Ridge fits on all donors of each query's group; shape (query, ridge, target).
 
-    ``inverses`` and ``slopes`` are those of `ridge_inverses`, the sums those of `moments`. Where
-    ``own_targets`` has rows, each query is a donor of its group with these targets, and is taken
-    out. A group below 0, and one of too few donors, predicts nothing.
+    ``which`` are the places of the penalties among those of ``inverses``, which with ``slopes`` are
+    those of `ridge_inverses`, the sums those of `moments`. Where ``own_targets`` has rows, each
+    query is a donor of its group with these targets, and is taken out. A group below 0, and one of
+    too few donors, predicts nothing.
     """
     size, n_targets, leaves = len(places), centers.shape[1], len(own_targets) > 0
-    n_ridges = inverses.shape[1]
-    out = np.full((len(queries), n_ridges, n_targets), NOTHING)
+    out = np.full((len(queries), len(which), n_targets), NOTHING)
     place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
     for q in range(len(queries)):
         g = groups[q]
@@ -232,10 +233,10 @@ def common_ridges(
             if not usable[q, places[f]]:
                 place[f], lacking[m] = 0.0, f
                 m += 1
-        for a in range(n_ridges):
+        for a in range(len(which)):
             _common_fit(
-                place, lacking[:m], counts[g], centers[g], inverses[g, a], slopes[g, a],
-                own_targets[q : q + leaves], out[q, a],
+                place, lacking[:m], counts[g], centers[g], inverses[g, which[a]],
+                slopes[g, which[a]], own_targets[q : q + leaves], out[q, a],
             )  # fmt: skip
     return out
 
