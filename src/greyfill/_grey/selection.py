@@ -285,7 +285,8 @@ def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
     of_means = trial.round(means, cells, near)
     found = found.joined(of_means)
     if monotonic() < until and len(plain) < len(common):
-        found = found.joined(trial.round([c for c in common if c not in plain], cells))
+        others = [c for c in common if c.place != COMMON_RIDGE.place]
+        found = found.joined(trial.round(others, cells))
     ks = _small(grid.LOCAL_KS, few)
     tried: tuple[tuple[int, float], ...] = tuple(product(ks, grid.LOCAL_RIDGES))
     for place in _best_places(of_means):
@@ -306,9 +307,8 @@ def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     n_features = len(table.feature_map.places(predictor.predictors)[0])
     needed = table.n_classes * n_features / ENOUGH
     scopes = predictor.scopes if len(predictor.donor_rows) >= needed else ("soft",)
-    has_numbers = not table.table.is_categorical[predictor.predictors].all()
     out = []
-    for relevance, scope, form in product(relevances, scopes, FORMS if has_numbers else FORMS[:1]):
+    for relevance, scope, form in product(relevances, scopes, FORMS):
         ridges = grid.LARGE_RIDGES if is_large else grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights

@@ -169,14 +169,18 @@ def moments(
         for first in range(starts[g], starts[g + 1], BLOCK):
             some = rows[first : min(first + BLOCK, starts[g + 1])]
             both = np.concatenate([features[some][:, places], targets[some]], axis=1)
-            weights = multipliers[some, np.newaxis] if len(multipliers) else np.ones((len(some), 1))
-            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
-            count = weights.sum()
-            mean = (weights * both).sum(axis=0) / count
+            count, weighed = float(len(some)), both
+            if len(multipliers):
+                count = multipliers[some].sum()
+                weighed = both * multipliers[some, np.newaxis]
+            mean = weighed.sum(axis=0) / count
             both -= mean
-            products[g] += (both[:, :size] * weights).T @ both
+            weighed = both * multipliers[some, np.newaxis] if len(multipliers) else both
+            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
             total, apart = counts[g] + count, mean - means[g]
-            products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
+            products[g] += weighed[:, :size].T @ both
+            if counts[g] > 0.0:
+                products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
             means[g] += apart * (count / total)
             counts[g] = total
     middles, centers = means[:, :size], means[:, size:]
