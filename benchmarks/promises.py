@@ -18,6 +18,8 @@ class Fault(NamedTuple):
     """Those that should fail, quick ones first."""
 
 
+LIMITS = "tests/grey/test_limits.py::"
+RIDGE = "tests/search/test_ridge.py::"
 CONTRACT = "tests/imputers/test_contract.py"
 RANGE, DETERMINISM = "tests/test_exact_range.py", "tests/imputers/test_determinism.py"
 ATOMIC, FAULTS = "tests/files/test_atomic.py", "tests/cli/test_faults.py"
@@ -188,8 +190,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a row of GreyImputer without an observed cell takes the means of its batch",
             "_grey/grey_engine.py",
-            "values[rows, j] = fitted.donors.fills(j, predict(fitted, j, queries.part(rows)))",
-            "values[rows, j] = fitted.donors.fills(j, predict(fitted, j, queries.part(rows)))\n"
+            "values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))",
+            "values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))\n"
             "        values[table.missing.all(axis=1), j] = values[:, j].mean()",
             f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
         ),
@@ -1062,9 +1064,126 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a column is tuned when it is first needed",
             "_grey/grey_engine.py",
-            "choice = self.choices.get(target) or _untuned(self.donors, target, UNTUNED)",
-            "choice = self.choices.setdefault(target, _untuned(self.donors, target, UNTUNED))",
+            "choice = self.choices.get(target) or _untuned(self.donors, [target], UNTUNED)[target]",
+            "choice = self.choices.setdefault(\n"
+            "                target, _untuned(self.donors, [target], UNTUNED)[target]\n"
+            "            )",
             "tests/grey/test_state.py::test_no_use_changes_what_was_fitted",
+        ),
+    ],
+    "`GreyImputer` keeps its limits": [
+        Fault(
+            "tuning goes on when its time is over",
+            "_grey/grey_engine.py",
+            "choice = choose_panel(predictor, cells, rng, loss, until)",
+            "choice = choose_panel(predictor, cells, rng, loss)",
+            LIMITS + "test_without_time_only_the_first_kinds_are_tried_and_that_is_told",
+        ),
+        Fault(
+            "all rows are donors",
+            "_grey/grey_engine.py",
+            "capped(of_rows, len(rows), settings.max_donors, settings.random_state)",
+            "capped(of_rows, len(rows), None, settings.random_state)",
+            LIMITS + "test_a_sample_of_donors_fills_all_rows_with_the_help_of_their_labels",
+        ),
+        Fault(
+            "rows that are no donors are filled without their labels",
+            "_grey/grey_engine.py",
+            "known = None if y is None else y[others]",
+            "known = None",
+            LIMITS + "test_a_sample_of_donors_fills_all_rows_with_the_help_of_their_labels",
+        ),
+        Fault(
+            "the callback is saved",
+            "imputers/grey.py",
+            '_unsaved = (*BaseImputer._unsaved, "_response", "progress")',
+            '_unsaved = (*BaseImputer._unsaved, "_response")',
+            LIMITS + "test_the_callback_is_cloned_and_not_saved",
+        ),
+    ],
+    "The quick kernels of `GreyImputer`": [
+        Fault(
+            "a row is its own donor",
+            "_search/lists.py",
+            "if distance > limit or i == own:",
+            "if distance > limit:",
+            RIDGE + "test_equal_donors_are_listed_in_their_order",
+        ),
+        Fault(
+            "a regression reads what the row lacks",
+            "_search/ridge.py",
+            "slope -= solved[a] * slopes[lacking[a], t]",
+            "slope -= 0.0",
+            RIDGE + "test_common_regressions_equal_the_reference",
+        ),
+        Fault(
+            "a row without its label sweeps with the first class",
+            "_search/lists.py",
+            "if q == 0 or sources[q] != sources[q - 1]:",
+            "if q == 0:",
+            RIDGE + "test_lists_of_neighbors_equal_the_reference",
+        ),
+        Fault(
+            "a pool measures a class by its own extremes",
+            "_grey/predictor.py",
+            'extremes = self._extremes(queries) if scope == "split" else None',
+            "extremes = None",
+            LIMITS + "test_a_pool_of_many_donors_gives_what_the_sweep_of_few_gives",
+        ),
+    ],
+    "The method is `grey`": [
+        Fault(
+            "the paper's method is the default",
+            "imputers/registry.py",
+            'DEFAULT = "grey"',
+            'DEFAULT = "cgknn"',
+            "tests/cli/test_impute.py::test_grey_is_the_method_with_and_without_a_target",
+        ),
+    ],
+    "`compare` runs four quick methods": [
+        Fault(
+            "methods that need labels run without them",
+            "evaluation/compare.py",
+            " if are_labels or not REGISTRY[m].needs_labels",
+            "",
+            "tests/evaluation/test_compare.py::test_four_quick_methods_by_default_grey_first",
+        ),
+    ],
+    "A callback of progress is called": [
+        Fault(
+            "every step is told",
+            "progress.py",
+            "is_last or now - self._told >= LEAST_SECONDS",
+            "True",
+            "tests/test_progress.py"
+            "::test_at_most_twenty_calls_a_second_but_for_the_last_of_a_stage",
+        ),
+    ],
+    "Compiled code in a folder that cannot be written": [
+        Fault(
+            "only folders that can be written are read",
+            "_search/jit.py",
+            "_OptionalStep(load), _OptionalStep(self._load_shared)",
+            "_OptionalStep(load),",
+            "tests/search/test_cache.py"
+            "::test_a_folder_of_compiled_code_that_can_only_be_read_is_used",
+        ),
+    ],
+    "The short way of new rows": [
+        Fault(
+            "names are not compared",
+            "imputers/estimator.py",
+            "names is None and opened.shape[1] == self.n_features_in_",
+            "opened.shape[1] == self.n_features_in_",
+            "tests/imputers/test_odd_inputs.py"
+            "::test_the_short_way_of_new_rows_ends_where_the_long_way_does",
+        ),
+        Fault(
+            "holes of a short column are read as cells",
+            "frames/polars_backend.py",
+            " and series.null_count() == 0",
+            "",
+            "tests/test_frames.py::test_short_columns_are_read_as_by_narwhals",
         ),
     ],
     "One rule says whether y is classes": [

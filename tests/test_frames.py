@@ -1083,7 +1083,7 @@ def test_importing_frames_loads_no_frame_library():
 
 # ---------------------------------------------------------------- short ways end where long ones do
 
-COLUMNS = {
+SHORT_COLUMNS = {
     "pandas integers": pd.Series([3, 1], dtype="UInt16"),
     "pandas integers and a hole": pd.Series([3, None], dtype="Int64"),
     "pandas floats": pd.Series([0.5, np.nan], dtype="Float32"),
@@ -1103,9 +1103,9 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("sentinels", [(), ("b", 3, True)])
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", SHORT_COLUMNS)
 def test_short_columns_are_read_as_by_narwhals(name, sentinels, monkeypatch):
-    column = COLUMNS[name]
+    column = SHORT_COLUMNS[name]
     backend = backend_of(nw.from_native(column, series_only=True))
     short = read_native(column, name, sentinels, backend)
     for way in ("plain", "family"):

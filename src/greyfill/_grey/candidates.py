@@ -15,9 +15,8 @@ LOCAL_KS = (20, 40, 80)
 MANY_DONORS = 1_000
 """With fewer donors the largest k is left out: so many are no neighborhood."""
 
-LOCAL_RIDGES = (0.03, 0.5)
-COMMON_RIDGES = (1e-3, 0.03, 1.0)
-LARGE_RIDGES = (1e-4, 1e-2, 1.0)
+LOCAL_RIDGES = (0.01, 0.3)
+COMMON_RIDGES = (1e-4, 1e-2, 1.0)
 
 
 Place = tuple[str, str]

@@ -180,7 +180,8 @@ def _run_passes(
         if change < settings.tol and number >= choosing:
             break
     donors = replace(donors, _is_open=False)
-    converged = not history or history[-1] < settings.tol
+    # Plain passes lead up to the panels; only a pass that repeats them can leave cells in place.
+    converged = len(history) - choosing < 2 or history[-1] < settings.tol
     fitted = FittedGrey(
         scaler, donors, rows, choices, tuple(history), converged,
         _joined(spreads, rows, table.n_columns),

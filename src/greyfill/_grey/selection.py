@@ -32,8 +32,8 @@ LARGE = 5_000
 REGRESSED = 3
 """Pairs of relevance and scope, the best by neighbor means, that also try a local regression."""
 
-FIRST_CELLS = 80
-"""Cells that every candidate meets."""
+FIRST_NUMBERS, FIRST_VOTES = 48, 80
+"""Cells that every candidate meets; a right or wrong level tells less than a distance."""
 
 ENOUGH = 2
 """Features for each donor of a class, at most, that the class has a regression of its own."""
@@ -223,7 +223,8 @@ def choose_panel(
     if p.donors.is_wide(p.target):
         race = early = _wide_round(trial, cells)
     else:
-        n_first = FIRST_CELLS if len(cells) >= 1.5 * FIRST_CELLS else len(cells)
+        n_first = FIRST_VOTES if p.donors.table.is_categorical[p.target] else FIRST_NUMBERS
+        n_first = n_first if len(cells) >= 1.5 * n_first else len(cells)
         race = early = _first_round(trial, cells[:n_first], until)
         left = _survivors(early)
         if left and n_first < len(cells) and monotonic() < until:
@@ -303,13 +304,13 @@ def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
 def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     """Regressions on all donors."""
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
-    is_large, table = predictor.donors.table.n_rows > LARGE, predictor.donors
+    table = predictor.donors
     n_features = len(table.feature_map.places(predictor.predictors)[0])
     needed = table.n_classes * n_features / ENOUGH
     scopes = predictor.scopes if len(predictor.donor_rows) >= needed else ("soft",)
     out = []
     for relevance, scope, form in product(relevances, scopes, FORMS):
-        ridges = grid.LARGE_RIDGES if is_large else grid.COMMON_RIDGES
+        ridges: tuple[float, ...] = grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights
         like = relevance, scope, ALL_DONORS, "uniform"

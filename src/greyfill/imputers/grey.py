@@ -16,6 +16,7 @@ from greyfill.checks import (
     check_whole,
     is_whole,
 )
+from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.confidence import ConfidenceMixin
 from greyfill.imputers.estimator import root_error
@@ -55,7 +56,7 @@ class GreyImputer(ConfidenceMixin):
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
     max_iter : int, default=3
-        The largest number of passes over the columns.
+        The largest number of passes over the columns: two plain ones, then those with panels.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
     max_donors : int, optional
@@ -91,7 +92,7 @@ class GreyImputer(ConfidenceMixin):
         For each column with holes: the ``panel`` in words, its root mean squared ``error`` on
         left-out cells in ``unit`` (that of the column; days of dates, seconds of times, ranks of
         ordered levels; for categories of the probabilities, the root of the Brier score), and the
-        error of every candidate (``tried``; of those that were clearly worse, on the first 80
+        error of every candidate (``tried``; of those that left early, on the first
         cells alone). With ``time_budget``, kinds of candidates without a trial (``left_out``).
     weighted_columns_, feature_weights_ : array, array of shape (target, column)
         The columns with holes, and how much every other column counts for each of them.
@@ -102,7 +103,8 @@ class GreyImputer(ConfidenceMixin):
         Mean log loss, on left-out rows, of the class probabilities by which rows without a label
         are filled; NaN without classes.
     n_iter_, history_, converged_ : int, list of float, bool
-        Number of passes, the largest change in each, and whether the last was below ``tol``.
+        Number of passes, the largest change in each, and whether the last was below ``tol``, if it
+        repeated one with the same panels (``max_iter`` above 3).
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
     indicator_ : MissingIndicator or None
@@ -229,6 +231,11 @@ class GreyImputer(ConfidenceMixin):
         if self.max_donors is not None:
             check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
         check_seconds("time_budget", self.time_budget)
+        if self.progress is not None and not callable(self.progress):
+            raise InvalidParameterError(
+                f"progress must be a function of a greyfill.progress.Progress, or None, not "
+                f"{self.progress!r}"
+            )
         return GreySettings(
             n_cells=check_whole("n_cells", self.n_cells, least=10),
             max_iter=check_whole("max_iter", self.max_iter),
