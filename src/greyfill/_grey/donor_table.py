@@ -292,8 +292,10 @@ class Queries:
     def part(self, index: Any) -> "Queries":
         """Some of the rows."""
         shares = self.shares[index] if len(self.shares) else self.shares
+        known = {name: array[index] for name, array in self._features.items()}
         values, missing, labels = self.values[index], self.missing[index], self.labels[index]
-        return Queries(values, missing, labels, self.own_rows[index], self.sources[index], shares)
+        own, sources = self.own_rows[index], self.sources[index]
+        return Queries(values, missing, labels, own, sources, shares, known)
 
     def features(self, donors: DonorTable, form: str) -> Floats:
         """The features of all columns."""
