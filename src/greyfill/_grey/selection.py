@@ -35,7 +35,7 @@ REGRESSED = 3
 FIRST_NUMBERS, FIRST_VOTES = 48, 80
 """Cells that every candidate meets; a right or wrong level tells less than a distance."""
 
-ENOUGH = 2
+ENOUGH = 4
 """Features for each donor of a class, at most, that the class has a regression of its own."""
 
 OF_FAMILY = 2
