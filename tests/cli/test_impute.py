@@ -465,3 +465,17 @@ def test_column_with_one_observed_value_has_a_report(greyfill, folder):
     (folder / "t.csv").write_text("a,b\n1,1\n,2\n,3\n")
     greyfill("impute", "t.csv", "--method", "grey", "--report", "r.html")
     assert "Usual error" in (folder / "r.html").read_text("utf-8")
+
+
+def test_what_tuning_had_no_time_for_is_told(greyfill, folder):
+    rows = "".join(f"{i % 7},{(i * 5) % 11},{i % 3 or ''}\n" for i in range(60))
+    (folder / "long.csv").write_text("a,b,c\n" + rows)
+    done = greyfill("impute", "long.csv", "--time", "0.000001", "-o", "hurried.csv")
+    told = " ".join(done.stderr.split())
+    assert "Tuning ended in time (--time): 1 of 1 column did not try" in told
+    assert "regressions on neighbors" in told
+    assert "(--time)" not in greyfill("impute", "long.csv", "-o", "patient.csv").stderr
+    refused = greyfill("impute", "long.csv", "--method", "cgknn", "--time", "9", exit_code=2)
+    assert "--time has no meaning for the method cgknn" in " ".join(refused.stderr.split())
+    refused = greyfill("impute", "long.csv", "--time", "0", exit_code=2)
+    assert "positive number of seconds" in " ".join(refused.stderr.split())

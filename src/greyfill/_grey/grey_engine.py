@@ -69,7 +69,7 @@ class FittedGrey:
     rows: Ints
     choices: dict[int, PanelChoice]
     history: tuple[float, ...]
-    converged: bool
+    converged: bool | None
     spreads: Spreads
     n_cells: int
     n_jobs: int | None
@@ -181,7 +181,8 @@ def _run_passes(
             break
     donors = replace(donors, _is_open=False)
     # Plain passes lead up to the panels; only a pass that repeats them can leave cells in place.
-    converged = len(history) - choosing < 2 or history[-1] < settings.tol
+    is_repeated = len(history) - choosing > 1
+    converged = (history[-1] < settings.tol if is_repeated else None) if history else True
     fitted = FittedGrey(
         scaler, donors, rows, choices, tuple(history), converged,
         _joined(spreads, rows, table.n_columns),

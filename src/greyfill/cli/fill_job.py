@@ -21,6 +21,7 @@ from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
+from greyfill.text import plural
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
@@ -88,8 +89,20 @@ class FilledSheet:
             "stable": None if stable is None else bool(stable),
             "fallbacks": fallbacks(imputer),
             "seconds": round(self.seconds, 3),
-            "notes": [*sheet.notes(), *self.warnings],
+            "notes": [*sheet.notes(), *self.warnings, *self._hurry()],
         }
+
+    def _hurry(self) -> list[str]:
+        """What tuning had no time for."""
+        chosen = getattr(self.imputer, "selection_", {})
+        hurried = [
+            described["left_out"] for described in chosen.values() if "left_out" in described
+        ]
+        if not hurried:
+            return []
+        kinds = ", ".join(dict.fromkeys(kind for left_out in hurried for kind in left_out))
+        of_all = f"{len(hurried)} of {plural(len(chosen), 'column')}"
+        return [f"Tuning ended in time (--time): {of_all} did not try {kinds}."]
 
 
 class FillJob:

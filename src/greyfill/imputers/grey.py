@@ -102,9 +102,9 @@ class GreyImputer(ConfidenceMixin):
     log_loss_ : float
         Mean log loss, on left-out rows, of the class probabilities by which rows without a label
         are filled; NaN without classes.
-    n_iter_, history_, converged_ : int, list of float, bool
-        Number of passes, the largest change in each, and whether the last was below ``tol``, if it
-        repeated one with the same panels (``max_iter`` above 3).
+    n_iter_, history_, converged_ : int, list of float, bool or None
+        Number of passes, the largest change in each, and whether the last was below ``tol``; None
+        if none repeated the panels of another (``max_iter`` up to 3).
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
     indicator_ : MissingIndicator or None
@@ -126,7 +126,7 @@ class GreyImputer(ConfidenceMixin):
 
     history_: list[float]
     n_iter_: int
-    converged_: bool
+    converged_: bool | None
     cell_spreads_: tuple[Ints, Ints, Floats]
     weighted_columns_: Ints
     feature_weights_: Floats
