@@ -10,10 +10,9 @@ import pytest
 
 import greyfill
 from greyfill._grey import grey_engine
-from greyfill._grey.candidates import COMMON_RIDGE, Candidate
+from greyfill._grey.candidates import COMMON_RIDGE, Candidate, Plan
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill._grey.plan import Plan
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 

@@ -11,7 +11,7 @@ The path of ``fit`` and what follows it:
 
 1. `donor_table`: scaled rows with start values, and the features that regressions read.
 2. `relevance`: weights of the predictors of a target, information above a permutation null.
-3. `candidates`, `plan`, `predictor`: all ways to predict a target, arranged so that those that
+3. `candidates`, `predictor`: all ways to predict a target, arranged so that those that
    share neighbors or a regression are one call; `ColumnPredictor` computes them.
 4. `selection`: candidates predict held-out observed cells, all of them the first cells and those
    that are not clearly worse the others; the best of each family form the panel.

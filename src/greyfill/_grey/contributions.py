@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._grey.candidates import ALL_DONORS, Candidate
+from greyfill._grey.candidates import ALL_DONORS, Candidate, Plan
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import FittedGrey
-from greyfill._grey.plan import Plan
 from greyfill._grey.predictor import GREY, ColumnPredictor
 from greyfill._search.reference import feature_weights
 from greyfill.table import Floats, Ints

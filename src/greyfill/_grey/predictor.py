@@ -6,10 +6,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Place
+from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Place, Plan, Regressions
 from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._grey.outcomes import Outcomes
-from greyfill._grey.plan import Plan, Regressions
 from greyfill._neighbors.distance import Grey
 from greyfill._neighbors.links import QueryRows, Search, places_among, searchable
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool

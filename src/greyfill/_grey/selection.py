@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey import candidates as grid
-from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Place
+from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Place, Plan
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill._grey.plan import Plan
 from greyfill._grey.predictor import ColumnPredictor, Neighborhood
 from greyfill._neighbors.links import map_threads
 from greyfill.table import Floats, Ints
