@@ -183,10 +183,10 @@ def hardware(quick: bool) -> list[str]:
         "The limit is a loop that does one division for each pair and column and nothing else "
         "(`benchmarks/limits.py`). Where pruning cannot help (20 independent columns, equal "
         f"weights), the search costs {limits.fallback_cost():.2f}× the plain scan.", "",
-        f"CGKNN, one row with 20 000 donors × 20 columns, numpy in and out: median {median:.2f} ms, 95 % "
-        f"below {high:.2f} ms.", "",
-        f"CGKNN, first call in a new process: {warm:.2f} s with a warm cache, {cold:.1f} s where nothing "
-        "was ever compiled.",
+        "CGKNN, one row with 20 000 donors × 20 columns, numpy in and out: median "
+        f"{median:.2f} ms, 95 % below {high:.2f} ms.", "",
+        f"CGKNN, first call in a new process: {warm:.2f} s with a warm cache, {cold:.1f} s where "
+        "nothing was ever compiled.",
     ]  # fmt: skip
 
 
