@@ -80,7 +80,7 @@ def fills_section(
         "`fit_transform(X, y)`, by `python benchmarks/grey_cost.py --before PYTHON --large`, where "
         "PYTHON has the earlier version. Every contestant has one "
         "thread of a machine with two cores, in a process of its own; on a table they take turns, "
-        "and of quick ones the best of three runs counts. Compare within this run alone: other "
+        "and of runs below a minute the best of three counts. Compare within this run alone: other "
         "programs shared the machine. Tables named by their size are made up (rank 6 plus noise, "
         "two classes); 20 % of the observed cells are hidden, of 1000 × 1000 10 %. `sklearn` is "
         "given indicators of categories.",

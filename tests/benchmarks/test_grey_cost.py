@@ -80,9 +80,8 @@ def test_errors_are_compared_case_by_case(page):
     assert lines[-1] == "Geometric mean of the ratios of 1 tables: **1.4142**."
 
 
-def test_contestants_take_turns_and_the_least_counts(cost):
-    answers = {"quick": [3.0, 1.0, 2.0], "slow": [99.0], "broken": [5.0]}
-    order = []
+def contestants(cost, answers, order):
+    """Each gives one answer after the other, and fails when it has none left."""
 
     def contestant(name):
         def run():
@@ -93,10 +92,24 @@ def test_contestants_take_turns_and_the_least_counts(cost):
 
         return run
 
-    least, failed = cost.in_turns({name: contestant(name) for name in answers})
+    return {name: contestant(name) for name in answers}
+
+
+def test_contestants_take_turns_and_the_least_counts(cost):
+    answers = {"quick": [3.0, 1.0, 2.0], "slow": [99.0], "broken": [5.0]}
+    order = []
+    least, failed = cost.in_turns(contestants(cost, answers, order))
     assert order == ["quick", "slow", "broken", "quick", "broken", "quick"]
     assert least == {"quick": {"seconds": 1.0}, "slow": {"seconds": 99.0}}
     assert {name: cost._briefly(text) for name, text in failed.items()} == {"broken": "over 120 s"}
+
+
+def test_the_quicker_version_has_no_more_tries_than_the_slower(cost):
+    answers = {"GreyImputer": [9.0, 1.0], "before": [99.0], "peer": [3.0, 2.0, 1.0]}
+    order = []
+    least, _ = cost.in_turns(contestants(cost, answers, order))
+    assert order == ["GreyImputer", "before", "peer", "peer", "peer"]
+    assert least["GreyImputer"] == {"seconds": 9.0}
 
 
 @pytest.mark.parametrize(
