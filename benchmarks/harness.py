@@ -31,19 +31,27 @@ PEERS = Path(os.environ.get("GREYFILL_PEERS", "peers")).absolute()
 
 @dataclass(frozen=True)
 class Scenario:
-    """A table: ``relevant`` of its columns shift with the class, so weights are skewed to them."""
+    """A table: ``relevant`` of its columns shift with the class, so weights are skewed to them.
+
+    With a ``rank`` its columns are mixtures of so many, with a little noise, and none is relevant.
+    """
 
     rows: int = 20_000
     columns: int = 20
     rate: float = 0.1
     relevant: int = 4
     mixed: bool = False
+    rank: int = 0
 
     def make(self) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(0)
         y = np.arange(self.rows) % 2
         X = rng.normal(size=(self.rows, self.columns))
-        X[:, : self.relevant] += y[:, np.newaxis]
+        if self.rank:
+            parts, shares = (self.rows, self.rank), (self.rank, self.columns)
+            X = rng.normal(size=parts) @ rng.normal(size=shares) + 0.1 * X
+        else:
+            X[:, : self.relevant] += y[:, np.newaxis]
         if self.mixed:  # a third of the columns become categories of four levels
             for j in range(0, self.columns, 3):
                 X[:, j] = np.digitize(X[:, j], [-0.7, 0.0, 0.7])
@@ -122,6 +130,7 @@ CONTESTANTS: dict[str, Callable[[Scenario], Any]] = {
     "hyperimpute": lambda scenario: HyperImpute(),
     "R VIM kNN": lambda scenario: VimKnn(),
     "CGKNN": _ours("CGKNNImputer", n_neighbors=10, n_jobs=2),
+    "CGKNN, one thread": _ours("CGKNNImputer", n_neighbors=10),
     "CGKNN, k by cv": _ours("CGKNNImputer", n_neighbors="cv", n_jobs=2),
     "CGKNN, 2000 donors a class": _ours("CGKNNImputer", n_neighbors=10, max_donors=2_000, n_jobs=2),
     "GreyImputer": _ours("GreyImputer", n_jobs=2),

@@ -22,6 +22,7 @@ from greyfill._search.pool import build_pool
 from greyfill._search.scan import search
 
 QUERIES, K = 24, 10
+USUAL = Scenario()
 
 
 def no_hints(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,11 +100,11 @@ def fallback_cost(n: int = 100_000, p: int = 20, queries: int = 256) -> float:
     return float(np.median(ratios))
 
 
-def one_row(n: int = 20_000, rows: int = 1_000) -> tuple[float, float]:
+def one_row(scenario: Scenario = USUAL, rows: int = 1_000) -> tuple[float, float]:
     """Median and 95th percentile of the milliseconds that ``transform`` needs for one row."""
-    X, y = Scenario(rows=n).make()
+    X, y = scenario.make()
     imputer = CGKNNImputer(n_neighbors=10).fit(X, y)
-    holed = [X[i : i + 1] for i in range(n) if np.isnan(X[i]).any()][:rows]
+    holed = [X[i : i + 1] for i in range(len(X)) if np.isnan(X[i]).any()][:rows]
     for row in holed[:20]:
         imputer.transform(row)
     times = []

@@ -494,7 +494,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "new rows are not measured",
             "imputers/estimator.py",
-            "self._refuse_too_large(frames.open_table(X).shape, FOR_NEW_ROWS, LESS_AT_ONCE)",
+            "self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)",
             "frames.open_table(X)",
             f"{MEMORY}::test_tables_beyond_the_free_memory_are_refused",
         ),

@@ -2,12 +2,14 @@
 
     python benchmarks/speed.py                     20 000 × 20, 10 % holes, two classes, k = 10
     python benchmarks/speed.py --rows 5000 --repeats 1 --only CGKNN "sklearn KNNImputer"
+    python benchmarks/speed.py --bars              one row, and tables of rank 6; one thread each
 
 Prints seconds of ``fit_transform`` (median, least, most), the memory it needed beyond what the
 process held before the call, and both as a ratio to scikit-learn's KNNImputer in the same run.
 """
 
 import argparse
+import os
 
 from harness import CONTESTANTS, Measured, Scenario, race
 
@@ -27,6 +29,20 @@ def show(results: dict[str, Measured]) -> None:
         print(f"{name:28}{span:>26}{faster:>9.1f}×{result.memory:>8.0f}{share:>14.1%}")
 
 
+def bars(repeats: int) -> None:
+    """Milliseconds of one row, and tables without skew beside the yardstick."""
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # of the runs to come
+    from limits import one_row
+
+    for rows, columns in ((300, 13), (20_000, 20)):
+        median, high = one_row(Scenario(rows=rows, columns=columns, rate=0.2))
+        print(f"one row, {rows} × {columns}: median {median:.2f} ms, 95 % below {high:.2f} ms")
+    for rows in (10_000, 20_000):
+        results = race([YARDSTICK, "CGKNN, one thread"], Scenario(rows, 20, 0.2, rank=6), repeats)
+        print(f"{rows} × 20 of rank 6, 20 % holes, two classes")
+        show(results)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000)
@@ -34,7 +50,11 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=USUAL, choices=list(CONTESTANTS))
+    parser.add_argument("--bars", action="store_true")
     given = parser.parse_args()
+    if given.bars:
+        bars(given.repeats)
+        return
     scenario = Scenario(rows=given.rows, columns=given.columns, rate=given.rate)
     print(f"{given.rows} × {given.columns}, {given.rate:.0%} holes, two classes")
     show(race(given.only, scenario, given.repeats))

@@ -1,9 +1,11 @@
 """Tables of every library: what goes in comes out, with only its holes written."""
 
 import datetime as dt
+import operator
 import pickle
 import subprocess
 import sys
+from dataclasses import astuple
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,8 +21,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames import Family, decode, encode
+from greyfill.frames import Family, decode, encode, polars_backend
 from greyfill.frames.columns import backend_of
+from greyfill.frames.encoder import read_native
 from greyfill.table import Kind
 from greyfill.targets import encode_labels, labels_to_array
 
@@ -1076,3 +1079,40 @@ def test_importing_frames_loads_no_frame_library():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()", run.stdout
+
+
+# ---------------------------------------------------------------- short ways end where long ones do
+
+COLUMNS = {
+    "pandas integers": pd.Series([3, 1], dtype="UInt16"),
+    "pandas integers and a hole": pd.Series([3, None], dtype="Int64"),
+    "pandas floats": pd.Series([0.5, np.nan], dtype="Float32"),
+    "pandas booleans": pd.Series([True, False], dtype="boolean"),
+    "pandas text": pd.Series(["b", None, "a"], dtype="string"),
+    "pandas categories": pd.Series(pd.Categorical(["b", None], ["c", "b"], ordered=True)),
+    "polars integers": pl.Series([3, HUGE]),
+    "polars integers and a hole": pl.Series([3, None], dtype=pl.UInt8),
+    "polars long integers": pl.Series([3, 1], dtype=pl.Int128),
+    "polars floats": pl.Series([0.5, None, float("nan")], dtype=pl.Float32),
+    "polars booleans": pl.Series([True, False]),
+    "polars text": pl.Series(["b", None, "a", "b"]),
+    "polars categories": pl.Series(["b", None, "a"], dtype=pl.Categorical),
+    "polars enumerations": pl.Series(["b", None], dtype=pl.Enum(["c", "b"])),
+    "polars without text": pl.Series([None, None], dtype=pl.String),
+}
+
+
+@pytest.mark.parametrize("sentinels", [(), ("b", 3, True)])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_short_columns_are_read_as_by_narwhals(name, sentinels, monkeypatch):
+    column = COLUMNS[name]
+    backend = backend_of(nw.from_native(column, series_only=True))
+    short = read_native(column, name, sentinels, backend)
+    for way in ("plain", "family"):
+        monkeypatch.setattr(backend, way, lambda series: None)
+    monkeypatch.setattr(polars_backend, "SHORT", 0)
+    long = read_native(column, name, sentinels, backend)
+    for one, other in zip(astuple(short), astuple(long), strict=True):
+        same = np.array_equal if isinstance(one, np.ndarray) else operator.eq
+        assert same(one, other)
+    assert short.values.dtype == long.values.dtype

@@ -102,6 +102,21 @@ def check_tolerance(tol: Any) -> None:
         raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
 
 
+def check_seconds(name: str, value: Any) -> None:
+    """Refuse a time that is neither a positive number of seconds nor None, for no limit.
+
+    >>> check_seconds("time_budget", 0)
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.InvalidParameterError: time_budget must be a positive number of seconds, \
+or None for no limit, not 0
+    """
+    if value is not None and not (is_number(value) and value > 0.0):
+        raise InvalidParameterError(
+            f"{name} must be a positive number of seconds, or None for no limit, not {value!r}"
+        )
+
+
 def check_share(name: str, value: Any) -> float:
     """A number between 0 and 1, both excluded.
 

@@ -1,6 +1,7 @@
 """Whatever the cells are: a whole answer with observed cells unchanged, or an error of ours."""
 
 import datetime as dt
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -391,3 +392,60 @@ def test_responses_of_any_size_have_finite_answers(y):
     imputer = quick(greyfill.GreyImputer)
     assert np.isfinite(imputer.fit_transform(X, y)).all()
     assert np.isfinite(imputer.draw(X, 1, y)[0]).all()
+
+
+def new_rows() -> dict[str, Any]:
+    """Rows for an imputer of two columns, good ones and those that are refused."""
+    rows = np.array([[2.0, np.nan], [np.nan, 5.0], [-9.0, 4.0]])
+    named = pd.DataFrame(rows, columns=["a", "b"])
+    return {
+        "floats": rows,
+        "single floats": rows.astype(np.float32),
+        "Fortran order": np.asfortranarray(rows),
+        "integers": np.array([[2, -9], [1, 3]]),
+        "infinite": np.array([[np.inf, 1.0]]),
+        "objects": rows.astype(object),
+        "text": np.array([["a", "b"]]),
+        "booleans": np.array([[True, False]]),
+        "three columns": np.ones((1, 3)),
+        "one dimension": rows[0],
+        "three dimensions": rows[np.newaxis],
+        "no rows": rows[:0],
+        "list": rows.tolist(),
+        "masked": np.ma.masked_invalid(rows),
+        "pandas": named,
+        "polars": pl.DataFrame(named),
+        "arrow": pa.table(named.to_dict("list")),
+        "other names": named.rename(columns={"b": "c"}),
+        "other order": named[["b", "a"]],
+        "no names": named.set_axis([0, 1], axis=1),
+    }
+
+
+def answer_of(imputer: Any, X: Any) -> Any:
+    """What came out, with its type, or the error; and the warnings."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            filled = imputer.transform(X)
+            cells = filled.to_numpy() if hasattr(filled, "to_numpy") else np.asarray(filled)
+            out = type(filled), str(getattr(filled, "dtype", "")), repr(cells.tolist())
+        except GreyfillError as error:
+            out = type(error), str(error)
+    return out, [str(warning.message) for warning in told]
+
+
+@pytest.mark.parametrize("missing", [None, -9.0])
+@pytest.mark.parametrize("fitted", ["array", "frame", "never"])
+@pytest.mark.parametrize("given", new_rows())
+def test_the_short_way_of_new_rows_ends_where_the_long_way_does(
+    given: str, fitted: str, missing: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imputer = greyfill.CGKNNImputer(n_neighbors=2, missing_values=missing)
+    if fitted != "never":
+        training = HOLES if fitted == "array" else pd.DataFrame(HOLES, columns=["a", "b"])
+        imputer.fit(training, CLASSES)
+    X = new_rows()[given]
+    short = answer_of(imputer, X)
+    monkeypatch.setattr(type(imputer), "_surely_fits", lambda self, opened: False)
+    assert short == answer_of(imputer, X)

@@ -50,14 +50,14 @@ def test_information_of_long_columns_equals_the_reference(seed: int) -> None:
     groups, orders = rng.integers(0, 2, size=60), np.stack([np.arange(60), rng.permutation(60)])
     arguments = codes, n_codes, groups, 2, np.array([0, 0, 1]), np.array([1, 2, 2]), orders
     expected = reference.group_information(*arguments)
-    np.testing.assert_allclose(histogram.group_information(*arguments), expected, atol=1e-12)
+    np.testing.assert_allclose(histogram.long_information(*arguments), expected, atol=1e-12)
 
 
 def test_information_of_columns_never_known_together_is_none() -> None:
     codes, orders = np.array([[-1, 250], [0, -1]]), np.arange(2)[np.newaxis]
     groups, pair = np.zeros(2, dtype=np.intp), (np.array([0]), np.array([1]))
-    found = histogram.group_information(codes, np.array([251, 1]), groups, 1, *pair, orders)
-    assert found == 0.0
+    for information in (histogram.group_information, histogram.long_information):
+        assert information(codes, np.array([251, 1]), groups, 1, *pair, orders) == 0.0
 
 
 @given(seeds)
@@ -228,7 +228,7 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     n_donors += 8
     features, places = rng.normal(size=(n_donors, n_features + 1)), np.arange(n_features) + 1
     targets, rows = rng.normal(size=(n_donors, n_targets)), np.arange(n_donors)
-    starts, least = np.array([0, n_donors // 2, n_donors]), 0.0
+    starts = np.array([0, n_donors // 2, n_donors])
     own = rng.integers(0, n_donors, size=n_queries) if leave_out else np.full(n_queries, -1)
     queries = features[own] if leave_out else rng.normal(size=(n_queries, n_features + 1))
     groups = (own >= starts[1]).astype(int) if leave_out else rng.integers(-1, 2, size=n_queries)
@@ -237,16 +237,12 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     counts, middles, centers, products, cross = ridge.moments(
         features, places, targets, rows, np.zeros(0), starts
     )
-    fits = ridge.ridge_inverses(counts, products, cross, scales, ridges, 1.0)
+    fits = ridge.ridge_inverses(counts, products, cross, scales, ridges)
     own_targets = targets[own] if leave_out else np.zeros((0, n_targets))
     found = ridge.common_ridges(
-        queries, usable, places, scales, groups, own_targets, least, counts, middles, centers, *fits
-    )
-    direct = np.zeros_like(found)
-    ridge.group_ridges(
-        queries, usable, features, places, scales, groups, own, rows, starts, 1e9, np.zeros(0),
-        targets, ridges, direct,
-    )  # fmt: skip
+        queries, usable, places, scales, groups, own_targets, np.array([1, 0]), counts,
+        middles.copy(), centers.copy(), *fits,
+    )[:, ::-1]  # fmt: skip
     for q, group in enumerate(groups):
         if group < 0:
             assert (found[q] == lists.NOTHING).all()
@@ -260,8 +256,6 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
             given = *known, features[np.ix_(donors, places)], targets[donors]
             expected = reference.donors_ridge(*given, penalty * share)
             np.testing.assert_allclose(found[q, r], expected, rtol=1e-6, atol=1e-6)
-            expected = reference.donors_ridge(*given, penalty)
-            np.testing.assert_allclose(direct[q, r], expected, rtol=1e-6, atol=1e-6)
 
 
 def test_many_features_are_solved_like_few() -> None:

@@ -15,8 +15,8 @@ LOCAL_KS = (20, 40, 80)
 MANY_DONORS = 1_000
 """With fewer donors the largest k is left out: so many are no neighborhood."""
 
-LOCAL_RIDGES = (1e-2, 1e-1, 1.0)
-COMMON_RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
+LOCAL_RIDGES = (0.03, 0.5)
+COMMON_RIDGES = (1e-3, 0.03, 1.0)
 LARGE_RIDGES = (1e-4, 1e-2, 1.0)
 
 
@@ -57,14 +57,14 @@ class Candidate:
         """One regression for all, a mean of neighbors, or a regression on neighbors."""
         if self.k == ALL_DONORS:
             return "common"
-        return "mean" if np.isinf(self.ridge) else "local"
+        return "mean" if self.ridge == np.inf else "local"
 
     def __str__(self) -> str:
         """The candidate in words, as ``selection_`` lists it."""
         many = "all donors" if self.k == ALL_DONORS else f"the {self.k} nearest donors"
         whose = "of the same class" if self.scope == "split" else "of any class"
         ridge = "ridge of ranks" if self.form == "scores" else "ridge"
-        how = "mean of" if np.isinf(self.ridge) else f"{ridge} {self.ridge:g} on"
+        how = "mean of" if self.ridge == np.inf else f"{ridge} {self.ridge:g} on"
         near = ", the nearer the more" if self.kernel == "inverse" else ""
         return f"{how} {many} {whose}{near}; {self.relevance} weights"
 

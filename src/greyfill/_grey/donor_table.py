@@ -92,9 +92,17 @@ class FeatureMap:
         starts: Ints = self._flat["starts"]
         return starts
 
+    @property
+    def widths(self) -> Ints:
+        """The number of features of every column."""
+        if "widths" not in self._flat:
+            self._flat["widths"] = np.diff(self.starts)
+        widths: Ints = self._flat["widths"]
+        return widths
+
     def places(self, columns: Ints) -> tuple[Ints, Ints]:
         """The features of some columns in rising order, and the position of each one's column."""
-        widths = np.diff(self.starts)[columns]
+        widths = self.widths[columns]
         owners = np.repeat(np.arange(len(columns)), widths)
         first = self.starts[columns] - np.cumsum(widths) + widths
         return np.arange(len(owners)) + first[owners], owners
@@ -297,7 +305,7 @@ class Queries:
     def usable(self, donors: DonorTable) -> Bools:
         """Which features are those of an observed column."""
         if "usable" not in self._features:
-            widths = np.diff(donors.feature_map.starts)
+            widths = donors.feature_map.widths
             self._features["usable"] = np.repeat(~self.missing, widths, axis=1)
         usable: Bools = self._features["usable"]
         return usable

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
 from greyfill._grey.selection import BLOCK_ROWS, LARGE, PanelChoice, choose_panel
 from greyfill._neighbors.engine import training_cells
+from greyfill._neighbors.k_selection import capped
 from greyfill._neighbors.links import map_threads
 from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.information import normalize
+from greyfill.progress import Meter
 from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, RangeScaler, Table, to_share
 
 PLAIN_PASSES = 2
@@ -25,6 +28,9 @@ PLAIN_PASSES = 2
 
 TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
 """In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
+
+RESERVED = 6.0
+"""A pass with panels takes so many times as long as a plain one, at most."""
 
 MOST_CELLS = 20_000
 """Held-out cells of all columns; each has 40 at least."""
@@ -45,7 +51,10 @@ class GreySettings:
     tol: float = 1e-4
     n_jobs: int | None = None
     random_state: int | None = 0
+    max_donors: int | None = None
+    time_budget: float | None = None
     report: Report = lambda message: None
+    meter: Meter = field(default_factory=lambda: Meter(None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +108,23 @@ def fit_imputer(
     ``labels`` are class codes, −1 where unknown: such rows are no donors. ``response`` is a
     continuous target instead, NaN where unknown.
     """
-    fitted, relevance = _run_passes(table, labels, response, settings)
-    fitted = _with_all_choices(fitted, relevance, table, settings)
+    clock, response = Clock(settings.time_budget), _to_scale(response)
+    fitted, relevance = _run_passes(table, labels, response, settings, clock)
+    fitted = _with_all_choices(fitted, relevance, table, settings, clock)
     values = _training_values(fitted, table)
     others = np.setdiff1d(np.arange(table.n_rows), fitted.rows)
     if len(others):
-        values[others] = fill_new_rows(fitted, table.rows(others))
+        y = response if labels is None else np.where(labels < 0, np.nan, labels)
+        known = None if y is None else y[others]
+        values[others] = fill_new_rows(fitted, table.rows(others), known)
     return values, fitted
+
+
+def _to_scale(response: Floats | None) -> Floats | None:
+    """A continuous y on the [0, 1] scale, NaN where unknown."""
+    if response is None:
+        return None
+    return to_share(response, np.nanmin(response), np.nanmax(response))
 
 
 def fit_model(
@@ -116,39 +135,49 @@ def fit_model(
     Holes of the donors are filled without a look at the labels, so that a filled cell does not
     give its row's label away.
     """
-    blind, _ = _run_passes(table, None, None, settings)
+    clock, response = Clock(settings.time_budget), _to_scale(response)
+    blind, _ = _run_passes(table, None, None, settings, clock)
     filled = Table(_training_values(blind, table), np.zeros_like(table.missing), table.columns)
     scaled, rows = table.with_values(blind.scaler.scale(filled).values), blind.rows
     codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
     y = None if response is None else response[rows]
     donors = _donor_table(scaled.rows(rows), codes[rows], y)
     relevance, last = Relevance(donors, settings.random_state), donors.y_column
-    choices = _choose_panels(donors, relevance, {last: settings.n_cells}, settings)
+    choices = _choose_panels(donors, relevance, {last: settings.n_cells}, settings, clock)
     return replace(blind, donors=donors, choices=choices, _models={})
 
 
 def _run_passes(
-    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
+    table: Table,
+    labels: Ints | None,
+    response: Floats | None,
+    settings: GreySettings,
+    clock: "Clock",
 ) -> tuple[FittedGrey, Relevance]:
     """Fill the donors' holes until they stay; panels of the columns with holes are chosen."""
-    scaler, rows, donors = _start(table, labels, response)
+    scaler, rows, donors = _start(table, labels, response, settings)
     relevance, targets = Relevance(donors, settings.random_state), donors.targets
     choices: dict[int, PanelChoice] = {}
     history: list[float] = []
     spreads: list[Spreads] = []
+    n, meter = settings.max_iter if targets else 0, settings.meter
     is_large = table.n_rows > LARGE
     choosing = min(1 if is_large else PLAIN_PASSES, settings.max_iter - 1)
-    for number in range(settings.max_iter if targets else 0):
+    for number in range(n):
         if number < choosing:
             panel = (COMMON_RIDGE,) if is_large or number == 0 else UNTUNED
             choices = _untuned(donors, targets, panel)
         elif number == choosing:
+            meter.begin("panels", len(targets), ahead=(n - number) * len(targets))
+            clock.reserve()
             n_cells = dict.fromkeys(targets, settings.n_cells)
-            choices = _choose_panels(donors, relevance, n_cells, settings, number)
-        change, spreads = _one_pass(donors, choices, settings.n_jobs)
+            choices = _choose_panels(donors, relevance, n_cells, settings, clock, number)
+        meter.begin(f"pass {number + 1} of {n}", len(targets), (n - 1 - number) * len(targets))
+        change, spreads = _one_pass(donors, choices, settings)
         history.append(change)
+        clock.end_pass()
         settings.report(f"pass {number + 1}: largest change {change:.2g}")
-        if change < settings.tol:
+        if change < settings.tol and number >= choosing:
             break
     donors = replace(donors, _is_open=False)
     converged = not history or history[-1] < settings.tol
@@ -160,8 +189,35 @@ def _run_passes(
     return fitted, relevance
 
 
+class Clock:
+    """The time that tuning may take."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.passed_at = self.now()
+        self._started, self._last = self.passed_at, self.passed_at
+        self._deadline = np.inf if budget is None else self.passed_at + budget
+
+    @staticmethod
+    def now() -> float:
+        """Seconds of a clock that never goes back."""
+        return monotonic()
+
+    def end_pass(self) -> None:
+        """A pass over the columns is done."""
+        self._last, self.passed_at = self.passed_at, self.now()
+
+    def reserve(self) -> None:
+        """Keep time for a pass with panels, which takes longer than the plain one before."""
+        self._deadline -= RESERVED * (self.passed_at - self._last)
+
+    def until(self, n_left: int) -> float:
+        """When the next of so many columns has had its share."""
+        now = self.now()
+        return float(now + (self._deadline - now) / max(n_left, 1))
+
+
 def _start(
-    table: Table, labels: Ints | None, response: Floats | None
+    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
 ) -> tuple[RangeScaler, Ints, DonorTable]:
     """The scale, the rows that are donors, and the donor table with start values in its holes."""
     rows = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
@@ -173,6 +229,8 @@ def _start(
     rows = rows[np.lexsort(keys)]
     known = training_cells(table, rows)
     scaler = RangeScaler.learn(known)
+    of_rows = None if labels is None else labels[rows]
+    rows = rows[capped(of_rows, len(rows), settings.max_donors, settings.random_state)]
     scaled = scaler.scale(table.rows(rows))
     codes = np.zeros(len(rows), dtype=np.intp) if labels is None else labels[rows]
     start, _ = ClassStart().fill(scaled, _splitting(codes))
@@ -193,8 +251,7 @@ def _donor_table(
         columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
     elif response is not None:
         unknown = np.isnan(response)
-        scaled = to_share(response, np.nanmin(response), np.nanmax(response))
-        y = np.where(unknown, np.nanmean(scaled), scaled), unknown
+        y = np.where(unknown, np.nanmean(response), response), unknown
         columns = (*columns, Column("response", Kind.NUMERIC))
     if y is not None:
         values, missing = np.column_stack([values, y[0]]), np.column_stack([missing, y[1]])
@@ -209,13 +266,15 @@ def _splitting(codes: Ints) -> Ints:
 
 
 def _one_pass(
-    donors: DonorTable, choices: dict[int, PanelChoice], n_jobs: int | None
+    donors: DonorTable, choices: dict[int, PanelChoice], settings: GreySettings
 ) -> tuple[float, list[Spreads]]:
     """Fill every hole once, column after column; return the largest change, and the spreads."""
     largest, spreads = 0.0, []
     for j, choice in choices.items():
         rows = np.flatnonzero(donors.table.missing[:, j])
-        forecast = choice.predict(choice.predictor(donors, n_jobs), Queries.of(donors, rows))
+        forecast = choice.predict(
+            choice.predictor(donors, settings.n_jobs), Queries.of(donors, rows)
+        )
         largest = max(largest, donors.fill(rows, j, donors.fills(j, forecast)))
         if forecast.outcomes.width > 1:
             spread = np.asarray(1.0 - forecast.shares().max(axis=1))
@@ -223,6 +282,7 @@ def _one_pass(
             usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
             spread = np.full(len(rows), usual)
         spreads.append((rows, np.full(len(rows), j), spread))
+        settings.meter.advance()
     return largest, spreads
 
 
@@ -244,7 +304,7 @@ def _training_values(fitted: FittedGrey, table: Table) -> Floats:
 
 
 def _with_all_choices(
-    fitted: FittedGrey, relevance: Relevance, table: Table, settings: GreySettings
+    fitted: FittedGrey, relevance: Relevance, table: Table, settings: GreySettings, clock: Clock
 ) -> FittedGrey:
     """Panels also of the class, and of columns whose donors lack nothing.
 
@@ -261,7 +321,8 @@ def _with_all_choices(
     if fitted.donors.has_classes:
         n_cells[fitted.donors.y_column] = settings.n_cells
     left = {j: n for j, n in n_cells.items() if j not in fitted.choices}
-    found = _choose_panels(fitted.donors, relevance, left, settings)
+    settings.meter.begin("panels of other columns", len(left))
+    found = _choose_panels(fitted.donors, relevance, left, settings, clock)
     return replace(fitted, choices=dict(sorted({**fitted.choices, **found}.items())))
 
 
@@ -270,11 +331,12 @@ def _choose_panels(
     relevance: Relevance,
     n_cells: dict[int, int],
     settings: GreySettings,
+    clock: Clock,
     number: int = 0,
 ) -> dict[int, PanelChoice]:
     """Panels of some columns in a pass, by at most so many held-out cells of each."""
     predictors = predictors_of(donors, n_cells)
-    share = int(MOST_CELLS / max(len(n_cells), 1))
+    share, waiting = MOST_CELLS // max(len(n_cells), 1), list(n_cells)
 
     def choose(target: int) -> PanelChoice:
         how = predictors[target], *relevance.weights(target, predictors[target])
@@ -283,7 +345,11 @@ def _choose_panels(
         most = min(5_000 // max(len(predictors[target]), 1), share)
         of_class = donors.has_classes and target == donors.y_column
         loss = "log" if of_class else "square"
-        return choose_panel(predictor, int(np.clip(most, 40, n_cells[target])), rng, loss)
+        cells, until = int(np.clip(most, 40, n_cells[target])), clock.until(len(waiting))
+        waiting.pop()  # one column less to share the time
+        choice = choose_panel(predictor, cells, rng, loss, until)
+        settings.meter.advance()
+        return choice
 
     found = map_threads(choose, list(n_cells), settings.n_jobs)
     return dict(zip(n_cells, found, strict=True))
@@ -301,23 +367,30 @@ def _untuned(
     return out
 
 
-def fill_new_rows(fitted: FittedGrey, table: Table) -> Floats:
-    """The values of new rows without holes, in the units of the table; block by block."""
+def fill_new_rows(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Floats:
+    """The values of new rows without holes, in the units of the table; block by block.
+
+    ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
+    """
     if table.n_rows <= BLOCK_ROWS:
-        return _fill_block(fitted, table)
+        return _fill_block(fitted, table, y)
     starts = range(0, table.n_rows, BLOCK_ROWS)
-    blocks = [table.rows(np.arange(a, min(a + BLOCK_ROWS, table.n_rows))) for a in starts]
-    first = _fill_block(fitted, blocks[0])  # alone: it makes what all of them need
-    others = map_threads(lambda block: _fill_block(fitted, block), blocks[1:], fitted.n_jobs)
-    return np.concatenate([first, *others])
+    blocks = [np.arange(a, min(a + BLOCK_ROWS, table.n_rows)) for a in starts]
+
+    def fill(rows: Ints) -> Floats:
+        return _fill_block(fitted, table.rows(rows), None if y is None else y[rows])
+
+    first = fill(blocks[0])  # alone: it makes what all of them need
+    return np.concatenate([first, *map_threads(fill, blocks[1:], fitted.n_jobs)])
 
 
-def _fill_block(fitted: FittedGrey, table: Table) -> Floats:
-    queries = _with_shares(fitted, new_queries(fitted, table))
+def _fill_block(fitted: FittedGrey, table: Table, y: Floats | None) -> Floats:
+    queries = _with_shares(fitted, new_queries(fitted, table, y))
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        values[rows, j] = fitted.donors.fills(j, predict(fitted, j, queries.part(rows)))
+        some = queries if len(rows) == table.n_rows else queries.part(rows)
+        values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))
     return np.where(table.missing, fitted.scaler.unscale(values), table.values)
 
 
@@ -347,10 +420,11 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     if not donors.splits or target == donors.y_column or not unlabeled.any():
         return fitted.predict(target, queries)
     mixed = _of_most_probable_class if donors.is_wide(target) else _mixed
+    if unlabeled.all():
+        return mixed(fitted, target, queries)
     parts = [(np.flatnonzero(unlabeled), mixed(fitted, target, queries.part(unlabeled)))]
-    if not unlabeled.all():
-        rows = np.flatnonzero(~unlabeled)
-        parts.append((rows, fitted.predict(target, queries.part(rows))))
+    rows = np.flatnonzero(~unlabeled)
+    parts.append((rows, fitted.predict(target, queries.part(rows))))
     return Forecast.joined(parts, len(unlabeled))
 
 

@@ -35,7 +35,7 @@ class Outcomes:
     def truth(self, values: Floats) -> Floats:
         """Numbers as they are, or the indicators of codes."""
         if self.levels.shape[1] == 0:
-            return values[:, np.newaxis]
+            return np.ascontiguousarray(values)[:, np.newaxis]  # compiled kernels take no other
         listed = indicators(values, self.levels)
         return np.column_stack([listed, 1.0 - listed.sum(axis=1)]) if self.n_others else listed
 

@@ -14,7 +14,7 @@ NO_LINE = 1e12
 
 @dataclass(frozen=True, eq=False)
 class NeighborMeans:
-    """NeighborMeans of neighbors: which candidates they are, their places, and what each one takes."""
+    """Means of neighbors: which candidates they are, their places, and what each one takes."""
 
     which: Ints
     pairs: Ints

@@ -66,6 +66,7 @@ class CommonFit:
 
     places: Ints
     scales: Floats
+    ridges: tuple[float, ...]
     arrays: tuple[Floats, ...]
 
 
@@ -328,34 +329,23 @@ class ColumnPredictor:
         from greyfill._search import ridge as kernels
 
         like, ridges = some.like, some.ridges
-        key = "fit", like.relevance, like.scope, like.form, ridges.tobytes()
-        fit = self._once(key, lambda: self._fit_all(like, ridges))
-        features = queries.features(self.donors, like.form)
+        key = "fit", *like.family
+        if key not in self._made or not set(ridges) <= set(self._made[key].ridges):
+            self._made[key] = self._fit_all(like, ridges)
+        fit: CommonFit = self._made[key]
+        which = np.array([fit.ridges.index(ridge) for ridge in ridges])
         groups = queries.groups(self.donors) if like.scope == "split" else queries.one_group
         outcomes = self.donors.outcomes(self.target)
         own = NO_TARGETS
         if leave_out:
             own = queries.truth(outcomes, self.target)
-        usable, least = queries.usable(self.donors), self._fewest(len(fit.places))
-        if like.scope != "split":
-            least = 0.0
-        out: Floats = kernels.common_ridges(
-            features, usable, fit.places, fit.scales, groups, own, least, *fit.arrays
-        )
-        if least:
-            to = self.layout()
-            rows, targets, multipliers = self._of_rows(to.rows)
-            kernels.group_ridges(
-                features, usable, self.donors.features(like.form), fit.places, fit.scales, groups,
-                queries.own_rows, rows, to.starts, least, multipliers, targets, ridges, out,
-            )  # fmt: skip
-        return out
+        found = kernels.common_ridges(
+            queries.features(self.donors, like.form), queries.usable(self.donors), fit.places,
+            fit.scales, groups, own, which, *fit.arrays,
+        )  # fmt: skip
+        return np.asarray(found)
 
-    def _fewest(self, n_features: int) -> float:
-        """With fewer donors a class has its regressions made query by query, in their number."""
-        return n_features / 2 if self.is_swept else 0.0
-
-    def _fit_all(self, like: Candidate, ridges: Floats) -> "CommonFit":
+    def _fit_all(self, like: Candidate, ridges: Floats) -> CommonFit:
         """Regressions on all donors of each group."""
         from greyfill._search import ridge as kernels
 
@@ -365,12 +355,11 @@ class ColumnPredictor:
         places, scales = self.scales(like)
         kept = np.flatnonzero(scales > 0)
         if len(kept) < len(scales):
-            products = np.ascontiguousarray(products[:, kept][:, :, kept])
-            middles, cross = middles[:, kept], np.ascontiguousarray(cross[:, kept])
-            places, scales = places[kept], scales[kept]
-        least = self._fewest(len(places)) if like.scope == "split" else 0.0
-        inverses = kernels.ridge_inverses(counts, products, cross, scales, ridges, max(least, 1.0))
-        return CommonFit(places, scales, (counts, middles, centers, *inverses))
+            products, cross = products[:, kept][:, :, kept], cross[:, kept]
+            middles, places, scales = middles[:, kept], places[kept], scales[kept]
+        sums = counts, np.ascontiguousarray(middles), np.ascontiguousarray(centers)
+        fits = kernels.ridge_inverses(counts, products, cross, scales, ridges)
+        return CommonFit(places, scales, tuple(ridges), (*sums, *fits))
 
     def _moments(self, like: Candidate) -> tuple[Floats, ...]:
         from greyfill._search import ridge as kernels

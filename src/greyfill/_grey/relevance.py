@@ -8,7 +8,7 @@ from greyfill._grey.donor_table import DonorTable
 from greyfill.information import normalize
 from greyfill.information.entropy import known_cells
 from greyfill.information.measures import above_chance
-from greyfill.table import Floats, Ints, Table
+from greyfill.table import MANY_LEVELS, Floats, Ints, Table
 
 PERMUTATIONS = 20
 MAX_ROWS = 5_000
@@ -65,14 +65,19 @@ class Relevance:
         # always in the same order, as what chance gives depends on which column is shuffled
         pairs = [(min(target, j), max(target, j), within_classes) for j in others.tolist()]
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        if new:
-            groups = self._labels if within_classes else np.zeros_like(self._labels)
-            firsts, seconds, _ = np.array(new).T
-            found = histogram.group_information(
-                self._codes, self._n_codes, groups, int(groups.max(initial=0)) + 1,
-                firsts, seconds, self._within if within_classes else self._across,
-            )  # fmt: skip
-            self._known.update(zip(new, above_chance(found[0], found[1:]).tolist(), strict=True))
+        groups = self._labels if within_classes else np.zeros_like(self._labels)
+        orders = self._within if within_classes else self._across
+        codes = self._codes, self._n_codes, groups, int(groups.max(initial=0)) + 1
+        many = self._n_codes > MANY_LEVELS
+        for information, are_long in (
+            (histogram.group_information, False), (histogram.long_information, True)
+        ):  # fmt: skip
+            some = [pair for pair in new if (many[pair[0]] or many[pair[1]]) == are_long]
+            if some:
+                firsts, seconds, _ = np.array(some).T.copy()
+                found = information(*codes, firsts, seconds, orders)
+                excess = above_chance(found[0], found[1:]).tolist()
+                self._known.update(zip(some, excess, strict=True))
         return np.array([self._known[pair] for pair in pairs])
 
 
@@ -97,7 +102,7 @@ def _most_correlated(donors: DonorTable, features: Floats, target: int, others: 
     places, _ = donors.feature_map.places(np.array([target]))
     strength = np.abs(features.T @ features[:, places]).max(axis=1, initial=0.0)
     by_column = np.maximum.reduceat(np.append(strength, 0.0), donors.feature_map.starts[:-1])
-    by_column[np.diff(donors.feature_map.starts) == 0] = 0.0
+    by_column[donors.feature_map.widths == 0] = 0.0
     order = np.argsort(-by_column[others], kind="stable")
     return np.sort(others[order[:MAX_PREDICTORS]])
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import product
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from greyfill._grey import candidates as grid
-from greyfill._grey.candidates import ALL_DONORS, MEAN_OF_ALL, Candidate, Place
+from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Place
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.plan import Plan
@@ -34,15 +35,21 @@ REGRESSED = 3
 FIRST_CELLS = 80
 """Cells that every candidate meets."""
 
-OF_FAMILY = 2
-"""Candidates of a family that meet the other cells."""
+ENOUGH = 2
+"""Features for each donor of a class, at most, that the class has a regression of its own."""
 
-MEANS, WORSE = 99, 2.0
-FEW_LOCAL = 1
-"""Regressions on neighbors that a second place tries, the best of the first."""
+OF_FAMILY = 2
+"""Regressions of a family that meet the other cells; means cost little."""
 
 SHARPNESS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 """Powers that calibrate probabilities."""
+
+KINDS = {
+    "common": "regressions on all donors",
+    "mean": "means of neighbors",
+    "local": "regressions on neighbors",
+}
+"""Kinds of candidates in words."""
 
 COSTS = {"common": 0, "mean": 1, "local": 2}
 
@@ -101,7 +108,14 @@ class PanelChoice:
         """The panel in words, its error and that of every candidate, on a scale for people."""
         tried = {str(candidate): scale(error) for candidate, error in self.errors}
         panel = [str(candidate) for candidate in self.panel]
-        return {"panel": panel, "error": scale(self.error), **more, "tried": tried}
+        described = {"panel": panel, "error": scale(self.error), **more, "tried": tried}
+        return described | ({"left_out": left} if (left := self._left_out()) else {})
+
+    def _left_out(self) -> list[str]:
+        """Kinds of candidates that a column with candidates had no time for."""
+        kinds = {candidate.kind for candidate, _ in self.errors}
+        is_wide = self.errors and self.errors[0][0] == MEAN_OF_ALL
+        return [] if is_wide or not kinds else [KINDS[k] for k in KINDS if k not in kinds]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +203,16 @@ class CellTrial:
 
 
 def choose_panel(
-    predictor: ColumnPredictor, n_cells: int, rng: np.random.Generator, loss: str = "square"
+    predictor: ColumnPredictor,
+    n_cells: int,
+    rng: np.random.Generator,
+    loss: str = "square",
+    until: float = np.inf,
 ) -> PanelChoice:
     """Compare candidates on held-out cells and keep a panel of the best.
 
-    All of them meet the first cells, and those that may still join the panel the others.
+    All of them meet the first cells, and those that may still join the panel the others. After
+    the moment ``until`` no other kind of candidate is tried.
     """
     p = predictor
     plain = PanelChoice(p.target, p.predictors, p.weights, p.class_weight, (MEAN_OF_ALL,))
@@ -205,9 +224,9 @@ def choose_panel(
         race = early = _wide_round(trial, cells)
     else:
         n_first = FIRST_CELLS if len(cells) >= 1.5 * FIRST_CELLS else len(cells)
-        race = early = _first_round(trial, cells[:n_first])
+        race = early = _first_round(trial, cells[:n_first], until)
         left = _survivors(early)
-        if left and n_first < len(cells):
+        if left and n_first < len(cells) and monotonic() < until:
             race = early.followed(trial.mixed_round(left, cells[n_first:]))
     if not race.ranked():
         return plain
@@ -251,30 +270,45 @@ def _small(ks: tuple[int, ...], predictor: ColumnPredictor) -> tuple[int, ...]:
     return ks if len(predictor.donor_rows) > grid.MANY_DONORS else ks[:-1]
 
 
-def _first_round(trial: CellTrial, cells: Ints) -> Round:
-    """All candidates; of regressions on neighbors only those of the best places."""
+def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
+    """All candidates while there is time, the most promising kinds first.
+
+    Regressions on neighbors are tried at the best places alone.
+    """
+    common = _common_ridges(trial.predictor)
+    plain = [c for c in common if c.place == COMMON_RIDGE.place]
+    found = trial.round(plain, cells)
+    if monotonic() > until:
+        return found
     means, few = _means(trial.few), trial.few
     near = few.neighborhoods(Plan.of(tuple(means)), trial.queries(cells).without(few.target))
-    found = trial.round(means, cells, near)
-    best: tuple[tuple[int, float], ...] = tuple(
-        product(_small(grid.LOCAL_KS, few), grid.LOCAL_RIDGES)
-    )
-    for place in _best_places(found):
-        local = [Candidate(*place, k, "uniform", ridge, "values") for k, ridge in best]
+    of_means = trial.round(means, cells, near)
+    found = found.joined(of_means)
+    if monotonic() < until and len(plain) < len(common):
+        others = [c for c in common if c.place != COMMON_RIDGE.place]
+        found = found.joined(trial.round(others, cells))
+    ks = _small(grid.LOCAL_KS, few)
+    tried: tuple[tuple[int, float], ...] = tuple(product(ks, grid.LOCAL_RIDGES))
+    for place in _best_places(of_means):
+        if monotonic() > until:
+            break
+        local = [Candidate(*place, k, "uniform", ridge, "values") for k, ridge in tried]
         more = trial.round(local, cells, {place: near[place]})
-        order = more.ranked()
-        if order and FEW_LOCAL:
-            best = tuple((local[i].k, local[i].ridge) for i in order[:FEW_LOCAL])
+        if order := more.ranked():  # other places try the best of the first place alone
+            tried = ((local[order[0]].k, local[order[0]].ridge),)
         found = found.joined(more)
-    return found.joined(trial.round(_common_ridges(trial.predictor), cells))
+    return found
 
 
 def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
     """Regressions on all donors."""
     relevances = sorted({"pair", "equal"} & set(predictor.weights))
-    is_large = predictor.donors.table.n_rows > LARGE
+    is_large, table = predictor.donors.table.n_rows > LARGE, predictor.donors
+    n_features = len(table.feature_map.places(predictor.predictors)[0])
+    needed = table.n_classes * n_features / ENOUGH
+    scopes = predictor.scopes if len(predictor.donor_rows) >= needed else ("soft",)
     out = []
-    for relevance, scope, form in product(relevances, predictor.scopes, FORMS):
+    for relevance, scope, form in product(relevances, scopes, FORMS):
         ridges = grid.LARGE_RIDGES if is_large else grid.COMMON_RIDGES
         if relevance == "equal" and form == "values":
             ridges = (*ridges, np.inf)  # the mean, which needs no weights
@@ -294,7 +328,7 @@ def _best_places(means: Round) -> list[Place]:
 
 
 def _survivors(early: Round) -> list[Candidate]:
-    """The best two of each family, unless clearly worse than the best of all."""
+    """Means, and the best two regressions of each family, unless clearly worse than the best."""
     order = early.ranked()
     if not order:
         return []
@@ -303,9 +337,8 @@ def _survivors(early: Round) -> list[Candidate]:
     kept: dict[Any, list[Candidate]] = {}
     for i, gap, error in zip(order, gaps.mean(axis=1), errors, strict=True):
         family = kept.setdefault(early.names[i].family, [])
-        if gap <= WORSE * error + 1e-15 and len(family) < (
-            MEANS if early.names[i].kind == "mean" else OF_FAMILY
-        ):
+        is_cheap = early.names[i].kind == "mean"
+        if gap <= 2.0 * error + 1e-15 and (is_cheap or len(family) < OF_FAMILY):
             family.append(early.names[i])
     return [c for family in kept.values() for c in family]
 

@@ -314,6 +314,9 @@ class Search:
 
     def run(self, distance: Distance, n_jobs: int | None) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of every row."""
+        if len(self.queries.rows) <= BLOCK_ROWS:  # for one thread
+            shared = Shared(self.pool)
+            return _search_block(distance, shared, self.queries, self.weights, self.k, self.hints)
         return search_all(distance, [self], n_jobs)[0]
 
     def parts(self) -> Iterator[Ints]:

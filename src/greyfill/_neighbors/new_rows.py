@@ -8,7 +8,6 @@ import numpy as np
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.filling import WeightedFill
 from greyfill._neighbors.links import (
-    HoleSearch,
     Links,
     QueryRows,
     Search,
@@ -65,11 +64,11 @@ class FittedRecipe(SearchedTable):
         rows = np.arange(self.donors.n_rows)
         return RowPool(rows, rows)
 
-    def layout(self, pool: RowPool) -> DonorPool:
+    def layout(self, pool: RowPool | None = None) -> DonorPool:
         """The donors of a class, or all of them, laid out for the search once."""
-        label = -1 if pool.fallback else pool.label
+        label = -1 if pool is None or pool.fallback else pool.label
         if label not in self._layouts:
-            givers = pool.givers
+            givers = slice(None) if pool is None else pool.givers
             self._layouts[label] = self.lay_out(
                 self.donors.values[givers], self.donors.missing[givers]
             )
@@ -152,7 +151,7 @@ def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int
         return out
     queries = QueryRows.new(rows, values[rows], missing[rows])
     k = min(max(fitted.n_neighbors, POSTERIOR_NEIGHBORS), fitted.donors.n_rows)
-    search = Search(fitted.layout(fitted.all_rows), queries, weights, k)
+    search = Search(fitted.layout(), queries, weights, k)
     found, distances = search.run(distance, n_jobs)
     share = np.where(missing[rows], 0.0, weights).sum(axis=1)
     closeness, _ = WeightedFill().weigh(distance.over_observed(distances, share))
@@ -175,22 +174,27 @@ def _mixed_links(
     def of_class(pool: RowPool, share: Floats) -> Links:
         """Donors of one class for the rows that may belong to it; weightless ones for others."""
         k, wanted = min(fitted.n_neighbors, len(pool.givers)), share > 0.0
-        search = Search(fitted.layout(pool), queries.only(wanted), weights, k)
-        found = HoleSearch(search, pool.givers, holes[wanted]).run(fitted.recipe, n_jobs)
-        votes = found.vote_weights / found.vote_weights.sum(axis=1, keepdims=True)
+        asked = queries if wanted.all() else queries.only(wanted)
+        search = Search(fitted.layout(pool), asked, weights, k)
+        found, distances = search.run(fitted.recipe.distance, n_jobs)
+        numbers, votes = fitted.recipe.fill.weigh(distances)
 
         def spread(values: Any, blank: float) -> Any:
+            if asked is queries:
+                return values
             whole = np.full((len(wanted), k), blank, dtype=values.dtype)
             whole[wanted] = values
             return whole
 
         return Links(
-            queries.rows, slots, columns, spread(found.donors, 0), spread(found.distances, np.inf),
-            number_weights=spread(found.number_weights, 0.0) * share[:, np.newaxis],
-            vote_weights=spread(votes, 0.0) * share[:, np.newaxis],
+            queries.rows, slots, columns, spread(pool.givers[found], 0), spread(distances, np.inf),
+            number_weights=spread(numbers, 0.0) * share[:, np.newaxis],
+            vote_weights=spread(votes / votes.sum(axis=1, keepdims=True), 0.0)
+            * share[:, np.newaxis],
         )  # fmt: skip
 
-    pieces = [of_class(pool, posterior[:, c]) for c, pool in enumerate(_class_pools(fitted))]
+    shared = zip(_class_pools(fitted), posterior.T, strict=True)
+    pieces = [of_class(pool, share) for pool, share in shared if share.any()]
     if len(pieces) == 1:
         return pieces[0]
 
@@ -198,7 +202,8 @@ def _mixed_links(
         return np.concatenate([getattr(piece, name) for piece in pieces], axis=1)
 
     order = np.argsort(joined("distances"), axis=1, kind="stable")
+    every = np.arange(len(order))[:, np.newaxis]
     # One after another: all four side by side would be the peak of memory.
     names = ("donors", "distances", "number_weights", "vote_weights")
-    nearest_first = {name: np.take_along_axis(joined(name), order, 1) for name in names}
+    nearest_first = {name: joined(name)[every, order] for name in names}
     return replace(pieces[0], **nearest_first)

@@ -125,7 +125,7 @@ SAMPLE = 128
 def kd_order(cells, is_categorical, weights):
     """Split again and again at the median of the column that is widest by λ_j · spread_j.
 
-    Missing cells (FAR) stand at the upper end of a split. Left halves are multiples of a block,
+    Missing cells (`FAR`) stand at the upper end of a split. Left halves are multiples of a block,
     and inside a block multiples of a leaf, so that only the last leaf can be short.
     """
     n = len(cells)

@@ -74,7 +74,13 @@ def _encode_cell(
 @exact_inner
 def _interpolated(value, knots, scores):
     """The scores between knots on a straight line, beyond them those of the outermost."""
-    place = np.searchsorted(knots, value)
+    place, above = 0, len(knots)  # by halves; the library's search takes long to compile
+    while place < above:
+        middle = (place + above) // 2
+        if knots[middle] < value:
+            place = middle + 1
+        else:
+            above = middle
     if place == 0:
         return scores[0]
     if place == len(knots):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from greyfill._search.jit import fast, fast_inner
-from greyfill.table import MANY_LEVELS, Floats, Ints
+from greyfill.table import Floats, Ints
 
 
 @fast
@@ -18,7 +18,8 @@ def group_information(
 ) -> Floats:
     """Information within groups of pairs of columns, for every order of the second one's rows.
 
-    ``codes`` has shape (column, row); the result has shape (order, pair).
+    ``codes`` has shape (column, row); the result has shape (order, pair). Memory grows with the
+    product of two columns' codes: `long_information` is for those that have many.
     """
     n = codes.shape[1]
     logs = np.zeros(n + 1)  # c · log2(c) of every count
@@ -28,10 +29,6 @@ def group_information(
     for pair in range(len(firsts)):
         first, second = codes[firsts[pair]], codes[seconds[pair]]
         shape = (n_groups, n_codes[firsts[pair]], n_codes[seconds[pair]])
-        if max(shape[1], shape[2]) > MANY_LEVELS:
-            for s in range(len(orders)):
-                out[s, pair] = _sparse_information(first, second[orders[s]], groups, shape)
-            continue
         for i in range(n):
             places[i] = -1 if first[i] < 0 else (groups[i] * shape[1] + first[i]) * shape[2]
         counts = np.empty(shape[0] * shape[1] * shape[2], dtype=np.intp)
@@ -65,6 +62,26 @@ def _information(counts, logs):
         found += logs[size]
         total += size
     return found / max(total, 1)
+
+
+@fast
+def long_information(
+    codes: Ints,
+    n_codes: Ints,
+    groups: Ints,
+    n_groups: int,
+    firsts: Ints,
+    seconds: Ints,
+    orders: Ints,
+) -> Floats:
+    """The same from the pairs of codes that occur: memory grows with the rows and codes alone."""
+    out = np.zeros((len(orders), len(firsts)))
+    for pair in range(len(firsts)):
+        shape = (n_groups, n_codes[firsts[pair]], n_codes[seconds[pair]])
+        for s in range(len(orders)):
+            second = codes[seconds[pair]][orders[s]]
+            out[s, pair] = _sparse_information(codes[firsts[pair]], second, groups, shape)
+    return out
 
 
 @fast_inner

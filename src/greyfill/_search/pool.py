@@ -20,8 +20,12 @@ BLOCK = LEAVES * LEAF
 SHELF = 4
 """Mean number of values on a shelf of a sorted column."""
 
-FAR = np.float32(1e30)
-"""Stands for a missing donor cell: no number is near it, no category equals it."""
+FAR = np.float32(1e15)
+"""Stands for a missing donor cell: no number is near it, no category equals it, and float32 holds
+its square."""
+
+LINE = 64
+"""Bytes of a line of the cache, and of the longest vectors."""
 
 Singles = NDArray[np.float32]
 Bits = NDArray[np.uint64]
@@ -88,7 +92,8 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
 def _cut_leaves(cells: Singles, rows: Ints) -> Singles:
     """Leaves of shape (column, donor), the last one padded with missing cells."""
     n, p = cells.shape
-    leaves = np.full((-(-n // LEAF), p, LEAF), FAR, dtype=np.float32)
+    leaves = _on_lines((-(-n // LEAF), p, LEAF))
+    leaves[-1:] = FAR
     for first in range(0, len(leaves), LEAVES):
         part = cells[rows[first * LEAF : (first + LEAVES) * LEAF]]
         whole = len(part) // LEAF
@@ -96,6 +101,14 @@ def _cut_leaves(cells: Singles, rows: Ints) -> Singles:
         if len(part) % LEAF:
             leaves[first + whole, :, : len(part) % LEAF] = part[whole * LEAF :].T
     return leaves
+
+
+def _on_lines(shape: tuple[int, ...]) -> Singles:
+    """Room for numbers from the beginning of a line on, so that no vector lies across two."""
+    size = int(np.prod(shape)) * np.dtype(np.float32).itemsize
+    room = np.empty(size + LINE, dtype=np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size].view(np.float32).reshape(shape)
 
 
 def _leaf_boxes(leaves: Singles, is_categorical: Bools) -> Boxes:

@@ -15,7 +15,7 @@ from greyfill._search.jit import fast, fast_inner
 from greyfill._search.lists import NOTHING
 from greyfill.table import Bools, Floats, Ints
 
-BLOCK = 1_024
+BLOCK = 8_192
 """Donors whose sums of products are computed at once."""
 
 FEWEST = 3
@@ -59,7 +59,7 @@ def local_ridges(
             if n >= FEWEST:
                 fit_donors(
                     queries[q], chosen[:size], scaled[:size], features, rows[q, :n], multipliers,
-                    targets, ridges[first:last], True, out[q, first:last],
+                    targets, ridges[first:last], out[q, first:last],
                 )  # fmt: skip
             first = last
     return out
@@ -67,7 +67,7 @@ def local_ridges(
 
 @fast_inner
 def fit_donors(
-    query, chosen, scales, features, rows, multipliers, targets, ridges, limited, out
+    query, chosen, scales, features, rows, multipliers, targets, ridges, out
 ):  # fmt: skip
     """Predict center + x' (X'X + α I)⁻¹ X'y, in the smaller of two forms.
 
@@ -92,8 +92,7 @@ def fit_donors(
             for f in range(len(start)):
                 total += solved[f] * side[f, t]
             out[a, t] = total
-    if limited:
-        _limit(rows, targets, out)
+    _limit(rows, targets, out)
 
 
 @fast_inner
@@ -142,7 +141,7 @@ def solve(gram, side):
     size = len(side)
     if size == 0:
         return side.copy()
-    factor, work = _small_cholesky(gram) if size <= 8 else np.linalg.cholesky(gram), side.copy()
+    factor, work = np.linalg.cholesky(gram), side.copy()
     for i in range(size):
         total = work[i]
         for j in range(i):
@@ -155,89 +154,52 @@ def solve(gram, side):
     return work
 
 
-@fast_inner
-def _small_cholesky(gram):
-    """The lower factor of a few features, quicker than a call of the library."""
-    factor = np.empty_like(gram)
-    for i in range(len(gram)):
-        for j in range(i + 1):
-            total = gram[i, j]
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            factor[i, j] = np.sqrt(max(total, 1e-300)) if i == j else total / factor[j, j]
-    return factor
-
-
-@fast
 def moments(
     features: Floats, places: Ints, targets: Floats, rows: Ints, multipliers: Floats, starts: Ints
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Counts, means of z and t, and centered sums of z z' and z t' over the donors of each group.
 
-    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. They are read block
-    by block, so that memory does not grow with them.
+    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. Multipliers may be
+    none: then all count 1.
     """
     n_groups, size, n_targets = len(starts) - 1, len(places), targets.shape[1]
-    counts, middles, centers = (
-        np.zeros(n_groups), np.zeros((n_groups, size)), np.zeros((n_groups, n_targets))
-    )  # fmt: skip
-    products, cross = np.zeros((n_groups, size, size)), np.zeros((n_groups, size, n_targets))
+    counts, means = np.zeros(n_groups), np.zeros((n_groups, size + n_targets))
+    products = np.zeros((n_groups, size, size + n_targets))
     for g in range(n_groups):
-        for d in range(starts[g], starts[g + 1]):
-            i = rows[d]
-            w = multipliers[i] if len(multipliers) else 1.0
-            counts[g] += w
-            for f in range(size):
-                middles[g, f] += w * features[i, places[f]]
-            for t in range(n_targets):
-                centers[g, t] += w * targets[i, t]
-        if counts[g] > 0.0:
-            middles[g] /= counts[g]
-            centers[g] /= counts[g]
         for first in range(starts[g], starts[g + 1], BLOCK):
-            last = min(first + BLOCK, starts[g + 1])
-            z, y = np.empty((last - first, size)), np.empty((last - first, n_targets))
-            for d in range(first, last):
-                i = rows[d]
-                root = np.sqrt(multipliers[i]) if len(multipliers) else 1.0
-                for f in range(size):
-                    z[d - first, f] = root * (features[i, places[f]] - middles[g, f])
-                for t in range(n_targets):
-                    y[d - first, t] = root * (targets[i, t] - centers[g, t])
-            products[g] += np.dot(z.T, z)
-            cross[g] += np.dot(z.T, y)
-    return counts, middles, centers, products, cross
+            some = rows[first : min(first + BLOCK, starts[g + 1])]
+            both = np.concatenate([features[some][:, places], targets[some]], axis=1)
+            count, weighed = float(len(some)), both
+            if len(multipliers):
+                count = multipliers[some].sum()
+                weighed = both * multipliers[some, np.newaxis]
+            mean = weighed.sum(axis=0) / count
+            both -= mean
+            weighed = both * multipliers[some, np.newaxis] if len(multipliers) else both
+            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
+            total, apart = counts[g] + count, mean - means[g]
+            products[g] += weighed[:, :size].T @ both
+            if counts[g] > 0.0:
+                products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
+            means[g] += apart * (count / total)
+            counts[g] = total
+    middles, centers = means[:, :size], means[:, size:]
+    return counts, middles, centers, products[:, :, :size], products[:, :, size:]
 
 
-@fast
 def ridge_inverses(
-    counts: Floats, products: Floats, cross: Floats, scales: Floats, ridges: Floats, least: float
+    counts: Floats, products: Floats, cross: Floats, scales: Floats, ridges: Floats
 ) -> tuple[Floats, Floats]:
     """(S C S / n + α I)⁻¹ and its product with S b / n, S the scales, C and b the centered sums.
 
-    Shapes (group, ridge, feature, feature) and (group, ridge, feature, target); zero in groups of
-    fewer than ``least`` donors.
+    Shapes (group, ridge, feature, feature) and (group, ridge, feature, target).
     """
-    n_groups, size, n_targets = cross.shape
-    inverses = np.zeros((n_groups, len(ridges), size, size))
-    slopes = np.zeros((n_groups, len(ridges), size, n_targets))
-    gram, side = np.empty((size, size)), np.empty((size, n_targets))
-    for g in range(n_groups):
-        if counts[g] < least:
-            continue
-        for f in range(size):
-            for e in range(size):
-                gram[f, e] = products[g, f, e] * scales[f] * scales[e] / counts[g]
-            for t in range(n_targets):
-                side[f, t] = cross[g, f, t] * scales[f] / counts[g]
-        before = 0.0
-        for a in range(len(ridges)):
-            for f in range(size):
-                gram[f, f] += ridges[a] - before
-            before = ridges[a]
-            inverses[g, a] = np.linalg.inv(gram)
-            slopes[g, a] = np.dot(inverses[g, a], side)
-    return inverses, slopes
+    per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
+    gram = products * (scales[:, np.newaxis] * scales) * per_donor
+    penalty = ridges[:, np.newaxis, np.newaxis] * np.eye(len(scales))
+    inverses = np.ascontiguousarray(np.linalg.inv(gram[:, np.newaxis] + penalty), dtype=np.float64)
+    side = cross * scales[:, np.newaxis] * per_donor
+    return inverses, np.ascontiguousarray(inverses @ side[:, np.newaxis])
 
 
 @fast
@@ -248,7 +210,7 @@ def common_ridges(
     scales: Floats,
     groups: Ints,
     own_targets: Floats,
-    least: float,
+    which: Ints,
     counts: Floats,
     middles: Floats,
     centers: Floats,
@@ -257,17 +219,17 @@ def common_ridges(
 ) -> Floats:
     """Ridge fits on all donors of each query's group; shape (query, ridge, target).
 
-    ``inverses`` and ``slopes`` are those of `ridge_inverses`, the sums those of `moments`. Where
-    ``own_targets`` has rows, each query is a donor of its group with these targets, and is taken
-    out. A group below 0, and one of fewer than ``least`` donors, predicts nothing.
+    ``which`` are the places of the penalties among those of ``inverses``, which with ``slopes`` are
+    those of `ridge_inverses`, the sums those of `moments`. Where ``own_targets`` has rows, each
+    query is a donor of its group with these targets, and is taken out. A group below 0, and one of
+    too few donors, predicts nothing.
     """
     size, n_targets, leaves = len(places), centers.shape[1], len(own_targets) > 0
-    n_ridges = inverses.shape[1]
-    out = np.full((len(queries), n_ridges, n_targets), NOTHING)
+    out = np.full((len(queries), len(which), n_targets), NOTHING)
     place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
     for q in range(len(queries)):
         g = groups[q]
-        if g < 0 or counts[g] - leaves < FEWEST or counts[g] < least:
+        if g < 0 or counts[g] - leaves < FEWEST:
             continue
         m = 0
         for f in range(size):
@@ -275,10 +237,10 @@ def common_ridges(
             if not usable[q, places[f]]:
                 place[f], lacking[m] = 0.0, f
                 m += 1
-        for a in range(n_ridges):
+        for a in range(len(which)):
             _common_fit(
-                place, lacking[:m], counts[g], centers[g], inverses[g, a], slopes[g, a],
-                own_targets[q : q + leaves], out[q, a],
+                place, lacking[:m], counts[g], centers[g], inverses[g, which[a]],
+                slopes[g, which[a]], own_targets[q : q + leaves], out[q, a],
             )  # fmt: skip
     return out
 
@@ -302,11 +264,7 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
             for b in range(m):
                 part[a, b] = inverse[lacking[a], lacking[b]]
         solved = solve(part, moved)
-    share = 0.0
-    if len(own):
-        share = np.dot(np.dot(inverse, place), place) / count
-        for a in range(m):
-            share -= solved[a] * moved[a] / count
+    share = _share(place, inverse, moved, solved) / count if len(own) else 0.0
     for t in range(len(center)):
         slope = 0.0
         for f in range(len(place)):
@@ -322,37 +280,16 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
         out[t] = center[t] - gap / (count - 1.0) + ratio * rest
 
 
-@fast
-def group_ridges(
-    queries: Floats,
-    usable: Bools,
-    features: Floats,
-    places: Ints,
-    scales: Floats,
-    groups: Ints,
-    own: Ints,
-    rows: Ints,
-    starts: Ints,
-    below: float,
-    multipliers: Floats,
-    targets: Floats,
-    ridges: Floats,
-    out: Floats,
-) -> None:
-    """The same for groups of fewer than ``below`` donors, which need no inverse of all features."""
-    chosen, scaled = np.empty(len(places), dtype=np.intp), np.empty(len(places))
-    for q in range(len(queries)):
-        g = groups[q]
-        if g < 0 or starts[g + 1] - starts[g] >= below:
-            continue
-        others = rows[starts[g] : starts[g + 1]]
-        others = others[others != own[q]]
-        if len(others) >= FEWEST:
-            size = _choose(usable[q], places, scales, chosen, scaled)
-            fit_donors(
-                queries[q], chosen[:size], scaled[:size], features, others, multipliers, targets,
-                ridges, False, out[q],
-            )  # fmt: skip
+@fast_inner
+def _share(place, inverse, moved, solved):
+    """Compute place' P_O place, what a donor in this place counts in its own prediction."""
+    share = 0.0
+    for f in range(len(place)):
+        for e in range(len(place)):
+            share += place[f] * inverse[f, e] * place[e]
+    for a in range(len(moved)):
+        share -= solved[a] * moved[a]
+    return share
 
 
 @fast_inner

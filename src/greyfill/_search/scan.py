@@ -18,36 +18,73 @@ from greyfill._search.distances import extremes, grey_distance, heom_distance
 from greyfill._search.jit import ZERO, exact, exact_inner, fast_inner
 from greyfill._search.pool import LEAF, LEAVES
 
+LEAST = np.float32(1e-15)
+"""Below this ρΔmax float32 does not hold its square, and columns are taken one by one."""
+
 
 @fast_inner
 def add_scores(
-    grey, columns, first, last, leaves, leaf, singles, is_categorical, weights, top, bottom, out
+    grey, columns, first, last, leaves, start, n_leaves, singles, is_categorical, weights, top,
+    bottom, out,
 ):  # fmt: skip
-    """Add λ_j s_j of the columns first … last to the scores of the donors of a leaf."""
+    """Add λ_j s_j of the columns first … last to the scores of the donors of some leaves."""
     zero, one = np.float32(0.0), np.float32(1.0)
     for i in range(first, last):
         j = columns[i]
         a = singles[j]
         weight = weights[j]
         if is_categorical[j]:
-            for b in range(LEAF):
-                out[b] += weight if leaves[leaf, j, b] == a else zero
+            for leaf in range(n_leaves):
+                for b in range(LEAF):
+                    out[leaf, b] += weight if leaves[start + leaf, j, b] == a else zero
         elif grey:
             scaled = weight * top
-            for b in range(LEAF):
-                out[b] += scaled / (abs(leaves[leaf, j, b] - a) + bottom)
+            for leaf in range(n_leaves):
+                for b in range(LEAF):
+                    out[leaf, b] += scaled / (abs(leaves[start + leaf, j, b] - a) + bottom)
         else:
-            for b in range(LEAF):
-                d = min(abs(leaves[leaf, j, b] - a), one)
-                out[b] += weight * (one - d * d)
+            for leaf in range(n_leaves):
+                for b in range(LEAF):
+                    d = min(abs(leaves[start + leaf, j, b] - a), one)
+                    out[leaf, b] += weight * (one - d * d)
 
 
 @fast_inner
-def any_reaches(scores, floor):
+def add_pairs(
+    grey, columns, leaves, start, n_leaves, singles, is_categorical, weights, top, bottom, out
+):  # fmt: skip
+    """Add λ_j s_j of pairs of columns of numbers, from the first on; return how many were added.
+
+    To write the sums takes as long as to divide, and v/x + w/y = (vy + wx) / (xy).
+    """
+    one, n_paired = np.float32(1.0), len(columns) // 2 * 2 if bottom > LEAST else 0
+    for i in range(0, n_paired, 2):
+        j, k = columns[i], columns[i + 1]
+        if is_categorical[j] or is_categorical[k]:
+            return i
+        a, c, v, w = singles[j], singles[k], weights[j], weights[k]
+        if grey:
+            v, w = v * top, w * top
+            for leaf in range(n_leaves):
+                for b in range(LEAF):
+                    x = abs(leaves[start + leaf, j, b] - a) + bottom
+                    y = abs(leaves[start + leaf, k, b] - c) + bottom
+                    out[leaf, b] += (v * y + w * x) / (x * y)
+        else:
+            for leaf in range(n_leaves):
+                for b in range(LEAF):
+                    x = min(abs(leaves[start + leaf, j, b] - a), one)
+                    y = min(abs(leaves[start + leaf, k, b] - c), one)
+                    out[leaf, b] += v * (one - x * x) + w * (one - y * y)
+    return n_paired
+
+
+@fast_inner
+def any_reaches(scores, leaf, floor):
     """Whether any score of a leaf is at least ``floor``."""
     hits = 0
     for b in range(LEAF):
-        hits += 1 if scores[b] >= floor else 0
+        hits += 1 if scores[leaf, b] >= floor else 0
     return hits > 0
 
 
@@ -81,11 +118,13 @@ def bound_scores(
 
 
 @exact_inner
-def add_candidates(scores, first, count, margin, own_row, order, best, found, places, n_found):
+def add_candidates(
+    scores, leaf, first, count, margin, own_row, order, best, found, places, n_found
+):  # fmt: skip
     """Take the donors of a leaf among the candidates; return how many there are now."""
     last = len(best) - 1
     for b in range(count):
-        score = scores[b]
+        score = scores[leaf, b]
         if score < best[last] - margin or order[first + b] == own_row:
             continue
         found[n_found], places[n_found] = score, first + b
@@ -152,7 +191,7 @@ def _keep_nearest(measured, measured_rows, count, rows, distances):
             distances[place] = distance
 
 
-TRIAL = 16
+TRIAL = 8
 """After this many queries a call decides whether pruning pays."""
 
 WORTHWHILE = 0.4
@@ -219,7 +258,7 @@ def _place_of_largest(bounds, count):
 @exact_inner
 def _columns_that_count(missing, by_weight, weights):
     """Observed columns that count, heaviest first; how many make up the head; the rest's weight."""
-    columns = np.empty(len(weights), dtype=np.intp)
+    columns = np.empty(len(weights), dtype=np.uintp)
     count, total = 0, 0.0
     for j in by_weight:
         if not missing[j] and weights[j] > 0.0:
@@ -326,31 +365,41 @@ def _scan_block(
         )  # fmt: skip
     else:
         n_head = n_columns
-    for turn in range(n_here):
-        place = turn
+    for turn in range(n_here if prune else 1):
+        start, n_leaves = block * LEAVES, n_here
         if prune:
             place = _place_of_largest(bounds, n_here)
             if bounds[place] < max(best[-1] - margin, 0.0):
                 return turn, n_found
             bounds[place] = -1.0
-        leaf = block * LEAVES + place
-        scores[:] = np.float32(0.0)
+            start, n_leaves = start + place, 1
+        for leaf in range(n_leaves):
+            for b in range(LEAF):
+                scores[leaf, b] = np.float32(0.0)
+        n_added = ZERO
+        if not prune:
+            n_added = add_pairs(
+                grey, columns, leaves, start, n_leaves, singles, is_categorical, weights, top,
+                bottom, scores,
+            )  # fmt: skip
         add_scores(
-            grey, columns, ZERO, n_head, leaves, leaf, singles, is_categorical, weights, top,
-            bottom, scores,
+            grey, columns, n_added, n_head, leaves, start, n_leaves, singles, is_categorical,
+            weights, top, bottom, scores,
         )  # fmt: skip
         if n_head < n_columns:
-            if not any_reaches(scores, best[-1] - margin - rest):
+            if not any_reaches(scores, ZERO, best[-1] - margin - rest):
                 continue
             add_scores(
-                grey, columns, n_head, n_columns, leaves, leaf, singles, is_categorical, weights,
-                top, bottom, scores,
+                grey, columns, n_head, n_columns, leaves, start, n_leaves, singles, is_categorical,
+                weights, top, bottom, scores,
             )  # fmt: skip
-        if any_reaches(scores, best[-1] - margin):
-            n_found = add_candidates(
-                scores, leaf * LEAF, min(LEAF, len(order) - leaf * LEAF), margin, own_row, order,
-                best, found, places, n_found,
-            )  # fmt: skip
+        for leaf in range(n_leaves):
+            if any_reaches(scores, leaf, best[-1] - margin):
+                first = (start + leaf) * LEAF
+                n_found = add_candidates(
+                    scores, leaf, first, min(LEAF, len(order) - first), margin, own_row, order,
+                    best, found, places, n_found,
+                )  # fmt: skip
     return n_here, n_found
 
 
@@ -367,7 +416,7 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     weights32 = weights.astype(np.float32)
     k, n_leaves, n_blocks = rows.shape[1], len(pool.leaves), len(pool.leaf_boxes.low)
     scratch = Scratch(
-        np.empty(LEAF, dtype=np.float32),
+        np.empty((LEAVES, LEAF), dtype=np.float32),
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),

@@ -48,6 +48,7 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     settings: dict[str, Any] = {
         "n_neighbors": None if choice.n_neighbors == "auto" else choice.n_neighbors,
         "labels": choice.labels,
+        "time_budget": choice.time,
         "n_jobs": choice.n_jobs(sheet.source.frame.height),
         "random_state": choice.seed,
     }

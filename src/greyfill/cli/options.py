@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
+from greyfill.checks import check_seconds
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, METHODS, REGISTRY
 
@@ -37,7 +38,7 @@ LABEL_USES = ("donors", "weights", "predictor", "none")
 
 FILLERS = [REGISTRY[name] for name in FILE_METHODS]
 K, LABELS, SAVE = "--k", "--labels", "--save"
-CHUNKED = "--chunked"
+CHUNKED, TIME = "--chunked", "--time"
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -82,6 +83,7 @@ ABOUT_LABELS = (
     "What labels may do: donors (all), weights (only weigh columns; not in grey), predictor (one "
     "more column; mice), none."
 )
+ABOUT_TIME = "Tune about so long; what had no time is told. Else as long as it takes."
 ABOUT_K = "How many donors fill a hole; grey finds them itself."
 
 
@@ -124,6 +126,7 @@ class MethodChoice:
     ] = DEFAULT
     k: Annotated[str, option(METHOD, "auto|N", ABOUT_K, "--k", "-k")] = "auto"
     labels: Annotated[str | None, option(METHOD, "USE", ABOUT_LABELS, "--labels")] = None
+    time: Annotated[float | None, option(METHOD, "SECONDS", ABOUT_TIME, "--time")] = None
     jobs: Jobs = None
     seed: Seed = 0
 
@@ -132,7 +135,7 @@ class MethodChoice:
         check_method(self.method, "--method", [m for m in METHODS if REGISTRY[m].for_files])
         given = {
             K: self.n_neighbors != "auto", LABELS: self.labels is not None,
-            SAVE: saved, CHUNKED: chunked,
+            SAVE: saved, CHUNKED: chunked, TIME: self.time is not None,
         }  # fmt: skip
         for name in (name for name, is_given in given.items() if is_given):
             _refuse_unless(name, self.method, [m.name for m in FILLERS if name in m.options])
@@ -143,6 +146,7 @@ class MethodChoice:
         if use := self.labels:
             takers = [m.name for m in FILLERS if use in m.label_uses]
             _refuse_unless(f"{LABELS} {use}", self.method, takers)
+        check_seconds(TIME, self.time)
         check_jobs_option(self.jobs)
 
     @property

@@ -20,7 +20,7 @@ library arrives.
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
-from greyfill.frames.validation import open_table, shown
+from greyfill.frames.validation import has_names, open_table, shown
 
 __all__ = [
     "Family",
@@ -30,6 +30,7 @@ __all__ = [
     "cell_values",
     "decode",
     "encode",
+    "has_names",
     "merge_schemas",
     "open_table",
     "shown",

@@ -5,12 +5,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from greyfill.frames.schema import Array
+from greyfill.frames.schema import Array, Family
 from greyfill.table import Bools, Ints
 
 
 def plain(series: Any) -> Array | None:
     """Never: narwhals reads every type of arrow."""
+    return None
+
+
+def columns(frame: Any) -> list[Any]:
+    return list(frame.columns)
+
+
+def family(series: Any) -> Family | None:
+    """Never, as above."""
     return None
 
 

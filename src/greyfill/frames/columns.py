@@ -38,6 +38,12 @@ class Backend(Protocol):
     def plain(self, series: Any) -> Array | None:
         """The cells as numpy has them, if numpy can hold them all; the short way past narwhals."""
 
+    def columns(self, frame: Any) -> list[Any]:
+        """All columns."""
+
+    def family(self, series: Any) -> Family | None:
+        """Text or category, if the dtype is one of the library's own for them."""
+
     def matrix(self, frame: Any) -> Array | None:
         """All cells as one array of numbers, if all columns are numbers of one dtype."""
 
@@ -193,14 +199,19 @@ def read_series(series: nw.Series[Any], name: str, sentinels: tuple[Any, ...]) -
             "X[name].sparse.to_dense()), or drop it."
         )
     if family in (Family.CATEGORY, Family.TEXT):
-        codes, declared, ordered = backend.categories(native)
-        missing = codes < 0
-        cells = Cells(np.where(missing, 0, codes), missing, family, declared, ordered)
-        return _without_sentinels(cells, sentinels)
+        return read_levels(native, family, sentinels, backend)
     values, missing = _series_array(series, family), series.is_null().to_numpy().astype(bool)
     if family is Family.FLOAT:
         missing |= np.isnan(values)
     return _without_sentinels(_typed_cells(values, missing, family), sentinels)
+
+
+def read_levels(native: Any, family: Family, sentinels: tuple[Any, ...], backend: Backend) -> Cells:
+    """Read one column of text or categories: the places of its cells among their levels."""
+    codes, declared, ordered = backend.categories(native)
+    missing = codes < 0
+    cells = Cells(np.where(missing, 0, codes), missing, family, declared, ordered)
+    return _without_sentinels(cells, sentinels)
 
 
 def _series_array(series: nw.Series[Any], family: Family) -> Array:

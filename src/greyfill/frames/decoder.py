@@ -87,20 +87,17 @@ def _backend(native: Any) -> Backend:
 
 
 def _filled_frame(filled: Floats, origin: Origin) -> Any:
-    frame = nw.from_native(origin.container, eager_only=True)
-    backend = backend_of(frame)
-    changed = {}
+    backend, changed = _backend(origin.container), {}
+    columns = backend.columns(origin.container)
     for j in np.flatnonzero(origin.missing.any(axis=0)).tolist():
         with refusing(f"The holes of column {origin.schema.names[j]!r} cannot be written"):
-            changed[j] = _filled_column(frame[:, j], filled[:, j], origin, j, backend)
+            changed[j] = _filled_column(columns[j], filled[:, j], origin, j, backend)
     return backend.replace(origin.container, changed)
 
 
-def _filled_column(
-    series: nw.Series[Any], filled: Floats, origin: Origin, j: int, backend: Backend
-) -> Any:
+def _filled_column(native: Any, filled: Floats, origin: Origin, j: int, backend: Backend) -> Any:
     """One column with its holes filled; one that cannot hold the fills is built anew."""
-    native, is_boxed = series.to_native(), origin.boxed[j]
+    is_boxed = origin.boxed[j]
     field, family, missing = origin.schema.fields[j], origin.families[j], origin.missing[:, j]
     takes_numbers = family is Family.EMPTY and field.family in PLAIN_NUMBERS and not field.boxed
     if takes_numbers or (not is_boxed and missing.all() and not _can_hold(family, field)):
@@ -114,9 +111,15 @@ def _filled_column(
         levels = backend.categories(native)[1]
     declared = tuple(level for level in levels if level not in origin.schema.missing_values)
     values = values_of(filled[missing], field, family, declared)
-    plain = backend.plain(native)
-    dtype = stored_dtype(series.dtype, family) if plain is None else plain.dtype
-    return backend.patch(native, missing, storable(values, family, dtype, field.extent_of(family)))
+    if family not in OBJECTS:
+        plain = backend.plain(native)
+        dtype = _stored_dtype(native, family) if plain is None else plain.dtype
+        values = storable(values, family, dtype, field.extent_of(family))
+    return backend.patch(native, missing, values)
+
+
+def _stored_dtype(native: Any, family: Family) -> np.dtype[Any]:
+    return stored_dtype(nw.from_native(native, series_only=True).dtype, family)
 
 
 def _can_hold(family: Family, field: Field) -> bool:

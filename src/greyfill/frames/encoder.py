@@ -6,6 +6,7 @@ encoded on its own.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,9 +17,11 @@ import numpy as np
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames.columns import (
     FAMILIES,
+    Backend,
     backend_of,
     null_cells,
     read_column,
+    read_levels,
     read_matrix,
     read_series,
 )
@@ -148,12 +151,34 @@ def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[An
 
 
 def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> list[Cells]:
-    read: Any = read_column if isinstance(table, np.ndarray) else read_series
-    columns: Any = table.T if isinstance(table, np.ndarray) else table.iter_columns()
-    return [
-        read_or_refuse(partial(read, name=name, sentinels=sentinels), column, name)
-        for column, name in zip(columns, names, strict=True)
-    ]
+    if isinstance(table, np.ndarray):
+        return [_read_array(c, n, sentinels) for c, n in zip(table.T, names, strict=True)]
+    backend = backend_of(table)
+    columns = zip(backend.columns(table.to_native()), names, strict=True)
+    return [read_native(column, name, sentinels, backend) for column, name in columns]
+
+
+def _read_array(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
+    read = partial(read_column, name=name, sentinels=sentinels)
+    cells: Cells = read_or_refuse(read, column, name)
+    return cells
+
+
+def read_native(column: Any, name: str, sentinels: tuple[Any, ...], backend: Backend) -> Cells:
+    """Past narwhals where it can be, whose series takes longer to make than a short column to read.
+
+    Where that fails, narwhals is asked, too: then the error says in which row.
+    """
+    array, family = backend.plain(column), backend.family(column)
+    if array is not None:
+        return _read_array(array, name, sentinels)
+    if family is not None:
+        with suppress(Exception):
+            return read_levels(column, family, sentinels, backend)
+    series = nw.from_native(column, series_only=True)
+    read = partial(read_series, name=name, sentinels=sentinels)
+    cells: Cells = read_or_refuse(read, series, name)
+    return cells
 
 
 def learn(

@@ -5,11 +5,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from greyfill.frames.schema import Array
+from greyfill.frames.schema import Array, Family
 from greyfill.table import Bools, Ints
 
 LIBRARY_DTYPES = (pd.PeriodDtype, pd.IntervalDtype)
 LIBRARY_CELLS = (pd.Period, pd.Interval)
+MASKED_DTYPES = (
+    pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype, pd.UInt8Dtype, pd.UInt16Dtype,
+    pd.UInt32Dtype, pd.UInt64Dtype, pd.Float32Dtype, pd.Float64Dtype, pd.BooleanDtype,
+)  # fmt: skip
 # Before copy-on-write, a shallow copy would write through to the input of the user.
 SHARES_MEMORY = int(pd.__version__.split(".")[0]) < 3
 
@@ -22,7 +26,19 @@ def plain(series: Any) -> Array | None:
         return np.asarray(series.to_numpy(dtype=f"M8[{series.dtype.unit}]"))
     if isinstance(series.dtype, LIBRARY_DTYPES):
         return np.asarray(series.to_numpy(dtype=object))
+    if isinstance(series.dtype, MASKED_DTYPES) and not series.hasnans:
+        return np.asarray(series.to_numpy(dtype=series.dtype.numpy_dtype))
     return None
+
+
+def columns(frame: Any) -> list[Any]:
+    return [column for _, column in frame.items()]
+
+
+def family(series: Any) -> Family | None:
+    if isinstance(series.dtype, pd.StringDtype):
+        return Family.TEXT
+    return Family.CATEGORY if isinstance(series.dtype, pd.CategoricalDtype) else None
 
 
 def matrix(frame: Any) -> Array | None:

@@ -5,15 +5,32 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from greyfill.frames.schema import Array, sorted_levels
+from greyfill.frames.schema import Array, Family, sorted_levels
 from greyfill.table import Bools, Ints
+
+WHOLE_DTYPES = frozenset({pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16,
+                          pl.UInt32, pl.UInt64})  # fmt: skip
+SHORT = 256
+"""Below so many cells Python is done before polars has planned its query."""
 
 
 def plain(series: Any) -> Array | None:
     """The cells as numpy has them, if numpy marks all their holes."""
-    if series.dtype == pl.Object or (series.dtype.is_float() and series.null_count() == 0):
+    dtype = series.dtype
+    in_numpy = dtype.is_float() or dtype in WHOLE_DTYPES
+    if dtype == pl.Object or (in_numpy and series.null_count() == 0):
         return np.asarray(series.to_numpy())
     return None
+
+
+def columns(frame: Any) -> list[Any]:
+    return list(frame.get_columns())
+
+
+def family(series: Any) -> Family | None:
+    if series.dtype == pl.String:
+        return Family.TEXT
+    return Family.CATEGORY if series.dtype in (pl.Categorical, pl.Enum) else None
 
 
 def matrix(frame: Any) -> Array | None:
@@ -25,6 +42,15 @@ def matrix(frame: Any) -> Array | None:
 
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     """An Enum declares its levels, a Categorical has the observed ones; neither is ordered."""
+    if len(series) < SHORT:
+        cells = series.cast(pl.String).to_list()
+        declared = series.dtype.categories.to_list() if series.dtype == pl.Enum else None
+        levels = (
+            sorted_levels({c for c in cells if c is not None}) if declared is None else declared
+        )
+        places = {level: place for place, level in enumerate(levels)}
+        codes = np.array([-1 if c is None else places[c] for c in cells], dtype=np.intp)
+        return codes, tuple(levels), False
     if series.dtype != pl.Enum:
         levels = sorted_levels(series.cast(pl.String).drop_nulls().unique().to_list())
         series = series.cast(pl.String).cast(pl.Enum(levels))

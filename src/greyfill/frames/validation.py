@@ -143,6 +143,12 @@ def open_table(X: Any) -> Array | Frame:
     return _checked_array(_as_array(X))
 
 
+def has_names(frame: Frame, names: list[str]) -> bool:
+    """Whether these are the columns of a frame, in this order, and scikit-learn sees them, too."""
+    implementation = frame.implementation
+    return (implementation.is_pandas() or implementation.is_polars()) and frame.columns == names
+
+
 def _refuse_no_table(X: Any) -> None:
     """Refuse what people pass for a table by mistake, and say how to make one of it."""
     if X is None:

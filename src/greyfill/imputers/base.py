@@ -296,8 +296,10 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
         """The container that came in, with only the holes rewritten."""
-        flags = self._flag_names(self._input_names(None))
-        indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
+        indicators = {}
+        if self._flagged.any():
+            flags = self._flag_names(self._input_names(None))
+            indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])
         return frames.decode(

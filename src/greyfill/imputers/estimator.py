@@ -70,10 +70,11 @@ class TableEstimator(OwnParameters, BaseEstimator):
     def _open_training(self, X: Any) -> tuple[Table, Any]:
         """The table of ``fit`` in numbers, and what restores its container."""
         check_jobs(getattr(self, "n_jobs", None))
-        self._refuse_too_large(frames.open_table(X).shape, self._bytes_per_cell, LESS_IN_FIT)
+        opened = frames.open_table(X)
+        self._refuse_too_large(opened.shape, self._bytes_per_cell, LESS_IN_FIT)
         self._check_columns(X, reset=True)
         return frames.encode(
-            X,
+            opened,
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
             missing_values=self.missing_values,
@@ -81,10 +82,23 @@ class TableEstimator(OwnParameters, BaseEstimator):
 
     def _open_new(self, X: Any) -> tuple[Table, Any]:
         """New rows in the numbers of the table of ``fit``, and what restores their container."""
-        check_fitted(self)
-        self._refuse_too_large(frames.open_table(X).shape, FOR_NEW_ROWS, LESS_AT_ONCE)
-        self._check_columns(X, reset=False)
-        return frames.encode(X, schema=self._schema, missing_values=self.missing_values)
+        if "_schema" not in self.__dict__:  # else scikit-learn would take long to say yes
+            check_fitted(self)
+        opened = frames.open_table(X)
+        self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)
+        if not self._surely_fits(opened):
+            self._check_columns(X, reset=False)
+        return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
+
+    def _surely_fits(self, opened: Any) -> bool:
+        """Whether the columns are those of ``fit`` by their names, or without any by their number.
+
+        scikit-learn would say so too, and take longer than the rest of the work on one row.
+        """
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(opened, np.ndarray):
+            return names is None and opened.shape[1] == self.n_features_in_
+        return names is not None and frames.has_names(opened, names.tolist())
 
     def _check_columns(self, X: Any, *, reset: bool) -> None:
         """Remember number and names of the columns, or refuse others than those of ``fit``."""

@@ -19,7 +19,7 @@ DEFAULT = "grey"
 
 OPTIONS: dict[Engine, tuple[str, ...]] = {
     "recipe": ("--k", "--labels", "--save", "--chunked"),
-    "grey": ("--labels", "--save"),
+    "grey": ("--labels", "--save", "--time"),
     "chained": ("--labels", "--save"),
     "peer": (),
     "sklearn": (),
