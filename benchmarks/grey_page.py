@@ -8,7 +8,7 @@ from text import number, table
 
 NOW, BEFORE = "GreyImputer", "before"
 COMMIT = "fdd560e"
-"""The version that BEFORE stands for: the last one with the first engine of GreyImputer."""
+"""The version that BEFORE stands for."""
 
 FILLS = "GreyImputer: a whole table"
 ROWS = "GreyImputer: one new row"
@@ -77,7 +77,7 @@ def fills_section(
     heads = ("seconds", *contestants, *(["before / now"] if BEFORE in contestants else []))
     return [
         f"## {FILLS}", "",
-        "`fit_transform(X, y)`, by `python benchmarks/grey_cost.py --before PYTHON --large`, where "
+        "`fit_transform(X, y)`, by `python benchmarks/grey_cost.py --before PYTHON`, where "
         "PYTHON has the earlier version. Every contestant has one "
         "thread of a machine with two cores, in a process of its own; on a table they take turns, "
         "and of runs below a minute the best of three counts. Compare within this run alone: other "
@@ -156,8 +156,7 @@ def _mean(cases: Sequence[Figures], who: str) -> float:
 
 
 def _about_before(contestants: Sequence[str]) -> list[str]:
-    text = f"*Before* is commit {COMMIT}, the last one with the first engine of `GreyImputer`."
-    return [text] if BEFORE in contestants else []
+    return [f"*Before* is commit {COMMIT}."] if BEFORE in contestants else []
 
 
 def _names(rows: Iterable[Mapping[str, object]]) -> list[str]:
