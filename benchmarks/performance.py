@@ -2,28 +2,34 @@
 
     python benchmarks/performance.py            about 15 minutes on two cores
     python benchmarks/performance.py --quick    about 5 minutes, smaller tables, writes to a folder
-    python benchmarks/performance.py --only "The hardware's limit"    that section again
+    python benchmarks/performance.py --only hardware    that section again
 
-Every figure in a section is a ratio or a measurement of one run.
+The first sections are those of grey_cost.py: it writes them, this program keeps them. Every
+figure in a section is a ratio or a measurement of one run.
 """
 
 import argparse
 import platform
+import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+
+import grey_page
 import limits
 import matplotlib as mpl
 import numpy as np
 from harness import Measured, Scenario, race
+from sections import again, kept
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 KNN = "sklearn KNNImputer"
 ITERATIVE = "sklearn IterativeImputer"
-OURS = ["CGKNN", "CGKNN, k by cv", "GreyImputer", "FWGKNN", "GKNN", "GBNN", "MI-KNN", "IKNN",
+OURS = ["CGKNN", "CGKNN, k by cv", "FWGKNN", "GKNN", "GBNN", "MI-KNN", "IKNN",
         "SKNN", "KNNI"]  # fmt: skip
 
 
@@ -51,7 +57,7 @@ def table(results: dict[str, Measured], against: str | None = KNN) -> list[str]:
 
 def headline(quick: bool) -> list[str]:
     scenario = Scenario(rows=3_000 if quick else 20_000)
-    results = race([KNN, ITERATIVE, *OURS], scenario, repeats=1 if quick else 3)
+    results = race(["GreyImputer", *OURS, KNN, ITERATIVE], scenario, repeats=1 if quick else 3)
     heading = f"## {scenario.rows} × {scenario.columns}, 10 % holes, two classes, skewed relevance"
     return [heading, "", *table(results)]
 
@@ -59,8 +65,8 @@ def headline(quick: bool) -> list[str]:
 def slow_ones(quick: bool) -> list[str]:
     """Methods that need minutes where the neighbors need a second: a smaller table, run once."""
     scenario = Scenario(rows=300 if quick else 2_000)
-    names = [KNN, ITERATIVE, "CGKNN", "CGKNN, k by cv", "MissForest", "MICE", "miceforest",
-             "R VIM kNN", "hyperimpute"]  # fmt: skip
+    names = ["GreyImputer", "CGKNN", "CGKNN, k by cv", KNN, ITERATIVE, "MissForest", "MICE",
+             "miceforest", "R VIM kNN", "hyperimpute"]  # fmt: skip
     limit = 30.0 if quick else 120.0
     results = race(names, scenario, repeats=1, limit=limit)
     heading = f"## {scenario.rows} × {scenario.columns}, beside slower methods"
@@ -162,7 +168,7 @@ def cap(quick: bool) -> list[str]:
     ]  # fmt: skip
 
 
-def hardware() -> list[str]:
+def hardware(quick: bool) -> list[str]:
     measured = limits.rates()
     limit = measured["bare division loop"]
     lines = ["## The hardware's limit", "", "| one core | G (pair · column)/s | of the limit |"]
@@ -177,44 +183,42 @@ def hardware() -> list[str]:
         "The limit is a loop that does one division for each pair and column and nothing else "
         "(`benchmarks/limits.py`). Where pruning cannot help (20 independent columns, equal "
         f"weights), the search costs {limits.fallback_cost():.2f}× the plain scan.", "",
-        f"One row with 20 000 donors × 20 columns, numpy in and out: median {median:.2f} ms, 95 % "
-        f"below {high:.2f} ms.", "",
-        f"First call in a new process: {warm:.2f} s with a warm cache, {cold:.1f} s where nothing "
-        "was ever compiled.",
+        "CGKNN, one row with 20 000 donors × 20 columns, numpy in and out: median "
+        f"{median:.2f} ms, 95 % below {high:.2f} ms.", "",
+        f"CGKNN, first call in a new process: {warm:.2f} s with a warm cache, {cold:.1f} s where "
+        "nothing was ever compiled.",
     ]  # fmt: skip
 
 
 def introduction() -> list[str]:
     return [
-        "# Performance", "", "Made by `python benchmarks/performance.py`.", "",
+        "# Performance", "",
+        "`GreyImputer` first, by `python benchmarks/grey_cost.py`; all below it by "
+        "`python benchmarks/performance.py`.", "",
         versions() + ".", "",
         "Each run is a process of its own, contestants take turns, and compilation is not "
         "counted. Memory is what the call needed beyond what the process held before it.",
     ]  # fmt: skip
 
 
-def again(page: Path, heading: str, section: list[str]) -> None:
-    """Put one section of a page anew."""
-    parts = page.read_text().split("\n## ")
-    place = [part.splitlines()[0] for part in parts].index(heading)
-    parts[place] = "\n".join(section).removeprefix("## ") + "\n"
-    page.write_text("\n## ".join(parts))
+ONLY = {"hardware": hardware, "headline": headline}
+"""Sections that can be written again on their own."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=["The hardware's limit"], help="one section again")
+    parser.add_argument("--only", choices=ONLY, help="one section again")
     options = parser.parse_args()
     quick = options.quick
     docs = Path(tempfile.mkdtemp()) if quick else Path(__file__).parents[1] / "docs"
     page = docs / "performance.md"
     if options.only:
-        again(page, options.only, hardware())
+        again(page, ONLY[options.only](quick))
     else:
         sections = [
-            introduction(), hardware(), headline(quick), slow_ones(quick),
-            growth(quick, docs / "img"), shapes(quick), large(quick), cap(quick),
+            introduction(), *kept(page, grey_page.ORDER), headline(quick), slow_ones(quick),
+            growth(quick, docs / "img"), shapes(quick), large(quick), hardware(quick), cap(quick),
         ]  # fmt: skip
         page.write_text("\n\n".join("\n".join(section) for section in sections) + "\n")
     print(page)

@@ -39,8 +39,8 @@ class Worker:
     def fill(self, case: Case, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
         """The filled cells, and what the peer said of the run."""
         with tempfile.TemporaryDirectory() as folder:
-            exchange = _Csv(Path(folder)) if self._in_r else _Npz(Path(folder))
-            answer = self._ask(exchange.write(case, seed))
+            exchange = _Csv(Path(folder)) if self._in_r else Npz(Path(folder))
+            answer = self.ask(exchange.write(case, seed))
             if "error" in answer:
                 raise PeerError(answer["error"])
             return exchange.read(case, answer)
@@ -49,7 +49,8 @@ class Worker:
     def _in_r(self) -> bool:
         return self._environment == "R"
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request, which came in time."""
         if self._process is None or self._process.poll() is not None:
             self._process = self._started()
         pipes = self._process.stdin, self._process.stdout
@@ -70,7 +71,7 @@ class Worker:
         pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
         threads = dict.fromkeys(THREADS, "1")
         return subprocess.Popen(
-            self._command(),
+            self.command(),
             stdin=pipe,
             stdout=pipe,
             stderr=quiet,
@@ -78,7 +79,8 @@ class Worker:
             env={**os.environ, **threads},
         )
 
-    def _command(self) -> list[str]:
+    def command(self) -> list[str]:
+        """What is started, and what it is called with."""
         home = Path(os.environ.get("GREYFILL_PEERS", "peers"))
         if self._in_r:
             return ["Rscript", str(HERE / "worker.R"), self._method, str(home / "rlib")]
@@ -103,7 +105,7 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class _Npz:
+class Npz:
     """Tables as arrays of numpy."""
 
     def __init__(self, folder: Path) -> None:

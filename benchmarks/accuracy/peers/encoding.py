@@ -52,6 +52,13 @@ class Job:
         return found
 
 
+def read_job(path: str) -> Job:
+    """The table that ``workers.py`` wrote."""
+    with np.load(path) as file:
+        kinds, n_levels = tuple(file["kinds"].tolist()), tuple(file["n_levels"].tolist())
+        return Job(file["cells"], kinds, n_levels, file["labels"], int(file["seed"]))
+
+
 class Matrix:
     """A category of two levels as one indicator, others as many; numbers and ranks on [0, 1].
 

@@ -13,9 +13,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
-from encoding import Job
+from encoding import Job, read_job
 from methods import METHODS, version
 
 Fill = Callable[[Job], np.ndarray]
@@ -46,10 +48,8 @@ def run(method: str, job: Job) -> np.ndarray:
     return METHODS[method](job)
 
 
-def answer(method: str, request: dict[str, str]) -> dict[str, object]:
-    with np.load(request["table"]) as file:
-        kinds, n_levels = tuple(file["kinds"].tolist()), tuple(file["n_levels"].tolist())
-        job = Job(file["cells"], kinds, n_levels, file["labels"], int(file["seed"]))
+def answer(method: str, request: dict[str, Any]) -> dict[str, Any]:
+    job = read_job(request["table"])
     start = time.perf_counter()
     filled = np.where(np.isnan(job.cells), run(method, job), job.cells)
     seconds = time.perf_counter() - start
@@ -58,18 +58,18 @@ def answer(method: str, request: dict[str, str]) -> dict[str, object]:
     return {"seconds": seconds, "rescued": int(left.sum()), "version": version(method)}
 
 
-def main() -> None:
+def serve(answered: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Keep the standard output for answers: what the peer prints goes to the standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     for line in sys.stdin:
         try:
-            found = answer(sys.argv[1], json.loads(line))
+            found = answered(json.loads(line))
         except Exception as error:
             found = {"error": " ".join(f"{type(error).__name__}: {error}".split())[:300]}
         print(json.dumps(found), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(partial(answer, sys.argv[1]))
