@@ -16,14 +16,16 @@ INTRODUCTION = "# Performance\n\nWords.\n"
 @pytest.fixture(scope="module")
 def cost() -> Iterator[ModuleType]:
     """The program; what it put on the path and loaded from there is forgotten after the tests."""
+    names = {path.stem for path in HOME.rglob("*.py")}
+    others = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     paths, sys.path[:0] = list(sys.path), [str(HOME)]
     import grey_cost
 
     yield grey_cost
     sys.path[:] = paths
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None) or "").startswith(str(HOME)):
-            del sys.modules[name]
+    for name in names & set(sys.modules):
+        del sys.modules[name]
+    sys.modules.update(others)  # modules of the tests with the same names, such as tables
 
 
 @pytest.fixture
