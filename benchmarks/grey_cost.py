@@ -1,6 +1,6 @@
 """What GreyImputer costs: a whole table, one new row; beside peers and an earlier version.
 
-    python benchmarks/grey_cost.py                      both, and peers; about 20 minutes
+    python benchmarks/grey_cost.py                      both, and peers; with --before half an hour
     python benchmarks/grey_cost.py --one-row            one new row alone
     python benchmarks/grey_cost.py --before PYTHON      and the greyfill of that interpreter
     python benchmarks/grey_cost.py --before PYTHON --accuracy --seeds 0..1    errors of both
@@ -262,7 +262,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--one-row", action="store_true", help="one new row alone")
     parser.add_argument("--large", action="store_true", help="1 000 000 × 20 too")
     parser.add_argument("--seeds", type=several, default=[0, 1], help="of --accuracy: 0..4 or 1,5")
-    parser.add_argument("--limit", type=float, default=120.0, help="CPU seconds of a peer's fill")
+    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a peer's fill")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="these alone")
     return parser
 

@@ -59,7 +59,8 @@ def fills_section(
     found: Mapping[str, Figures], failed: Failures, bar: Sequence[str], notes: Sequence[str]
 ) -> list[str]:
     """Seconds of ``fit_transform`` by table and contestant."""
-    others = [name for name in _names(found.values()) if name not in (NOW, BEFORE)]
+    ran = dict.fromkeys([*_names(found.values()), *(who for _, who in failed)])
+    others = [name for name in ran if name not in (NOW, BEFORE)]
     contestants = [
         NOW,
         *([BEFORE] if any(BEFORE in row for row in found.values()) else []),
@@ -104,7 +105,9 @@ def rows_section(
         "row with holes that was not in the training table, by "
         "`python benchmarks/grey_cost.py --before PYTHON --one-row`; one thread, the best of three "
         "rounds. The row is an array of numpy or a frame of one row, and so is the answer; "
-        "`predict_proba` is given arrays of numeric tables and frames of pandas of the others.",
+        "`predict_proba` is given arrays of numeric tables and frames of pandas of the others. The "
+        "made-up tables are linear and favor regressions on all donors (`selection_` tells): their "
+        "rows do not show what a search among many donors costs.",
         *(["In brackets: before / now."] if both else []),
         *_about_before([BEFORE] if both else []), *notes, "",
         *table(("ms", *calls), lines),

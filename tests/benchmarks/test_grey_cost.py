@@ -53,6 +53,11 @@ def test_fills_are_shown_with_ratios_and_their_mean_over_the_bar(page):
     assert lines[-1] == "Before / now: geometric mean over a, b: **4.0×**."
 
 
+def test_a_contestant_that_failed_everywhere_is_shown(page):
+    lines = page.fills_section({"a": {"GreyImputer": 1.0}}, {("a", "peer"): "over 60 s"}, (), ())
+    assert "| a | 1.00 | over 60 s |" in lines
+
+
 def test_without_an_earlier_version_no_ratio_is_shown(page):
     text = "\n".join(page.fills_section({"a": {"GreyImputer": 1.0}}, {}, ("a",), ("A note.",)))
     assert "| seconds | GreyImputer |\n| --- | ---: |\n| a | 1.00 |" in text
