@@ -325,7 +325,3 @@ class Queries:
     def no_labels(self) -> Ints:
         """No row with a class."""
         return np.full(len(self.labels), -1, dtype=np.intp)
-
-    def truth(self, outcomes: Outcomes, column: int) -> Floats:
-        """What is to be predicted of the rows themselves."""
-        return outcomes.truth(self.values[:, column])

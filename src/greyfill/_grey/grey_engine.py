@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._grey.candidates import COMMON_RIDGE, MEAN_OF_ALL, UNTUNED, Candidate
+from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate
 from greyfill._grey.donor_table import DonorTable, FeatureMap, Queries
 from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
@@ -195,9 +195,8 @@ class Clock:
     """The time that tuning may take."""
 
     def __init__(self, budget: float | None) -> None:
-        self.passed_at = self.now()
-        self._started, self._last = self.passed_at, self.passed_at
-        self._deadline = np.inf if budget is None else self.passed_at + budget
+        self._last = self._passed = self.now()
+        self._deadline = np.inf if budget is None else self._passed + budget
 
     @staticmethod
     def now() -> float:
@@ -206,11 +205,11 @@ class Clock:
 
     def end_pass(self) -> None:
         """A pass over the columns is done."""
-        self._last, self.passed_at = self.passed_at, self.now()
+        self._last, self._passed = self._passed, self.now()
 
     def reserve(self) -> None:
         """Keep time for a pass with panels, which takes longer than the plain one before."""
-        self._deadline -= RESERVED * (self.passed_at - self._last)
+        self._deadline -= RESERVED * (self._passed - self._last)
 
     def until(self, n_left: int) -> float:
         """When the next of so many columns has had its share."""
@@ -364,8 +363,7 @@ def _untuned(
     out = {}
     for j, predictors in predictors_of(donors, targets).items():
         equal = {"equal": normalize(np.zeros(len(predictors)))}
-        given = (MEAN_OF_ALL,) if donors.is_wide(j) and panel != UNTUNED else panel
-        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, given)
+        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, panel)
     return out
 
 

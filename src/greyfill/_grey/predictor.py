@@ -337,7 +337,7 @@ class ColumnPredictor:
         outcomes = self.donors.outcomes(self.target)
         own = NO_TARGETS
         if leave_out:
-            own = queries.truth(outcomes, self.target)
+            own = outcomes.truth(queries.values[:, self.target])
         found = kernels.common_ridges(
             queries.features(self.donors, like.form), queries.usable(self.donors), fit.places,
             fit.scales, groups, own, which, *fit.arrays,

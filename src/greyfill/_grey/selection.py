@@ -173,31 +173,29 @@ class CellTrial:
         return cls(predictor, replace(predictor, donor_rows=rows, _made={}), loss)
 
     def queries(self, cells: Ints) -> Queries:
-        """The rows of some cells."""
-        return Queries.of(self.predictor.donors, cells)
+        """The rows of some cells, as if they lacked the target."""
+        return Queries.of(self.predictor.donors, cells).without(self.predictor.target)
 
     def round(
         self,
         names: list[Candidate],
-        cells: Ints,
+        queries: Queries,
         near: dict[Place, Neighborhood] | None = None,
     ) -> Round:
         """What some candidates of one kind lose on some cells."""
         p = self.predictor if all(c.kind == "common" for c in names) else self.few
-        queries = self.queries(cells)
-        own = queries.values[:, p.target].copy()
-        outcomes, found = p.predict(names, queries.without(p.target), near=near, leave_out=True)
-        truth = outcomes.truth(own)
+        outcomes, found = p.predict(names, queries, near=near, leave_out=True)
+        truth = outcomes.truth(queries.values[:, p.target])
         losses = np.where(
             np.isnan(found).any(axis=2), np.inf, outcomes.loss(found, truth, self.loss)
         )
         return Round(names, outcomes, truth, found, losses)
 
-    def mixed_round(self, names: list[Candidate], cells: Ints) -> Round:
+    def mixed_round(self, names: list[Candidate], queries: Queries) -> Round:
         """The same of candidates of several kinds."""
         common = [c for c in names if c.kind == "common"]
         others = [c for c in names if c.kind != "common"]
-        rounds = [self.round(some, cells) for some in (common, others) if some]
+        rounds = [self.round(some, queries) for some in (common, others) if some]
         return rounds[0].joined(rounds[1]) if len(rounds) > 1 else rounds[0]
 
 
@@ -220,14 +218,14 @@ def choose_panel(
     cells = rng.permutation(p.donor_rows)[:n_cells]
     trial = CellTrial.of(p, loss, rng)
     if p.donors.is_wide(p.target):
-        race = early = _wide_round(trial, cells)
+        race = early = _wide_round(trial, trial.queries(cells))
     else:
         n_first = FIRST_VOTES if p.donors.table.is_categorical[p.target] else FIRST_NUMBERS
         n_first = n_first if len(cells) >= 1.5 * n_first else len(cells)
-        race = early = _first_round(trial, cells[:n_first], until)
+        race = early = _first_round(trial, trial.queries(cells[:n_first]), until)
         left = _survivors(early)
         if left and n_first < len(cells) and monotonic() < until:
-            race = early.followed(trial.mixed_round(left, cells[n_first:]))
+            race = early.followed(trial.mixed_round(left, trial.queries(cells[n_first:])))
     if not race.ranked():
         return plain
     n_rows = p.donors.table.n_rows
@@ -250,9 +248,9 @@ def choose_panel(
     )
 
 
-def _wide_round(trial: CellTrial, cells: Ints) -> Round:
+def _wide_round(trial: CellTrial, queries: Queries) -> Round:
     """Means of neighbors, and of all donors: a regression for each level would cost too much."""
-    found = trial.round([MEAN_OF_ALL, *_means(trial.few)], cells)
+    found = trial.round([MEAN_OF_ALL, *_means(trial.few)], queries)
     votes = np.where(np.isnan(found.found), found.found[0], found.found)
     losses = found.outcomes.loss(votes, found.truth, trial.loss)
     return replace(found, found=votes, losses=losses)
@@ -270,30 +268,30 @@ def _small(ks: tuple[int, ...], predictor: ColumnPredictor) -> tuple[int, ...]:
     return ks if len(predictor.donor_rows) > grid.MANY_DONORS else ks[:-1]
 
 
-def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
+def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
     """All candidates while there is time, the most promising kinds first.
 
     Regressions on neighbors are tried at the best places alone.
     """
     common = _common_ridges(trial.predictor)
     plain = [c for c in common if c.place == COMMON_RIDGE.place]
-    found = trial.round(plain, cells)
+    found = trial.round(plain, queries)
     if monotonic() > until:
         return found
     means, few = _means(trial.few), trial.few
-    near = few.neighborhoods(Plan.of(tuple(means)), trial.queries(cells).without(few.target))
-    of_means = trial.round(means, cells, near)
+    near = few.neighborhoods(Plan.of(tuple(means)), queries)
+    of_means = trial.round(means, queries, near)
     found = found.joined(of_means)
     if monotonic() < until and len(plain) < len(common):
         others = [c for c in common if c.place != COMMON_RIDGE.place]
-        found = found.joined(trial.round(others, cells))
+        found = found.joined(trial.round(others, queries))
     ks = _small(grid.LOCAL_KS, few)
     tried: tuple[tuple[int, float], ...] = tuple(product(ks, grid.LOCAL_RIDGES))
     for place in _best_places(of_means):
         if monotonic() > until:
             break
         local = [Candidate(*place, k, "uniform", ridge, "values") for k, ridge in tried]
-        more = trial.round(local, cells, {place: near[place]})
+        more = trial.round(local, queries, {place: near[place]})
         if order := more.ranked():  # other places try the best of the first place alone
             tried = ((local[order[0]].k, local[order[0]].ridge),)
         found = found.joined(more)
