@@ -76,7 +76,7 @@ def test_a_time_that_is_no_time_is_refused(wrong: Any) -> None:
 
 def test_a_sample_of_donors_fills_all_rows_with_the_help_of_their_labels() -> None:
     X, _, y = table(600)
-    imputer = greyfill.GreyImputer(max_donors=60)
+    imputer = greyfill.GreyImputer(labels="own", max_donors=60)
     filled = imputer.fit_transform(X, y)
     donors = imputer._fitted.rows
     assert [(y[donors] == label).sum() for label in (0, 1)] == [60, 60]
@@ -187,14 +187,19 @@ def test_what_left_early_is_still_listed_with_its_error() -> None:
 # ---------------------------------------------------------------------------- progress
 
 
-def test_progress_counts_the_columns_of_every_pass() -> None:
+@pytest.mark.parametrize(
+    ("labels", "last"),
+    [
+        ("own", ["panels", "pass 3 of 3", "panels of other columns"]),
+        ("cross", ["panels", "panels of other columns", "training rows"]),
+    ],
+)
+def test_progress_counts_the_columns_of_every_pass(labels: str, last: list[str]) -> None:
     X, _, y = table()
     seen: list[Progress] = []
-    greyfill.GreyImputer(progress=seen.append, n_jobs=2).fit(X, y)
+    greyfill.GreyImputer(labels=labels, progress=seen.append, n_jobs=2).fit(X, y)
     ended = {step.stage: step for step in seen if step.done == step.total}
-    assert list(ended) == [
-        "pass 1 of 3", "pass 2 of 3", "panels", "pass 3 of 3", "panels of other columns"
-    ]  # fmt: skip
+    assert list(ended) == ["pass 1 of 3", "pass 2 of 3", *last]
     assert ended["panels"].total == 4
     assert all(step.seconds >= 0.0 for step in seen)
 

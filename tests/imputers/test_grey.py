@@ -66,7 +66,7 @@ def test_a_continuous_target_helps() -> None:
     X = np.column_stack([y + 0.05 * rng.normal(size=150), rng.normal(size=150)])
     hidden = X[:40, 0].copy()
     X[:40, 0] = np.nan
-    with_y = greyfill.GreyImputer().fit_transform(X, y)[:40, 0]
+    with_y = greyfill.GreyImputer(labels="own").fit_transform(X, y)[:40, 0]
     without = greyfill.GreyImputer(labels="none").fit_transform(X, y)[:40, 0]
     assert np.abs(with_y - hidden).mean() < 0.3 * np.abs(without - hidden).mean()
 
@@ -257,7 +257,7 @@ def test_an_explanation_adds_up() -> None:
     X, y, holes = three_columns()
     holes[0, 0] = True
     holed_X = np.where(holes, np.nan, X)
-    imputer = greyfill.GreyImputer(categorical_features=[2], max_iter=1)
+    imputer = greyfill.GreyImputer(labels="own", categorical_features=[2], max_iter=1)
     filled = imputer.fit_transform(holed_X, y)
     shown = imputer.explain(0, "x0", n_donors=10_000)
     assert sum(shown.weights) + shown.others == pytest.approx(1.0)

@@ -1,13 +1,16 @@
 """What a filled cell is made of: the share of each donor, and what the regression added."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from greyfill._grey.candidates import ALL_DONORS, Candidate, Plan
+from greyfill._grey.cross_fit import without_own_y
 from greyfill._grey.donor_table import Queries
-from greyfill._grey.grey_engine import FittedGrey
+from greyfill._grey.grey_engine import FittedGrey, as_of_classes, predict
 from greyfill._grey.predictor import GREY, ColumnPredictor
+from greyfill._grey.selection import PanelChoice
 from greyfill._search.reference import feature_weights
 from greyfill.table import Floats, Ints
 
@@ -16,13 +19,14 @@ from greyfill.table import Floats, Ints
 class Contributions:
     """The donors of one cell and the columns that moved its prediction.
 
-    ``shares`` are what each donor's value counts (they sum to 1; a regression may make some
-    negative), ``gaps`` the grey distance of each donor by column, the class among them (NaN where
-    the row has a hole or the column does not count), and ``effects`` what each column of the
-    regression added to the prediction, on the [0, 1] scale or as a probability of the level
-    that was filled in.
+    ``value`` is the fill, ``shares`` are what each donor's value counts (they sum to 1; a
+    regression may make some negative), ``gaps`` the grey distance of each donor by column, the
+    class among them (NaN where the row has a hole or the column does not count), and ``effects``
+    what each column of the regression added to the prediction, on the [0, 1] scale or as a
+    probability of the level that was filled in.
     """
 
+    value: float
     donors: Ints
     shares: Floats
     distances: Floats
@@ -34,12 +38,51 @@ class Contributions:
 def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
     """What the fill of a row of the donor table is made of."""
     (choice, predictor), table = fitted.model(target), fitted.donors.table
-    query = Queries.of(fitted.donors, np.array([row]))
-    values = table.values[:, target]
+    values, value, where = table.values[:, target], table.values[row, target], np.array([row])
+    query = without_own_y(fitted, where) if fitted.crosses else Queries.of(fitted.donors, where)
+    forecast = predict(fitted, target, query)
+    if fitted.crosses:
+        value = fitted.donors.fills(target, forecast)[0]
     if table.is_categorical[target]:
-        values = (values == choice.predict(predictor, query).most_probable()).astype(float)
+        values = (values == forecast.most_probable()).astype(float)
     shares, effects = np.zeros(table.n_rows), np.zeros(table.n_columns)
-    n_candidates = 0
+    for share, labeled in _as_of_classes(fitted, target, query):
+        of_donors, of_columns = _panel_weights(choice, predictor, labeled, values)
+        shares, effects = shares + share * of_donors, effects + share * of_columns
+    donors = np.flatnonzero(shares)
+    donors = donors[np.argsort(-np.abs(shares[donors]), kind="stable")]
+    columns = predictor.columns("soft")
+    gaps, weights = _gaps(predictor, choice.panel[0].relevance, query, donors)
+    return Contributions(
+        value=float(value),
+        donors=donors,
+        shares=shares[donors],
+        distances=np.nansum(gaps * weights, axis=1),
+        gaps=gaps,
+        columns=columns,
+        effects=effects[columns],
+    )
+
+
+def _as_of_classes(
+    fitted: FittedGrey, target: int, query: Queries
+) -> Iterator[tuple[float, Queries]]:
+    """A row as of each class with its share; the row itself where its class is known or none is."""
+    if not fitted.crosses or not fitted.donors.splits:
+        yield 1.0, query
+    elif fitted.donors.is_wide(target):
+        yield 1.0, query.with_labels(fitted.donors, query.shares.argmax(axis=1))
+    else:
+        places, shares, labeled = as_of_classes(fitted, query)
+        yield from ((shares[i], labeled.part([i])) for i in range(len(places)))
+
+
+def _panel_weights(
+    choice: PanelChoice, predictor: ColumnPredictor, query: Queries, values: Floats
+) -> tuple[Floats, Floats]:
+    """What each row counts in the mean of a panel, and what each column adds."""
+    table = predictor.donors.table
+    shares, effects, n_candidates = np.zeros(table.n_rows), np.zeros(table.n_columns), 0
     for candidate in choice.panel:
         donors, weights = _kernel_weights(predictor, candidate, query)
         if len(donors) == 0:
@@ -48,22 +91,11 @@ def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
         columns = predictor.columns(candidate.scope)
         terms = _regression_terms(predictor, candidate, query, donors, weights)
         np.add.at(shares, donors, weights + terms.sum(axis=1))
-        _, owners = fitted.donors.feature_map.places(columns)
+        _, owners = predictor.donors.feature_map.places(columns)
         np.add.at(effects, columns[owners], values[donors] @ terms)
     if n_candidates == 0:
         shares[predictor.donor_rows] = 1.0 / max(len(predictor.donor_rows), 1)
-    donors = np.flatnonzero(shares)
-    donors = donors[np.argsort(-np.abs(shares[donors]), kind="stable")]
-    columns = predictor.columns("soft")
-    gaps, weights = _gaps(predictor, choice.panel[0].relevance, query, donors)
-    return Contributions(
-        donors=donors,
-        shares=shares[donors] / max(n_candidates, 1),
-        distances=np.nansum(gaps * weights, axis=1),
-        gaps=gaps,
-        columns=columns,
-        effects=effects[columns] / max(n_candidates, 1),
-    )
+    return shares / max(n_candidates, 1), effects / max(n_candidates, 1)
 
 
 def _kernel_weights(

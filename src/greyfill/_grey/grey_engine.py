@@ -52,6 +52,7 @@ class GreySettings:
     n_jobs: int | None = None
     random_state: int | None = 0
     max_donors: int | None = None
+    crosses: bool = False
     time_budget: float | None = None
     report: Report = lambda message: None
     meter: Meter = field(default_factory=lambda: Meter(None))
@@ -62,6 +63,8 @@ class FittedGrey:
     """All that ``fit`` leaves, and nothing changes later.
 
     ``rows`` are the donors' row numbers in the training table, ``choices`` the panels by column.
+    ``crosses`` says that the donors' holes were filled without a look at y, and that training rows
+    are filled by `cross_fit`.
     """
 
     scaler: RangeScaler
@@ -74,6 +77,7 @@ class FittedGrey:
     n_cells: int
     n_jobs: int | None
     random_state: int | None
+    crosses: bool = False
     _models: dict[int, tuple[PanelChoice, ColumnPredictor]] = field(
         default_factory=dict, repr=False
     )
@@ -115,7 +119,7 @@ def fit_imputer(
     others = np.setdiff1d(np.arange(table.n_rows), fitted.rows)
     if len(others):
         y = response if labels is None else np.where(labels < 0, np.nan, labels)
-        known = None if y is None else y[others]
+        known = None if y is None or fitted.crosses else y[others]
         values[others] = fill_new_rows(fitted, table.rows(others), known)
     return values, fitted
 
@@ -154,41 +158,53 @@ def _run_passes(
     settings: GreySettings,
     clock: "Clock",
 ) -> tuple[FittedGrey, Relevance]:
-    """Fill the donors' holes until they stay; panels of the columns with holes are chosen."""
+    """Fill the donors' holes until they stay; panels of the columns with holes are chosen.
+
+    If no row may see its own y, plain passes without any y fill them, and it stays at that.
+    """
     scaler, rows, donors = _start(table, labels, response, settings)
     relevance, targets = Relevance(donors, settings.random_state), donors.targets
-    choices: dict[int, PanelChoice] = {}
-    history: list[float] = []
-    spreads: list[Spreads] = []
-    n, meter = settings.max_iter if targets else 0, settings.meter
-    is_large = table.n_rows > LARGE
-    choosing = min(1 if is_large else PLAIN_PASSES, settings.max_iter - 1)
-    for number in range(n):
-        if number < choosing:
-            panel = (COMMON_RIDGE,) if is_large or number == 0 else UNTUNED
-            choices = _untuned(donors, targets, panel)
-        elif number == choosing:
-            meter.begin("panels", len(targets), ahead=(n - number) * len(targets))
-            clock.reserve()
-            n_cells = dict.fromkeys(targets, settings.n_cells)
-            choices = _choose_panels(donors, relevance, n_cells, settings, clock, number)
-        meter.begin(f"pass {number + 1} of {n}", len(targets), (n - 1 - number) * len(targets))
+    p, meter, history = table.n_columns, settings.meter, list[float]()
+    crosses = settings.crosses and donors.table.n_columns > p
+    plain = _without_y(donors, p) if crosses else donors
+    n, is_large = settings.max_iter if targets else 0, table.n_rows > LARGE
+    choosing = min(1 if is_large else PLAIN_PASSES, max(n - 1, 0))
+
+    def fill(donors: DonorTable, choices: dict[int, PanelChoice]) -> list[Spreads]:
+        number = len(history) + 1
+        meter.begin(f"pass {number} of {n}", len(choices), (n - number) * len(targets))
         change, spreads = _one_pass(donors, choices, settings)
         history.append(change)
         clock.end_pass()
-        settings.report(f"pass {number + 1}: largest change {change:.2g}")
-        if change < settings.tol and number >= choosing:
-            break
-    donors = replace(donors, _is_open=False)
+        settings.report(f"pass {number}: largest change {change:.2g}")
+        return spreads
+
+    for number in range(choosing):
+        panel = (COMMON_RIDGE,) if is_large or number == 0 else UNTUNED
+        fill(plain, _untuned(plain, plain.targets, panel))
+    donors.table.values[:, :p] = plain.table.values[:, :p]
+    meter.begin("panels", len(targets), ahead=(n - choosing) * len(targets))
+    clock.reserve()
+    n_cells, spreads = dict.fromkeys(targets, settings.n_cells), list[Spreads]()
+    choices = _choose_panels(donors, relevance, n_cells, settings, clock, choosing)
+    filled = {j: choice for j, choice in choices.items() if j >= p or not crosses}
+    while filled and len(history) < n and (len(history) == choosing or history[-1] >= settings.tol):
+        spreads = fill(donors, filled)
     # Plain passes lead up to the panels; only a pass that repeats them can leave cells in place.
     is_repeated = len(history) - choosing > 1
-    converged = (history[-1] < settings.tol if is_repeated else None) if history else True
+    converged = (history[-1] < settings.tol if is_repeated else None) if targets else True
     fitted = FittedGrey(
-        scaler, donors, rows, choices, tuple(history), converged,
-        _joined(spreads, rows, table.n_columns),
-        settings.n_cells, settings.n_jobs, settings.random_state,
+        scaler, replace(donors, _is_open=False), rows, choices, tuple(history), converged,
+        joined_spreads(spreads, rows, p),
+        settings.n_cells, settings.n_jobs, settings.random_state, crosses,
     )  # fmt: skip
     return fitted, relevance
+
+
+def _without_y(donors: DonorTable, n_columns: int) -> DonorTable:
+    """A copy of the donors, to be filled as if there were no y."""
+    cells = donors.table.select(np.arange(donors.table.n_columns) < n_columns)
+    return _donor_table(cells, np.zeros_like(donors.labels), None, is_open=True)
 
 
 class Clock:
@@ -234,7 +250,7 @@ def _start(
     rows = rows[capped(of_rows, len(rows), settings.max_donors, settings.random_state)]
     scaled = scaler.scale(table.rows(rows))
     codes = np.zeros(len(rows), dtype=np.intp) if labels is None else labels[rows]
-    start, _ = ClassStart().fill(scaled, _splitting(codes))
+    start, _ = ClassStart().fill(scaled, 0 * codes if settings.crosses else _splitting(codes))
     start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known)), start)
     y = None if response is None else response[rows]
     return scaler, rows, _donor_table(scaled.with_values(start), codes, y, is_open=True)
@@ -287,7 +303,7 @@ def _one_pass(
     return largest, spreads
 
 
-def _joined(spreads: list[Spreads], donor_rows: Ints, n_columns: int) -> Spreads:
+def joined_spreads(spreads: list[Spreads], donor_rows: Ints, n_columns: int) -> Spreads:
     """Spreads of all columns of the training table, with its row numbers."""
     nothing = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
     joined = zip(nothing, *spreads, strict=True)
@@ -430,14 +446,20 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
 
 def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
+    rows, shares, labeled = as_of_classes(fitted, queries)
+    forecast = fitted.predict(target, labeled)
+    out = np.zeros((len(queries.values), forecast.outcomes.width))
+    np.add.at(out, rows, shares[:, np.newaxis] * forecast.predicted)
+    return Forecast(out, forecast.outcomes)
+
+
+def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Queries]:
+    """Each row as of every class that is not negligible: its place, the share, the query."""
     shares = _with_shares(fitted, queries).shares
     shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
     shares /= shares.sum(axis=1, keepdims=True)
     rows, labels = np.nonzero(shares)  # the classes of a row follow each other
-    forecast = fitted.predict(target, queries.part(rows).with_labels(fitted.donors, labels))
-    out = np.zeros((len(shares), forecast.outcomes.width))
-    np.add.at(out, rows, shares[rows, labels, np.newaxis] * forecast.predicted)
-    return Forecast(out, forecast.outcomes)
+    return rows, shares[rows, labels], queries.part(rows).with_labels(fitted.donors, labels)
 
 
 def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
@@ -449,13 +471,8 @@ def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
 
 def _of_most_probable_class(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of the most probable class alone: each class would list other levels."""
-    labels = most_probable_class(fitted, queries)
-    parts = []
-    for label in np.unique(labels).tolist():
-        rows = np.flatnonzero(labels == label)
-        labeled = queries.part(rows).with_labels(fitted.donors, label)
-        parts.append((rows, fitted.predict(target, labeled)))
-    return Forecast.joined(parts, len(labels))
+    labels = _with_shares(fitted, queries).shares.argmax(axis=1)
+    return fitted.predict(target, queries.with_labels(fitted.donors, labels))
 
 
 def posterior(fitted: FittedGrey, queries: Queries) -> Floats:

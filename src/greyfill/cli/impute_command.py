@@ -169,8 +169,8 @@ def impute(
 ) -> None:
     """Fill the holes of a table; observed cells keep every byte.
 
-    Rows with a label are filled with its help. Rows without one, and the rows of --test, are filled
-    without. The target itself is never imputed.
+    Labels teach how rows are filled; grey keeps a row's own from it (--labels), so that its fills
+    may teach a classifier. The rows of --test need none. The target itself is never imputed.
     """
     if job.chunked:
         fill_dataset(job, table, choice, printing)

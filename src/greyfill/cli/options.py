@@ -33,7 +33,7 @@ LARGE = 10_000
 """From so many rows on, a method that works in processes has more to do than to start them."""
 
 BY_ITSELF = ("auto", "cv", "masked")
-LABEL_USES = ("donors", "weights", "predictor", "none")
+LABEL_USES = ("cross", "own", "donors", "weights", "predictor", "none")
 """Not every method takes each of them; the registry has those that it does."""
 
 FILLERS = [REGISTRY[name] for name in FILE_METHODS]
@@ -80,7 +80,8 @@ ABOUT_METHODS = (
     "mice, missforest, mean do without."
 )
 ABOUT_LABELS = (
-    "What labels may do: donors (all), weights (only weigh columns; not in grey), predictor (one "
+    "What labels may do: cross (teach, but no row is filled by its own; grey, unless you choose), "
+    "own or donors (a row's own too), weights (only weigh columns; not in grey), predictor (one "
     "more column; mice), none."
 )
 ABOUT_TIME = "Tune about so long; what had no time is told. Else as long as it takes."

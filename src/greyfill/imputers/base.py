@@ -94,8 +94,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Learn from X and return it without holes, in the container it came in.
 
-        The rows are filled *with* the help of their own labels, where the method uses labels. So
-        the result differs from ``fit(X, y).transform(X)``, which never looks at labels.
+        What y may do is said by the parameter ``labels``, where there is one: `GreyImputer` fills
+        a row by what the labels of *other* rows teach, the neighbor methods by its own as well. So
+        the result differs from ``fit(X, y).transform(X)``, which treats the same rows as new ones.
         """
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")

@@ -180,7 +180,7 @@ class ConfidenceMixin(BaseImputer):
                 "so there is nothing to explain; cell_spreads_ lists the cells that were filled"
             )
         found = contributions(self._fitted, int(places[0]), inner)
-        return self._explanation(found, int(places[0]), row, j, inner, n_donors)
+        return self._explanation(found, row, j, inner, n_donors)
 
     def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
@@ -203,7 +203,7 @@ class ConfidenceMixin(BaseImputer):
         return {name: getattr(found, name) for name in ("rows", "distances", "values", "weights")}
 
     def _explanation(
-        self, found: Contributions, place: int, row: int, j: int, inner: int, n_donors: int
+        self, found: Contributions, row: int, j: int, inner: int, n_donors: int
     ) -> Explanation:
         kept, top = np.flatnonzero(self._kept), found.donors[:n_donors]
         fills = self._fitted.donors.table.values[:, inner]
@@ -214,7 +214,7 @@ class ConfidenceMixin(BaseImputer):
         return Explanation(
             row=row,
             column=field.name,
-            value=self._values(field, inner, fills[[place]])[0],
+            value=self._values(field, inner, np.array([found.value]))[0],
             rows=self._fitted.rows[top].tolist(),
             weights=found.shares[:n_donors].tolist(),
             others=float(found.shares[n_donors:].sum()),

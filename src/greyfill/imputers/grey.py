@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from greyfill._grey.cross_fit import fill_training_rows
 from greyfill._grey.grey_engine import GreySettings, fill_new_rows, fit_imputer
 from greyfill.checks import (
     check_choice,
@@ -24,7 +25,8 @@ from greyfill.progress import metered
 from greyfill.table import Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
 
-LABELS = ("donors", "none")
+LABELS = ("cross", "own", "donors", "none")
+"""What y may do; "donors" is an earlier name of "own"."""
 
 
 class GreyImputer(ConfidenceMixin):
@@ -48,20 +50,25 @@ class GreyImputer(ConfidenceMixin):
 
     Parameters
     ----------
-    labels : "donors" or "none", default="donors"
-        Whether classes, or a continuous y, help to fill: with "donors", ``fit_transform`` fills
-        rows with the help of their own label, and ``transform`` mixes the fills of the classes by
-        their probabilities. "none" never looks at y. Numbers count as continuous if they are
-        fractions, or if there are more than 20 of them with fewer than 10 rows each on average.
+    labels : "cross", "own" or "none", default="cross"
+        What classes, or a continuous y, may do. "cross": they teach weights, panels and class
+        probabilities, and no row sees its own: ``fit_transform`` fills a training row as
+        ``transform`` would a new one, by what all other rows tell. "own": a training row is filled
+        with the help of its own label too. These fills have the least error, but a classifier that
+        they teach trusts them too much. "none" never looks at y. "donors" is an earlier name of
+        "own". In all three, ``transform`` knows no label; it mixes the fills of the classes by
+        their probabilities. Numbers count as continuous if they are fractions, or if there are
+        more than 20 of them with fewer than 10 rows each on average.
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
     max_iter : int, default=3
-        The largest number of passes over the columns: two plain ones, then those with panels.
+        The largest number of passes over the columns: two plain ones, then those with panels. With
+        y and labels="cross" only the plain ones, without y, fill the donors.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
     max_donors : int, optional
         Learn from a seeded sample of at most so many rows of each class; all other rows are filled,
-        too, with the help of their label.
+        too, with the help of their label if labels="own".
     time_budget : float, optional
         Seconds that ``fit`` may take, about. Kinds of candidates are tried while there is time, the
         most promising first; ``selection_`` tells what was left out. The result depends on the
@@ -98,13 +105,14 @@ class GreyImputer(ConfidenceMixin):
         The columns with holes, and how much every other column counts for each of them.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: the root mean squared error on
-        left-out cells of the column on the [0, 1] scale, or one minus the probability of the level.
+        left-out cells of the column on the [0, 1] scale, joined with what the fills of the classes
+        differ where the class is not known, or one minus the probability of the level.
     log_loss_ : float
         Mean log loss, on left-out rows, of the class probabilities by which rows without a label
         are filled; NaN without classes.
     n_iter_, history_, converged_ : int, list of float, bool or None
         Number of passes, the largest change in each, and whether the last was below ``tol``; None
-        if none repeated the panels of another (``max_iter`` up to 3).
+        if none repeated the panels of another (``max_iter`` up to 3, or labels="cross").
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
     indicator_ : MissingIndicator or None
@@ -137,7 +145,7 @@ class GreyImputer(ConfidenceMixin):
     def __init__(
         self,
         *,
-        labels: str = "donors",
+        labels: str = "cross",
         n_cells: int = 250,
         max_iter: int = 3,
         tol: float = 1e-4,
@@ -192,6 +200,8 @@ class GreyImputer(ConfidenceMixin):
         with metered(type(self).__name__, *told, verbose=self.verbose) as meter:
             settings = replace(self._settings(), meter=meter)
             values, fitted = fit_imputer(table, labels, self._response, settings)
+            if fitted.crosses:
+                values, fitted = fill_training_rows(fitted, table, values, settings)
         self._fitted = fitted
         self.history_ = list(fitted.history)
         self.n_iter_ = max(len(self.history_), 1)
@@ -243,6 +253,7 @@ class GreyImputer(ConfidenceMixin):
             n_jobs=self.n_jobs,
             random_state=self._seed(),
             max_donors=self.max_donors,
+            crosses=self.labels == "cross",
             time_budget=self.time_budget,
             report=self._report,
         )

@@ -28,7 +28,7 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
 
 LABEL_USES: dict[Engine, tuple[str, ...]] = {
     "recipe": ("donors", "weights", "none"),
-    "grey": ("donors", "none"),
+    "grey": ("cross", "own", "donors", "none"),
     "chained": ("predictor", "none"),
 }
 """What labels may do in the methods of an engine that take ``--labels``."""

@@ -1,0 +1,94 @@
+"""Training rows filled as new rows are: no row sees its own y.
+
+A classifier that is taught by fills which know the label trusts them too much, since the fills of
+new rows know nothing. So the donors' holes are first filled without any y (`grey_engine`), panels
+are chosen with it, and here every training row is predicted as if it had come without its own: its
+class probabilities come from all rows but itself, by leave-one-out in closed form.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from greyfill._grey.donor_table import Queries
+from greyfill._grey.grey_engine import (
+    FittedGrey,
+    GreySettings,
+    as_of_classes,
+    joined_spreads,
+    predict,
+)
+from greyfill._grey.outcomes import Forecast
+from greyfill._grey.selection import BLOCK_ROWS
+from greyfill._neighbors.links import map_threads
+from greyfill._neighbors.new_rows import Spreads
+from greyfill.table import Floats, Ints, Table
+
+
+def fill_training_rows(
+    fitted: FittedGrey, table: Table, values: Floats, settings: GreySettings
+) -> tuple[Floats, FittedGrey]:
+    """The values of a training table with the donors' holes filled, and what ``fit`` leaves."""
+    holes = fitted.donors.table.missing[:, : fitted.n_columns]
+    incomplete = np.flatnonzero(holes.any(axis=1))
+    blocks = [incomplete[a : a + BLOCK_ROWS] for a in range(0, len(incomplete), BLOCK_ROWS)]
+    settings.meter.begin("training rows", len(blocks))
+
+    def fill(rows: Ints) -> tuple[Floats, list[Spreads]]:
+        queries, spreads = without_own_y(fitted, rows), []
+        filled = queries.values[:, : fitted.n_columns].copy()
+        for j in np.flatnonzero(holes[rows].any(axis=0)).tolist():
+            here = np.flatnonzero(holes[rows, j])
+            forecast, spread = _predict(fitted, j, queries.part(here))
+            filled[here, j] = fitted.donors.fills(j, forecast)
+            if j in fitted.choices:
+                spreads.append((rows[here], np.full(len(here), j), spread))
+        settings.meter.advance()
+        return filled, spreads
+
+    found = [fill(block) for block in blocks[:1]]  # alone: it makes what all of them need
+    found += map_threads(fill, blocks[1:], settings.n_jobs)
+    for block, (filled, _) in zip(blocks, found, strict=True):
+        rows = fitted.rows[block]
+        cells = table.rows(rows)
+        values[rows] = np.where(cells.missing, fitted.scaler.unscale(filled), cells.values)
+    spreads = [part for _, some in found for part in some]
+    return values, replace(fitted, spreads=joined_spreads(spreads, fitted.rows, fitted.n_columns))
+
+
+def without_own_y(fitted: FittedGrey, rows: Ints) -> Queries:
+    """Rows of the donor table as if they had no y, with what other rows tell of their class."""
+    donors = fitted.donors
+    queries = Queries.of(donors, rows).without(donors.y_column)
+    if not donors.splits:
+        return queries
+    choice, predictor = fitted.model(donors.y_column)
+    outcomes, found = predictor.predict(choice.panel, queries, leave_out=True)
+    there, n = ~np.isnan(found), len(predictor.donor_rows)
+    total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
+    own = outcomes.truth(queries.values[:, donors.y_column])
+    mean = (n * predictor.overall_mean(outcomes) - own) / max(n - 1, 1)
+    mean = np.where(count > 0, total / np.maximum(count, 1), mean)
+    return replace(queries, shares=outcomes.shares(mean, choice.sharpness))
+
+
+def _predict(fitted: FittedGrey, target: int, queries: Queries) -> tuple[Forecast, Floats]:
+    """Predictions of a column, and how far they may be off.
+
+    A number has the root mean square of the panel's residuals, joined with that of the gaps
+    between the classes' predictions: its variance within the classes and between them.
+    """
+    if fitted.donors.table.is_categorical[target]:
+        forecast = predict(fitted, target, queries)
+        return forecast, 1.0 - forecast.shares().max(axis=1)
+    residuals = fitted.model(target)[0].residuals
+    within = np.mean(residuals**2) if len(residuals) else np.nan
+    if not fitted.donors.splits:
+        forecast = predict(fitted, target, queries)
+        return forecast, np.full(len(queries.values), np.sqrt(within))
+    rows, shares, labeled = as_of_classes(fitted, queries)
+    found = fitted.predict(target, labeled)
+    mean, between = np.zeros((2, len(queries.values)))
+    np.add.at(mean, rows, shares * found.predicted[:, 0])
+    np.add.at(between, rows, shares * (found.predicted[:, 0] - mean[rows]) ** 2)
+    return Forecast(mean[:, np.newaxis], found.outcomes), np.sqrt(within + between)

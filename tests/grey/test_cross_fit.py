@@ -1,0 +1,161 @@
+"""No training row sees its own y: fills, spreads and explanations of ``labels="cross"``."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import greyfill
+from greyfill._grey.cross_fit import without_own_y
+from greyfill._grey.donor_table import Queries
+from greyfill._grey.grey_engine import FittedGrey, new_queries, posterior, predict
+from greyfill.table import Table
+
+
+def mixed_table(n_classes: int = 3, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
+    """Three numbers and a category that tell the class, with holes."""
+    rng = np.random.default_rng(7)
+    y = np.arange(n) % n_classes
+    X = rng.normal(size=(n, 4)) + 1.5 * y[:, np.newaxis]
+    X[:, 3] = (X[:, 3] > X[:, 3].mean()) + (X[:, 0] > 2)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    X[:3, 1:] = np.nan
+    X[4] = np.nan
+    return X, y
+
+
+def fitted_on(X: np.ndarray, y: Any, **params: Any) -> tuple[np.ndarray, FittedGrey]:
+    imputer = greyfill.GreyImputer(n_cells=30, categorical_features=[3], **params)
+    return imputer.fit_transform(X, y), imputer._fitted
+
+
+def with_donors(fitted: FittedGrey, **changed: Any) -> FittedGrey:
+    """The same panels, weights and features with other donors, and nothing computed before."""
+    fresh = {"_features": {}, "_levels": {}, "_ranges": {}}
+    donors = replace(fitted.donors, **changed, **fresh)
+    return replace(fitted, donors=donors, _models={})
+
+
+@pytest.mark.parametrize("response", [False, True])
+def test_a_training_row_is_filled_like_a_new_row_of_a_fit_without_it(response: bool) -> None:
+    X, y = mixed_table()
+    filled, fitted = fitted_on(X, y + 0.01 * np.arange(len(y)) if response else y)
+    table = fitted.donors.table
+    for place, row in enumerate(fitted.rows[:40]):
+        # The slow twin: the row is no donor of anything, y included, and comes as a new one.
+        lacking = table.missing | (np.arange(table.n_rows) == place)[:, np.newaxis]
+        others = with_donors(fitted, table=Table(table.values, lacking, table.columns))
+        cells = np.nan_to_num(X[[row]])
+        query = new_queries(others, Table(cells, np.isnan(X[[row]]), table.columns[:4]))
+        expected = query.values[:, :4].copy()
+        for j in np.flatnonzero(np.isnan(X[row])).tolist():
+            expected[:, j] = fitted.donors.fills(j, predict(others, j, query))
+        units = np.where(np.isnan(X[row]), fitted.scaler.unscale(expected)[0], X[row])
+        assert filled[row] == pytest.approx(units, abs=1e-6)
+
+
+def test_a_label_that_changes_leaves_the_fills_of_its_row() -> None:
+    X, y = mixed_table()
+    _, fitted = fitted_on(X, y)
+    table = fitted.donors.table
+    moved = 0.0
+    for place in np.flatnonzero(table.missing.any(axis=1))[:30].tolist():
+        values, labels = table.values.copy(), fitted.donors.labels.copy()
+        labels[place] = values[place, -1] = (labels[place] + 1) % 3
+        flipped = with_donors(fitted, table=table.with_values(values), labels=labels)
+        for j in np.flatnonzero(table.missing[place]).tolist():
+            own, other = (
+                predict(f, j, without_own_y(f, np.array([place]))).predicted
+                for f in (fitted, flipped)
+            )
+            assert own == pytest.approx(other, abs=1e-9)
+        # the same row as a new one meets itself among the donors, and its label with it
+        query = Queries.of(fitted.donors, np.array([place])).without(fitted.donors.y_column)
+        query = replace(query, own_rows=np.array([-1]))
+        moved = max(moved, np.abs(posterior(fitted, query) - posterior(flipped, query)).max())
+    assert moved > 0.1
+
+
+def accuracy_of_fills(X: np.ndarray, y: np.ndarray, labels: str) -> float:
+    """How well the nearest class mean of the others tells the class from the fills alone."""
+    filled = greyfill.GreyImputer(labels=labels, n_cells=40).fit_transform(X, y)
+    fills = np.where(np.isnan(X), filled, 0.0)
+    right = []
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        gaps = [np.sum((fills[i] - fills[others & (y == c)].mean(axis=0)) ** 2) for c in (0, 1)]
+        right.append(np.argmin(gaps) == y[i])
+    return float(np.mean(right))
+
+
+def test_fills_tell_no_label_that_the_columns_do_not_tell() -> None:
+    found: dict[str, list[float]] = {"own": [], "cross": [], "none": []}
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(150, 6)), rng.permutation(np.repeat([0, 1], 75))
+        X[rng.random(X.shape) < 0.4] = np.nan
+        for labels, accuracies in found.items():
+            accuracies.append(accuracy_of_fills(X, y, labels))
+    # 900 rows: the standard error of a share of one half is 0.017
+    assert np.mean(found["own"]) > 0.60
+    assert np.mean(found["cross"]) < 0.55
+    assert np.mean(found["none"]) < 0.55
+
+
+def test_the_name_of_earlier_versions_is_kept() -> None:
+    X, y = mixed_table()
+    imputer = greyfill.GreyImputer(labels="donors")
+    assert clone(imputer).get_params()["labels"] == "donors"
+    own, _ = fitted_on(X, y, labels="own")
+    assert np.array_equal(fitted_on(X, y, labels="donors")[0], own)
+    assert not np.array_equal(fitted_on(X, y)[0], own)
+    assert greyfill.GreyImputer().labels == "cross"
+
+
+@pytest.mark.parametrize("y", [None, np.zeros(90), np.full(90, np.nan)])
+def test_without_classes_there_is_nothing_to_cross(y: Any) -> None:
+    X, _ = mixed_table()
+    filled, fitted = fitted_on(X, y)
+    assert not fitted.crosses
+    assert np.array_equal(filled, fitted_on(X, None, labels="none")[0])
+
+
+@pytest.mark.parametrize("labels", ["cross", "own"])
+@pytest.mark.parametrize("response", [False, True])
+def test_an_explanation_gives_the_fill_that_is_shown(labels: str, response: bool) -> None:
+    X, y = mixed_table()
+    target = y + 0.01 * np.arange(len(y)) if response else y
+    imputer = greyfill.GreyImputer(labels=labels, n_cells=30, categorical_features=[3])
+    filled = imputer.fit_transform(X, target)
+    for row, column in np.argwhere(np.isnan(X))[:60].tolist():
+        shown = imputer.explain(row, column, n_donors=1_000)
+        assert shown.value == pytest.approx(filled[row, column])
+        assert sum(shown.weights) == pytest.approx(1.0)
+        if labels == "cross" and column < 3:
+            low, high = np.nanmin(X[:, column]), np.nanmax(X[:, column])
+            made = np.clip(np.dot(shown.weights, shown.values), low, high)
+            assert made == pytest.approx(filled[row, column], abs=1e-6)
+
+
+def test_a_class_that_is_not_known_widens_the_spread() -> None:
+    X, y = mixed_table()
+    imputer = greyfill.GreyImputer(n_cells=30, categorical_features=[3]).fit(X, y)
+    rows, columns, spreads = imputer.cell_spreads_
+    assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == [
+        tuple(cell) for cell in np.argwhere(np.isnan(X)).tolist()
+    ]
+    within = np.sqrt(np.mean(imputer._fitted.choices[0].residuals ** 2))
+    assert spreads[columns == 0].min() >= within
+    assert spreads[(rows == 4) & (columns == 0)] > 1.2 * within  # nothing tells its class
+
+
+def test_rows_that_are_no_donors_do_not_see_their_label() -> None:
+    X, y = mixed_table(2, 200)
+    X[150:] = np.nan
+    X[150:, 3] = 1.0  # all alike but for their label
+    filled, fitted = fitted_on(X, y, max_donors=20)
+    others = np.setdiff1d(np.arange(150, 200), fitted.rows)
+    assert len(others) > 20
+    assert np.ptp(filled[others], axis=0) == pytest.approx(np.zeros(4))
