@@ -25,7 +25,7 @@ OURS = {
 }
 """Name in the results → class of greyfill."""
 
-SETTINGS = {"GreyImputer": {"labels": "donors"}, "GreyImputer without y": {"labels": "none"}}
+SETTINGS = {"GreyImputer": {"labels": "own"}, "GreyImputer without y": {"labels": "none"}}
 """What is not left to the default."""
 
 

@@ -7,7 +7,7 @@ for.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -23,10 +23,11 @@ from greyfill._neighbors.links import (
     Search,
     find_links,
     map_threads,
+    places_among,
     searchable,
     spreads,
 )
-from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows
+from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows, fill_rows
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Report, digest
 from greyfill._neighbors.start import column_centers
@@ -51,6 +52,7 @@ class RecipeSettings:
     n_jobs: int | None = None
     random_state: int | None = 0
     max_donors: int | None = None
+    crosses: bool = False
     report: Report = field(default=_quiet)
 
 
@@ -93,7 +95,10 @@ def run_recipe(
         k_scores=scores,
         fallbacks=dict(work.fallbacks),
         spreads=(rows[at_rows], columns, spread),
+        crosses=settings.crosses,
     )
+    if settings.crosses:
+        return _crossed(fitted, table, settings.n_jobs)
     filled = scaler.unscale(work.values)
     return _with_other_rows(fitted, table, rows, filled, settings.n_jobs), fitted
 
@@ -150,6 +155,14 @@ def _with_other_rows(
         filled[rows] = values
         filled[other] = fill_new_rows(fitted, table.rows(other), n_jobs)
     return np.where(table.missing, filled, table.values)
+
+
+def _crossed(fitted: FittedRecipe, table: Table, n_jobs: int | None) -> tuple[Floats, FittedRecipe]:
+    """Fills of all rows by the rule for new rows: none sees its own label, or itself."""
+    spread, own = np.full(table.values.shape, np.nan), np.arange(table.n_rows)
+    values = fill_rows(fitted, table, places_among(fitted.rows, own), n_jobs, spread)
+    rows, columns = np.nonzero(~np.isnan(spread))
+    return values, replace(fitted, spreads=(rows, columns, spread[rows, columns]))
 
 
 class TrainingWork:

@@ -12,7 +12,9 @@ from greyfill._neighbors.links import (
     QueryRows,
     Search,
     SearchedTable,
+    places_among,
     searchable,
+    spreads,
 )
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Trace
@@ -34,6 +36,7 @@ class FittedRecipe(SearchedTable):
 
     ``donors`` is the scaled, filled training table; its mask tells which cells still count as
     holes in a distance. ``rows`` are the numbers of its rows in the table that was given.
+    ``crosses`` says that training rows were filled like new ones, none by its own label.
     """
 
     recipe: Recipe
@@ -51,6 +54,7 @@ class FittedRecipe(SearchedTable):
     k_scores: dict[int, float]
     fallbacks: dict[str, int]
     spreads: Spreads
+    crosses: bool = False
     _layouts: dict[int, DonorPool] = field(default_factory=dict, repr=False)
     _late_weights: dict[int, Floats] = field(default_factory=dict, repr=False)
 
@@ -86,25 +90,41 @@ class FittedRecipe(SearchedTable):
 
 def fill_new_rows(fitted: FittedRecipe, table: Table, n_jobs: int | None) -> Floats:
     """The values of a table without holes, in the units of the table."""
+    return fill_rows(fitted, table, np.full(table.n_rows, -1, dtype=np.intp), n_jobs)
+
+
+def fill_rows(
+    fitted: FittedRecipe, table: Table, own: Ints, n_jobs: int | None, spread: Floats | None = None
+) -> Floats:
+    """The same for rows that may be the donors ``own`` (−1: none) of others, not of themselves.
+
+    ``spread`` is told how much the donors of each hole disagree.
+    """
     scaled = fitted.scaler.scale(table)
     values = np.where(table.missing, fitted.centers, scaled.values)
     rows = np.flatnonzero(table.missing.any(axis=1))
-    if len(rows):
+    has_others = len(fitted.rows) > 1 or (own < 0).all()
+    if len(rows) and has_others and any(len(pool.givers) for pool in fitted.pools):
         part = table.rows(rows)
-        values[rows] = _fill_rows(fitted, values[rows], part.missing, part.unseen, n_jobs)
+        values[rows] = _fill_rows(fitted, values[rows], part, own[rows], n_jobs, spread, rows)
     return np.where(table.missing, fitted.scaler.unscale(values), table.values)
 
 
 def _fill_rows(
-    fitted: FittedRecipe, values: Floats, missing: Bools, unseen: Bools, n_jobs: int | None
+    fitted: FittedRecipe,
+    values: Floats,
+    table: Table,
+    own: Ints,
+    n_jobs: int | None,
+    spread: Floats | None,
+    numbers: Ints,
 ) -> Floats:
     """Fill incomplete rows; where fills count as values, again until each row is stable.
 
     An unseen category tells no donor from another, so the search treats it like a hole.
     """
-    if all(len(pool.givers) == 0 for pool in fitted.pools):
-        return values
-    posterior = _posterior(fitted, values, missing | unseen, n_jobs)
+    missing, unseen = table.missing, table.unseen
+    posterior = class_shares(fitted, values, missing | unseen, own, n_jobs)
     schedule, donors = fitted.recipe.schedule, fitted.donors
     active, values = np.arange(len(values)), values.copy()
     for _ in range(schedule.max_iter if fitted.recipe.distance.holes == "filled" else 1):
@@ -114,11 +134,15 @@ def _fill_rows(
             rows = np.flatnonzero(holes.any(axis=1) & searchable(hidden, weights))
             if len(rows) == 0:
                 continue
-            queries = QueryRows.new(rows, old[rows], hidden[rows])
+            queries = QueryRows(rows, old[rows], hidden[rows], own[active[rows]])
             shares = posterior[active[rows]]
-            links = _mixed_links(fitted, queries, holes[rows], weights, shares, n_jobs)
+            links = mixed_links(fitted, queries, holes[rows], weights, shares, n_jobs)
             fills = links.values(donors.values, donors.is_categorical, fitted.n_levels)
-            new[links.rows[links.slots], links.columns] = fills
+            cells = links.rows[links.slots]
+            new[cells, links.columns] = fills
+            if spread is not None:
+                found = spreads(links, donors.values, donors.is_categorical)
+                spread[numbers[active[cells]], links.columns] = found
         change = np.abs(new - old).max(axis=1, initial=0.0)
         values[active] = new
         # Also with tol 0 a row is done when a pass leaves it as it is.
@@ -135,7 +159,9 @@ def _class_pools(fitted: FittedRecipe) -> list[RowPool]:
     return [fitted.all_rows] if fitted.unlabeled == "all" else list(fitted.pools)
 
 
-def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int | None) -> Floats:
+def class_shares(
+    fitted: FittedRecipe, values: Floats, missing: Bools, own: Ints, n_jobs: int | None
+) -> Floats:
     """P(class | observed cells) of each row for each class pool, from its neighbors by 1/d²."""
     pools = _class_pools(fitted)
     if len(pools) == 1:
@@ -149,18 +175,21 @@ def _posterior(fitted: FittedRecipe, values: Floats, missing: Bools, n_jobs: int
     rows = np.flatnonzero(matched)
     if len(rows) == 0:
         return out
-    queries = QueryRows.new(rows, values[rows], missing[rows])
-    k = min(max(fitted.n_neighbors, POSTERIOR_NEIGHBORS), fitted.donors.n_rows)
+    queries = QueryRows(rows, values[rows], missing[rows], own[rows])
+    k = queries.available(fitted.rows, max(fitted.n_neighbors, POSTERIOR_NEIGHBORS))
     search = Search(fitted.layout(), queries, weights, k)
     found, distances = search.run(distance, n_jobs)
     share = np.where(missing[rows], 0.0, weights).sum(axis=1)
     closeness, _ = WeightedFill().weigh(distance.over_observed(distances, share))
     for place, pool in enumerate(pools):
         out[rows, place] = np.where(labels[found] == pool.label, closeness, 0.0).sum(axis=1)
-    return out
+        if len(pool.givers) == 1:  # who is the only donor of a class takes from the others
+            out[own == pool.givers[0], place] = 0.0
+    total = out.sum(axis=1, keepdims=True)
+    return np.where(own[:, np.newaxis] < 0, out, out / np.where(total > 0.0, total, 1.0))
 
 
-def _mixed_links(
+def mixed_links(
     fitted: FittedRecipe,
     queries: QueryRows,
     holes: Bools,
@@ -173,25 +202,24 @@ def _mixed_links(
 
     def of_class(pool: RowPool, share: Floats) -> Links:
         """Donors of one class for the rows that may belong to it; weightless ones for others."""
-        k, wanted = min(fitted.n_neighbors, len(pool.givers)), share > 0.0
-        asked = queries if wanted.all() else queries.only(wanted)
-        search = Search(fitted.layout(pool), asked, weights, k)
-        found, distances = search.run(fitted.recipe.distance, n_jobs)
-        numbers, votes = fitted.recipe.fill.weigh(distances)
-
-        def spread(values: Any, blank: float) -> Any:
-            if asked is queries:
-                return values
-            whole = np.full((len(wanted), k), blank, dtype=values.dtype)
-            whole[wanted] = values
-            return whole
-
-        return Links(
-            queries.rows, slots, columns, spread(pool.givers[found], 0), spread(distances, np.inf),
-            number_weights=spread(numbers, 0.0) * share[:, np.newaxis],
-            vote_weights=spread(votes / votes.sum(axis=1, keepdims=True), 0.0)
-            * share[:, np.newaxis],
-        )  # fmt: skip
+        shape = len(share), min(fitted.n_neighbors, len(pool.givers))
+        donors, distances = np.zeros(shape, dtype=np.intp), np.full(shape, np.inf)
+        numbers, votes = np.zeros((2, *shape))
+        own = places_among(pool.givers, queries.own_rows)
+        for is_donor in (False, True):  # a donor has one donor less than others
+            wanted = np.flatnonzero((share > 0.0) & ((own >= 0) == is_donor))
+            k = min(shape[1], len(pool.givers) - is_donor)
+            if len(wanted) == 0 or k == 0:
+                continue
+            asked = replace(queries.only(wanted), own_rows=own[wanted])
+            search = Search(fitted.layout(pool), asked, weights, k)
+            found, distances[wanted, :k] = search.run(fitted.recipe.distance, n_jobs)
+            donors[wanted, :k] = pool.givers[found]
+            mean, vote = fitted.recipe.fill.weigh(distances[wanted, :k])
+            part = share[wanted, np.newaxis]
+            numbers[wanted, :k] = mean * part
+            votes[wanted, :k] = vote / vote.sum(axis=1, keepdims=True) * part
+        return Links(queries.rows, slots, columns, donors, distances, numbers, votes)
 
     shared = zip(_class_pools(fitted), posterior.T, strict=True)
     pieces = [of_class(pool, share) for pool, share in shared if share.any()]

@@ -12,7 +12,7 @@ from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints, Table
 
-LABEL_USES = ("donors", "weights", "none")
+LABEL_USES = ("donors", "cross", "weights", "none")
 
 
 @runtime_checkable
@@ -136,12 +136,17 @@ class Recipe:
     @property
     def uses_labels(self) -> bool:
         """Whether any part needs the class labels."""
-        return self.weights.uses_labels or self.donors.uses_labels or self.start.uses_labels
+        return self.weights.uses_labels or self.splits_by_label
+
+    @property
+    def splits_by_label(self) -> bool:
+        """Whether a row's own label tells what fills it."""
+        return self.donors.uses_labels or self.start.uses_labels
 
     def restrict_labels(self, use: str) -> "Recipe":
         """The same method with labels for all, for the column weights only, or for nothing."""
         check_choice("labels", use, LABEL_USES)
-        if use == "donors":
+        if use in ("donors", "cross"):  # these differ in how the training rows are filled
             return self
         donors = AllRows() if self.donors.uses_labels else self.donors
         start = GlobalStart() if self.start.uses_labels else self.start

@@ -63,6 +63,10 @@ def check_imputer(imputer: Any) -> None:
             "only methods of the neighbor family, such as CGKNNImputer(), work on partitions, not "
             f"{imputer!r}"
         )
+    if imputer.labels == "cross":
+        raise InvalidParameterError(
+            'labels="cross" does not work on partitions; choose "donors", "weights" or "none"'
+        )
     imputer._settings()
     check_recipe(imputer._heeding_recipe())
 

@@ -36,11 +36,13 @@ class NeighborFamily(BaseImputer):
     n_neighbors : int, "auto", "cv" or "masked", default="auto"
         How many donors fill a hole. "cv": the k that classifies y best in ten folds, as in the
         paper. "masked": the k that best restores known cells which are hidden for the purpose.
-        "auto": "cv" when y has classes and labels="donors", else "masked". A pool with fewer rows
-        gives what it has.
-    labels : "donors", "weights" or "none", default="donors"
+        "auto": "cv" when y has classes and labels="donors" or "cross", else "masked". A pool with
+        fewer rows gives what it has.
+    labels : "donors", "cross", "weights" or "none", default="donors"
         What labels may do. "donors": all that the method does with them (donors and start fill
-        within the class, column weights). "weights": they only weigh the columns. "none": nothing.
+        within the class, column weights), as in the papers. "cross": the same, but in the end each
+        training row is filled like a new one, so that none sees its own label; then its fills may
+        teach a classifier. "weights": they only weigh the columns. "none": nothing.
     unlabeled : "soft" or "all", default="soft"
         How a row without a label is filled by a class-wise method. "soft": the fills of all
         classes, mixed by the row's class probabilities. "all": from donors of all classes.
@@ -237,7 +239,7 @@ class NeighborFamily(BaseImputer):
         check_choice("unlabeled", self.unlabeled, UNLABELED_RULES)
         if self.max_donors is not None:
             check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
-        if n_neighbors == "auto" and self.labels != "donors":
+        if n_neighbors == "auto" and self.labels not in ("donors", "cross"):
             n_neighbors = "masked"
         return RecipeSettings(
             n_neighbors=n_neighbors,
@@ -245,6 +247,7 @@ class NeighborFamily(BaseImputer):
             n_jobs=self.n_jobs,
             random_state=seed_of(self.random_state),
             max_donors=self.max_donors,
+            crosses=self.labels == "cross" and self._recipe().splits_by_label,
             report=self._report,
         )
 

@@ -27,7 +27,7 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
 """What the methods of an engine take on the command line."""
 
 LABEL_USES: dict[Engine, tuple[str, ...]] = {
-    "recipe": ("donors", "weights", "none"),
+    "recipe": ("donors", "cross", "weights", "none"),
     "grey": ("cross", "own", "donors", "none"),
     "chained": ("predictor", "none"),
 }
@@ -90,17 +90,17 @@ REGISTRY: dict[str, Method] = {
         Method(
             "cgknn", "CGKNNImputer", "recipe",
             "Grey neighbors of the same class, columns weighted by what they tell about it.",
-            "Choudhury and Kosorok 2020", class_uses=("donors", "weights"),
+            "Choudhury and Kosorok 2020", class_uses=("donors", "cross", "weights"),
         ),
         Method(
             "fwgknn", "FWGKNNImputer", "recipe",
             "The same, columns weighted anew by what they tell about each column with holes.",
-            "Pan et al. 2015", class_uses=("donors",),
+            "Pan et al. 2015", class_uses=("donors", "cross"),
         ),
         Method(
             "gknn", "GKNNImputer", "recipe",
             "Grey neighbors of the same class, all columns alike, plain mean and mode.",
-            "Zhang 2012", class_uses=("donors",),
+            "Zhang 2012", class_uses=("donors", "cross"),
         ),
         Method(
             "gbnn", "GBNNImputer", "recipe",
@@ -109,7 +109,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "miknn", "MIKNNImputer", "recipe",
             "Neighbors among all rows, columns weighted by what they tell about the class.",
-            "García-Laencina et al. 2009", class_uses=("donors", "weights"),
+            "García-Laencina et al. 2009", class_uses=("donors", "cross", "weights"),
         ),
         Method(
             "iknn", "IKNNImputer", "recipe",
