@@ -286,7 +286,7 @@ def _log_scale(ax: Axes, passes: Entry) -> None:
 
 
 def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
-    """The estimate over the shifts, its threshold and tipping point; the accuracy on the right.
+    """The estimate and its interval over the shifts, and where they tip; the accuracy on the right.
 
     Parameters
     ----------
@@ -311,8 +311,11 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     ax.axhline(source.threshold, color=QUIET, linewidth=0.8, linestyle="--")
     estimates = source.table["estimate"].to_list()
     ax.plot(deltas, estimates, color=OBSERVED, marker="o", markersize=3.5, linewidth=1.6)
-    if source.tipping_point is not None:
-        _mark_tipping_point(ax, source)
+    _mark_tipping_point(ax, source, "estimate", source.tipping_point)
+    if source.table["low"].null_count() == 0:
+        limits = source.table["low"].to_list(), source.table["high"].to_list()
+        ax.fill_between(deltas, *limits, color=OBSERVED, alpha=0.18, linewidth=0)
+        _mark_tipping_point(ax, source, "interval", source.interval_tipping_point)
     unit = "standard deviations" if source.level is None else f"log odds of {source.level}"
     where = "" if source.within is None else f", class {shorten(source.within, 16)}"
     ax.set_xlabel(f"shift δ of the imputed cells of {shorten(source.column, 24)}{where} ({unit})",
@@ -325,15 +328,17 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _mark_tipping_point(ax: Axes, source: Any) -> None:
+def _mark_tipping_point(ax: Axes, source: Any, what: str, delta: float | None) -> None:
     """A diamond, and words towards the middle on the side that the line leaves free."""
-    delta, deltas, estimates = source.tipping_point, source.table["delta"], source.table["estimate"]
+    if delta is None:
+        return
+    deltas, estimates = source.table["delta"], source.table["estimate"]
     rising, to_the_left = estimates[0] < estimates[-1], delta > (deltas[0] + deltas[-1]) / 2
-    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4)
-    offset = (-8 if to_the_left else 8, 8 if rising == to_the_left else -15)
-    side = "right" if to_the_left else "left"
-    note(ax, f"tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
-         ha=side, color=IMPUTED, zorder=5)  # fmt: skip
+    fill, line = ("full", 0) if what == "estimate" else ("none", 13)  # words one below the other
+    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4, fillstyle=fill)
+    offset = (-8 if to_the_left else 8, 8 + line if rising == to_the_left else -15 - line)
+    note(ax, f"{what} tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
+         ha="right" if to_the_left else "left", color=IMPUTED, zorder=5)  # fmt: skip
 
 
 def _draw_accuracy(ax: Axes, deltas: list[float], accuracy: list[float | None]) -> None:
