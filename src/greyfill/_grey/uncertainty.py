@@ -47,21 +47,27 @@ class HeldOutRows:
         observed = ~self.fitted.donors.table.missing[:, target] & (self.fold_of >= 0)
         return rng.permutation(np.flatnonzero(observed))[: self.fitted.n_cells]
 
+    def forecast(self, target: int, rows: Ints, missing: Bools) -> Forecast:
+        """Predictions of a column in some rows, if these also lack what ``missing`` marks."""
+        own = Queries.of(self.fitted.donors, rows).without(target)
+        no_rows = np.full(len(rows), -1, np.intp)
+        queries = replace(own, missing=own.missing | missing, own_rows=no_rows, _features={})
+        parts = []
+        for fold in np.unique(self.fold_of[rows]).tolist():
+            here = np.flatnonzero(self.fold_of[rows] == fold)
+            parts.append((here, predict(self._without(fold), target, queries.part(here))))
+        if not parts:
+            return predict(self.fitted, target, queries)
+        return Forecast.joined(parts, len(rows))
+
     def residuals(self, target: int, rows: Ints, missing: Bools) -> Floats:
         """Residuals of a column in some rows, if these also lack what ``missing`` marks.
 
         For numbers true minus predicted, for categories one minus the probability of the true
         level.
         """
-        donors, no_rows = self.fitted.donors, np.full(len(rows), -1, np.intp)
-        own = Queries.of(donors, rows).without(target)
-        queries = replace(own, missing=own.missing | missing, own_rows=no_rows, _features={})
-        out = np.empty(len(rows))
-        for fold in np.unique(self.fold_of[rows]).tolist():
-            here = self.fold_of[rows] == fold
-            found = predict(self._without(fold), target, queries.part(here))
-            out[here] = found.residuals(donors.table.values[rows[here], target])
-        return out
+        truth = self.fitted.donors.table.values[rows, target]
+        return self.forecast(target, rows, missing).residuals(truth)
 
     def _without(self, fold: int) -> FittedGrey:
         """The same panels, where the rows of a fold are no donors."""
@@ -72,8 +78,8 @@ class HeldOutRows:
             self._parts[fold] = replace(fitted, donors=donors, _models={})
         return self._parts[fold]
 
-    def like_holes(self, target: int, y_is_known: bool) -> Floats:
-        """Residuals of a column, in rows that lack what the rows with holes in it lack.
+    def like_holes(self, target: int, y_is_known: bool) -> tuple[Ints, Bools]:
+        """Rows to hold a column out of, and what each is to lack: what the rows with holes lack.
 
         ``y_is_known`` says whether the class, or the response, is given.
         """
@@ -90,7 +96,7 @@ class HeldOutRows:
         if table.n_columns > fitted.n_columns:
             missing = missing.copy()
             missing[:, -1] = not y_is_known
-        return self.residuals(target, cells, missing)
+        return cells, missing
 
 
 def similar_rows(missing: Bools, held: Bools, rng: np.random.Generator) -> Ints:
@@ -134,13 +140,48 @@ def ranges(fitted: FittedGrey, table: Table, y: Floats | None, level: float) -> 
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
         forecast = predict(fitted, j, queries.part(rows))
-        margin = _margins(held, j, y_is_known[rows], level)
-        if table.is_categorical[j]:
-            sets = _sets(forecast, margin, fitted.donors.levels(j))
-            yield CellRange(j, rows, np.zeros(0), np.zeros(0), sets)
-        else:
-            low, high = forecast.predicted[:, 0] - margin, forecast.predicted[:, 0] + margin
-            yield CellRange(j, rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
+        yield _range(held, j, rows, forecast, y_is_known[rows], level)
+
+
+def _range(
+    held: HeldOutRows, target: int, rows: Ints, forecast: Forecast, y_is_known: Bools, level: float
+) -> CellRange:
+    """The limits of some predictions of a column."""
+    margin = _margins(held, target, y_is_known, level)
+    if held.fitted.donors.table.is_categorical[target]:
+        sets = _sets(forecast, margin, held.fitted.donors.levels(target))
+        return CellRange(target, rows, np.zeros(0), np.zeros(0), sets)
+    low, high = forecast.predicted[:, 0] - margin, forecast.predicted[:, 0] + margin
+    return CellRange(target, rows, np.clip(low, 0, 1), np.clip(high, 0, 1), ())
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutCells(CellRange):
+    """Observed cells of a column that were held out: the truth, the prediction and its limits.
+
+    ``rows`` are rows of the donor table. Numbers are on its scale; of categories ``truth`` and
+    ``predicted`` are codes, and ``probabilities`` those of the true level (none for numbers).
+    """
+
+    truth: Floats
+    predicted: Floats
+    probabilities: Floats
+
+
+def overimpute(fitted: FittedGrey, target: int, level: float = 0.9) -> HeldOutCells:
+    """Held-out observed cells of a column, each predicted as the cell of a new row without y.
+
+    The rows lack what the rows with holes in the column lack. Empty where nothing was observed.
+    """
+    held, donors = HeldOutRows.of(fitted), fitted.donors
+    rows, missing = held.like_holes(target, y_is_known=donors.table.n_columns == fitted.n_columns)
+    forecast, truth = held.forecast(target, rows, missing), donors.table.values[rows, target]
+    found = _range(held, target, rows, forecast, np.zeros(len(rows), dtype=bool), level)
+    right = np.zeros(0)
+    if donors.table.is_categorical[target]:
+        right = 1.0 - forecast.residuals(truth)
+    parts = found.column, rows, found.low, found.high, found.sets
+    return HeldOutCells(*parts, truth, donors.fills(target, forecast), right)
 
 
 def _sets(forecast: Forecast, margin: Floats, all_levels: Ints) -> tuple[Ints, ...]:
@@ -172,7 +213,9 @@ def _margins(held: HeldOutRows, target: int, y_is_known: Bools, level: float) ->
     out = np.full(len(y_is_known), 0.0 if is_untuned else _margin(compared, level))
     for known in np.unique(y_is_known):
         here = y_is_known == known
-        out[here] = np.maximum(out[here], _margin(held.like_holes(target, bool(known)), level))
+        out[here] = np.maximum(
+            out[here], _margin(held.residuals(target, *held.like_holes(target, bool(known))), level)
+        )
     return out
 
 
