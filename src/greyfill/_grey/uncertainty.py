@@ -225,13 +225,17 @@ class HeldOutCells(CellRange):
     probabilities: Floats
 
 
-def overimpute(fitted: FittedGrey, target: int, level: float = 0.9) -> HeldOutCells:
-    """Held-out observed cells of a column, each predicted as the cell of a new row without y.
+def overimpute(
+    fitted: FittedGrey, target: int, level: float = 0.9, y_is_known: bool = False
+) -> HeldOutCells:
+    """Held-out observed cells of a column, each predicted as the cell of a new row.
 
-    The rows lack what the rows with holes in the column lack. Empty where nothing was observed.
+    The rows lack what the rows with holes in the column lack, and y unless ``y_is_known``. Empty
+    where nothing was observed.
     """
     held, donors = HeldOutRows.of(fitted), fitted.donors
-    found = Calibration.of(held, target, donors.table.n_columns == fitted.n_columns)
+    y_is_known = y_is_known or donors.table.n_columns == fitted.n_columns
+    found = Calibration.of(held, target, y_is_known)
     forecast, truth = found.forecast, donors.table.values[found.rows, target]
     margin = found.margins(found.queries, forecast.outcomes, level, leave_out=True)
     cells = _range(donors, target, found.rows, forecast, margin)

@@ -15,7 +15,6 @@ from sklearn.utils import get_tags
 
 from greyfill import frames
 from greyfill.checks import check_share, check_whole
-from greyfill.evaluation.comparison import as_html, as_text
 from greyfill.evaluation.estimate import (
     Estimate,
     interval_tipping_point,
@@ -45,7 +44,7 @@ from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Kind, Table
 from greyfill.targets import Meaning, Target, labels_of, read_target
-from greyfill.text import plural
+from greyfill.text import as_html, as_text, plural
 
 FilledFold = tuple[Bools, Ints, FilledColumn, FilledColumn]
 

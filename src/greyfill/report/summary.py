@@ -39,12 +39,13 @@ MAY_BE_NONE = frozenset(
         "columns.*.classes.*.imputed": ("mean", "sd"),
         "relevance": ("columns.*.weight", "columns.*.bits", "sample"),
         "k": ("chosen", "asked", "scores.*.error"),
-        "convergence": ("passes", "converged", "tol", "series.*.values.*"),
+        "convergence": ("passes", "converged", "moving", "tol", "series.*.values.*"),
+        "trust.columns.*": ("explained", "std_error", "error"),
         "uncertain.cells.*": ("uncertainty", "spread", "votes", "effects.*.effect"),
         "uncertain.cells.*.donors.*": ("distance", "weight"),
     }.items()
     for name in names
-) | {"selection.*.error", "uncertain.note", "settings.*", "little_test", "rows"}
+) | {"selection.*.error", "uncertain.note", "settings.*", "little_test", "rows", "trust"}
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
@@ -87,6 +88,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "created": _now().isoformat(timespec="seconds"),
         "method": type(imputer).__name__,
         "table": _table(evidence),
+        "trust": facts.trust(imputer, evidence.table.n_rows),
         "columns": [column_entry(evidence, j) for j in shown.tolist()],
         "patterns": patterns(evidence.table.missing, names),
         "map": missing_map(evidence.table.missing, names, shown),
@@ -235,10 +237,15 @@ def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
                 f"{listed(small)}. A method that looks within the class has fewer donors there "
                 "than asked for."
             )
-    if passes["converged"] is False:
+    if passes["moving"] is not None:
+        far = (
+            "by 5 % of the range of their column or more"
+            if passes["moving"] < 1
+            else ("between categories, or across the range of their column")
+        )
         yield (
-            f"The passes ended after {passes['passes']} without settling: some cells still move, "
-            "or swing between categories. Look at the passes below; a larger max_iter may help."
+            f"The passes ended after {passes['passes']} without settling: some cells still move "
+            f"{far}. Their value depends on where the passes ended."
         )
 
 
@@ -256,6 +263,17 @@ def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
             "The class labels helped to fill the training rows. Do not cross-validate a classifier "
             "on the filled table: its score would be too good. Put the imputer into the pipeline "
             "instead."
+        )
+    yield from _about_draws(imputer, summary)
+
+
+def _about_draws(imputer: Any, summary: Summary) -> Iterator[str]:
+    if hasattr(imputer, "draw") and summary["table"]["filled"]:
+        yield (
+            "Estimates from one filled table look surer than they are, and a fill that has seen "
+            "the labels strengthens what relates to them. For intervals and p-values, estimate on "
+            "several draws that know y and pool: fit(X, y).draw(X, 20, y) and greyfill.pool in "
+            "Python. Draws made without y weaken what relates to it."
         )
 
 
