@@ -95,7 +95,7 @@ class Console:
         self.show(table)
         rest = len(trust["columns"]) - MOST_TRUSTED
         if rest > 0:
-            self.say(f"… and {plural(rest, 'more column')} with better fills")
+            self.say(f"… and {plural(rest, 'more column')}")
 
     def show_written(self, name: str, what: str = "") -> None:
         """The last line about a file; what went to stdout needs none."""

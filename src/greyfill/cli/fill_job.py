@@ -70,7 +70,8 @@ class FilledSheet:
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
-        from greyfill.report.evidence import still_moving, trust
+        from greyfill.report.evidence import still_moving
+        from greyfill.report.held_out import trust
         from greyfill.text import fallbacks
 
         imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
@@ -88,7 +89,7 @@ class FilledSheet:
             "k_tried": len(getattr(imputer, "k_scores_", ())),
             "passes": getattr(imputer, "n_iter_", None),
             "stable": still_moving(imputer) is None and (stable or None),
-            "trust": trust(imputer, sheet.source.frame.height),
+            "trust": trust(imputer, filled, sheet.source.frame.height),
             "fallbacks": fallbacks(imputer),
             "seconds": round(self.seconds, 3),
             "notes": [*sheet.notes(), *self.warnings, *self._hurry()],

@@ -377,8 +377,8 @@ def distributions(
     >>> ax = distributions(imputer.report_, "x1")
     """
     columns = section(source, "columns")
-    entry = _named(columns, column) if column else max(columns, key=lambda c: c["filled"])
-    part = entry if group is None else _named(entry.get("classes", []), group)
+    entry = named_entry(columns, column) if column else max(columns, key=lambda c: c["filled"])
+    part = entry if group is None else named_entry(entry.get("classes", []), group)
     ax = axes_of(ax, 3.6, 1.7 if entry["edges"] else 0.7 + 0.3 * len(entry["bins"]))
     _panel(ax, entry, part)
     title = entry["name"] if group is None else group
@@ -432,7 +432,8 @@ def _letters(label: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in label)
 
 
-def _named(entries: list[Entry], name: str) -> Entry:
+def named_entry(entries: list[Entry], name: str) -> Entry:
+    """The column or class of this name."""
     for entry in entries:
         if entry["name"] == name:
             return entry
@@ -444,9 +445,14 @@ def _shares(side: Entry) -> Floats:
     return np.asarray(np.array(side["histogram"]) / max(side["count"], 1))
 
 
+def drawn_size(values: list[float]) -> float:
+    """What values are divided by to be drawn."""
+    largest = max(map(abs, values))
+    return 1.0 if DRAWN[0] < largest < DRAWN[1] or largest == 0 else largest
+
+
 def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
-    largest, unit = max(map(abs, entry["edges"])), entry["unit"]
-    size = 1.0 if DRAWN[0] < largest < DRAWN[1] else largest
+    size, unit = drawn_size(entry["edges"]), entry["unit"]
     edges = [edge / size for edge in entry["edges"]]
     ax.stairs(observed, edges, fill=True, color=OBSERVED, alpha=0.35)
     if imputed.any():
@@ -456,14 +462,19 @@ def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.xaxis.set_major_locator(MaxNLocator(4 if unit in ("number", "duration") else 2))
-    if unit == "datetime" and edges[-1] - edges[0] > LONG:
+    ax.xaxis.set_major_formatter(values_as(unit, size, edges[-1] - edges[0]))
+
+
+def values_as(unit: str, size: float, length: float) -> FuncFormatter:
+    """Ticks of an axis of such a length in values of a unit, each so many times what is drawn."""
+    if unit == "datetime" and length > LONG:
         unit = "date"
 
     def tick(value: float, _: int) -> str:
         is_large = unit == "number" and abs(value * size) >= 1e6
         return f"{value * size:.3g}" if is_large else value_in(value * size, unit)
 
-    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    return FuncFormatter(tick)
 
 
 def _bars(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:

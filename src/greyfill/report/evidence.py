@@ -212,25 +212,6 @@ def still_moving(imputer: Any) -> float | None:
     return float(moved) if moved > MATTERS else None
 
 
-def trust(imputer: Any, n_rows: int) -> dict[str, Any] | None:
-    """Sentences and figures about how far the fills of each column can be trusted."""
-    found = getattr(imputer, "trust_", None)
-    if found is None:
-        return None
-    columns = [
-        {
-            **row,
-            "column": clean(row["column"]),
-            **{
-                k: None if row[k] is None else tidy(row[k])
-                for k in ("explained", "std_error", "error")
-            },
-        }
-        for row in found.rows
-    ]
-    return {"sentences": found.sentences(n_rows), "columns": columns}
-
-
 def convergence(imputer: Any) -> dict[str, Any]:
     """Passes, and one or more series with a number for each pass."""
     history = getattr(imputer, "history_", [])

@@ -10,8 +10,10 @@ import numpy as np
 from greyfill.information import class_information
 from greyfill.missingness import little_test
 from greyfill.report import evidence as facts
+from greyfill.report import held_out
 from greyfill.report.column_summary import (
     column_entry,
+    is_identifier,
     missing_map,
     patterns,
     shown_value,
@@ -45,7 +47,15 @@ MAY_BE_NONE = frozenset(
         "uncertain.cells.*.donors.*": ("distance", "weight"),
     }.items()
     for name in names
-) | {"selection.*.error", "uncertain.note", "settings.*", "little_test", "rows", "trust"}
+) | {
+    "selection.*.error",
+    "overimputed.*.inside",
+    "uncertain.note",
+    "settings.*",
+    "little_test",
+    "rows",
+    "trust",
+}
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
@@ -79,6 +89,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     """
     evidence = read_evidence(imputer, X, filled, y)
     names, holes = evidence.names, evidence.table.missing.sum(axis=0)
+    counts = zip(imputer.schema_.names, evidence.imputed.sum(axis=0).tolist(), strict=True)
     shown = np.sort(np.argsort(-holes, kind="stable")[:MOST_COLUMNS])
     bits, sample = None, None
     if evidence.classes is not None:
@@ -88,7 +99,8 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "created": _now().isoformat(timespec="seconds"),
         "method": type(imputer).__name__,
         "table": _table(evidence),
-        "trust": facts.trust(imputer, evidence.table.n_rows),
+        "trust": held_out.trust(imputer, dict(counts), evidence.table.n_rows),
+        "overimputed": held_out.overimputed(imputer, _most_filled(evidence)),
         "columns": [column_entry(evidence, j) for j in shown.tolist()],
         "patterns": patterns(evidence.table.missing, names),
         "map": missing_map(evidence.table.missing, names, shown),
@@ -106,6 +118,13 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     summary["cautions"] = cautions(summary, evidence, imputer)
     summary["limits"] = list(left_out(summary))
     return summary
+
+
+def _most_filled(evidence: Evidence) -> list[int]:
+    """The columns with the most filled cells whose values may be shown."""
+    filled = evidence.imputed.sum(axis=0)
+    order = np.argsort(-filled, kind="stable")[: held_out.MOST_COLUMNS].tolist()
+    return [j for j in order if filled[j] and not is_identifier(evidence, j)]
 
 
 def _now() -> datetime:
@@ -298,3 +317,5 @@ def left_out(summary: Summary) -> Iterator[str]:
         yield f"The smaller ones of {count(table['n_classes'])} classes are taken together."
     if not summary["rows"]:
         yield "No row of the table is printed on this page."
+    if summary["overimputed"]:
+        yield "The plots of left-out cells show observed values of one column, without their rows."
