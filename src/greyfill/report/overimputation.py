@@ -29,6 +29,8 @@ from greyfill.report.held_out import overimputed
 from greyfill.text import shorten
 
 SIZE = (3.4, 2.7)
+LETTERS = 30
+"""Names of levels that fit beside each other."""
 
 
 def overimpute(source: Any, column: str | None = None, ax: Axes | None = None) -> Axes:
@@ -110,7 +112,9 @@ def _matrix(ax: Axes, entry: Entry) -> None:
             ax.text(place, row, str(n), ha="center", va="center", fontsize=FONT_SIZE - 1)
     name_rows(ax, entry["levels"], 14)
     ax.set_ylim(len(counts) - 0.5, -0.5)
-    names = [shorten(name, 40 // len(counts)) for name in entry["levels"]]
-    ax.set_xticks(range(len(counts)), labels=names, parse_math=False)
+    is_crowded = sum(min(len(name), 14) for name in entry["levels"]) > LETTERS
+    names = [shorten(name, 10 if is_crowded else 14) for name in entry["levels"]]
+    turn = 90 if is_crowded else 0
+    ax.set_xticks(range(len(counts)), labels=names, parse_math=False, rotation=turn)
     quiet_frame(ax)
     ax.tick_params(length=0, labelsize=FONT_SIZE - 1)

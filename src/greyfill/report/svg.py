@@ -70,7 +70,7 @@ def figures(summary: Summary, filled: list[dict[str, Any]]) -> dict[str, Any]:
             found["charts"].append((c["name"], Markup(svg)))
         found["overimputed"] = []
         for n, c in enumerate(summary.get("overimputed", ())):
-            cells = f"{plural(c['cells'], 'cell')}, {share(c['inside'])} within their limits"
+            cells = f"{plural(c['cells'], 'cell')}, limits of 90 % hold {share(c['inside'])}"
             drawn = overimpute(summary, c["name"])
             svg = to_svg(drawn, f"{TITLES['held out']} {c['name']}: {cells}", f"o{n}")
             found["overimputed"].append((c["name"], cells, Markup(svg)))
