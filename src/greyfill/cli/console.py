@@ -87,7 +87,7 @@ class Console:
         if not trust or not trust["columns"]:
             return
         for sentence in trust["sentences"]:
-            self.console.print(Text(sentence))
+            self.console.print(Text(sentence), soft_wrap=not self.in_terminal)
         table = grid("column", "fills", "explains", "usual error", "holes", words=2)
         for c in trust["columns"][:MOST_TRUSTED]:
             figures = explained_in(c["explained"]), error_in(c["error"], c["unit"])
