@@ -143,7 +143,7 @@ class Calibration:
         choice, predictor = held.fitted.model(target)
         spread, spreads = Spread.learn(predictor, rows, queries, sizes)
         scores = sizes * choice.optimism / spreads
-        scores[_is_beyond(truth, donors.seen_values(target))] = np.inf
+        scores[is_beyond(truth, donors.seen_values(target))] = np.inf
         return cls(rows, queries, forecast, spread, spreads, Scores.of(scores, donors.labels[rows]))
 
     def margins(
@@ -162,7 +162,7 @@ class Calibration:
         return np.minimum(quantiles * spreads, 1.0)[:, np.newaxis]
 
 
-def _is_beyond(truth: Floats, seen: Floats) -> Bools:
+def is_beyond(truth: Floats, seen: Floats) -> Bools:
     """Which values lie outside the range of all others: no limits within it can hold them."""
     is_least, is_most = seen == seen.min(initial=np.inf), seen == seen.max(initial=-np.inf)
     ends = [seen[ends][0] for ends in (is_least, is_most) if ends.sum() == 1]

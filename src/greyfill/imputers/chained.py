@@ -166,7 +166,7 @@ class MICEImputer(BaseImputer):
 
     @property
     def _needs_labels(self) -> bool:
-        return self.labels != "none"
+        return self.labels in ("predictor", "separate")
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep a copy of what restores the imputations."""
