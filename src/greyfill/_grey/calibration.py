@@ -1,10 +1,11 @@
 """How far predictions of a column miss: by class or level, and by what surrounds a row."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from greyfill._grey.candidates import ALL_DONORS, MEAN_OF_ALL, Candidate
+from greyfill._grey.candidates import ALL_DONORS, Candidate
 from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill.table import Floats, Ints
@@ -12,8 +13,14 @@ from greyfill.table import Floats, Ints
 ENOUGH = 30
 """Held-out cells of a class or level that need no others; fewer are joined by those of others."""
 
-NEIGHBORS, PENALTIES = (20, 40), (0.1, 1.0)
-"""Means of |residual| in neighborhoods, and regressions of it on the other columns."""
+PANEL = (
+    Candidate("equal", "soft", 20, "uniform", np.inf, "values"),
+    Candidate("equal", "soft", ALL_DONORS, "uniform", 0.1, "values"),
+)
+"""What predicts the local factor: the mean of neighbors, and a regression."""
+
+SHARES = np.array([0.0, 0.5, 1.0])
+"""How much of what is predicted is believed."""
 
 LEAST = 0.1
 """The least share of the usual spread that is predicted, and one by the largest."""
@@ -25,46 +32,47 @@ BLOCK_ROWS = 4_096
 class Spread:
     """The usual size of a residual of a column of numbers, as it depends on the other columns.
 
-    It is that of the class times a local factor, which is predicted as a column is, by ``panel``,
-    from held-out cells: donors whose target is the factor by which they missed.
+    It is that of the class times a local factor 1 + ``share`` · (f − 1). f is predicted as a column
+    is, from held-out cells: donors whose target is the factor by which they missed.
     """
 
     usual: Floats
     predictor: ColumnPredictor
-    panel: tuple[Candidate, ...]
+    share: float
 
     @classmethod
-    def learn(cls, like: ColumnPredictor, cells: Ints, queries: Queries, sizes: Floats) -> "Spread":
-        """The panel under which the sizes of left-out residuals are most probable.
+    def learn(
+        cls, like: ColumnPredictor, cells: Ints, queries: Queries, sizes: Floats
+    ) -> "tuple[Spread, Floats]":
+        """The share that fits the sizes of residuals best, and the spread of each of their cells.
 
         ``like`` predicts the column, ``queries`` are the rows of ``cells`` as they were held out.
-        The sizes are taken for exponential, so a spread s loses log s + |r| / s.
+        The sizes are taken for exponential, so a spread s loses log s + |r| / s. What a cell is
+        given comes from the other cells, by a share that one half of them chose for the other.
         """
         usual = _by_class(sizes, like.donors.labels[cells], like.donors.n_classes)
-        factors = sizes / _of_rows(usual, queries)
-        flat = cls(usual, _of_factors(like, cells, factors), (MEAN_OF_ALL,))
+        spreads = _of_rows(usual, queries)
+        flat = cls(usual, _of_factors(like, cells, sizes / spreads), 0.0)
         if len(cells) < ENOUGH:
-            return flat
-        panels = _panels(like)
-        tried = tuple(dict.fromkeys(one for panel in panels for one in panel))
-        found = dict(zip(tried, flat._factors(tried, queries, leave_out=True), strict=True))
-
-        def loss(panel: tuple[Candidate, ...]) -> float:
-            spread = _joined(np.stack([found[one] for one in panel]))
-            return float((np.log(spread) + factors / spread).mean())
-
-        return replace(flat, panel=min(panels, key=loss))
+            return flat, spreads
+        factors = flat._factors(queries, SHARES[:, np.newaxis], leave_out=True)
+        losses = np.log(factors) + sizes / spreads / factors
+        even = np.arange(len(cells)) % 2 == 0
+        best = [losses[:, half].mean(axis=1).argmin() for half in (even, ~even)]
+        chosen = np.where(even, factors[best[1]], factors[best[0]])
+        share = float(SHARES[losses.mean(axis=1).argmin()])
+        return replace(flat, share=share), spreads * chosen
 
     def of(self, queries: Queries, *, leave_out: bool = False) -> Floats:
         """The spread of each row, without its own residual if it is a held-out cell."""
         usual = _of_rows(self.usual, queries)
-        if self.panel == (MEAN_OF_ALL,):
-            return usual
-        return usual * _joined(self._factors(self.panel, queries, leave_out))
+        return usual * self._factors(queries, self.share, leave_out) if self.share else usual
 
-    def _factors(self, panel: tuple[Candidate, ...], queries: Queries, leave_out: bool) -> Floats:
-        _, found = self.predictor.predict(panel, queries, leave_out=leave_out)
-        return np.asarray(found[:, :, 0])
+    def _factors(self, queries: Queries, share: Any, leave_out: bool) -> Floats:
+        """Local factors, within reasonable limits."""
+        _, found = self.predictor.predict(PANEL, queries, leave_out=leave_out)
+        local = np.where(np.isnan(found), 1.0, found).mean(axis=0)[:, 0]
+        return np.asarray(np.clip(1.0 + share * (local - 1.0), LEAST, 1.0 / LEAST))
 
 
 def _by_class(sizes: Floats, labels: Ints, n_classes: int) -> Floats:
@@ -83,11 +91,6 @@ def _of_rows(usual: Floats, queries: Queries) -> Floats:
     return np.asarray(usual[queries.labels])
 
 
-def _joined(found: Floats) -> Floats:
-    """The mean of what several candidates predict, within reasonable limits."""
-    return np.clip(np.where(np.isnan(found), 1.0, found).mean(axis=0), LEAST, 1.0 / LEAST)
-
-
 def _of_factors(like: ColumnPredictor, cells: Ints, factors: Floats) -> ColumnPredictor:
     """What predicts factors of residuals from held-out cells, which are its only donors."""
     donors = like.donors
@@ -98,20 +101,6 @@ def _of_factors(like: ColumnPredictor, cells: Ints, factors: Floats) -> ColumnPr
         table.with_values(values), donors.labels[cells], donors.n_classes, donors.feature_map
     )
     return replace(like, donors=own, donor_rows=np.arange(len(cells)), multipliers=None, _made={})
-
-
-def _panels(like: ColumnPredictor) -> list[tuple[Candidate, ...]]:
-    """The usual spread; means of neighbors, regressions or both, alone and halfway to the usual."""
-    out: list[tuple[Candidate, ...]] = [(MEAN_OF_ALL,)]
-    for relevance in like.weights:
-        near = [Candidate(relevance, "soft", k, "uniform", np.inf, "values") for k in NEIGHBORS]
-        lines = [
-            Candidate(relevance, "soft", ALL_DONORS, "uniform", ridge, "values")
-            for ridge in PENALTIES
-        ]
-        some = [*((one,) for one in (*near, *lines)), (near[0], lines[0])]
-        out += [*some, *((MEAN_OF_ALL, *panel) for panel in some)]
-    return out
 
 
 @dataclass(frozen=True, eq=False)

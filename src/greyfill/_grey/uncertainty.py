@@ -110,13 +110,14 @@ class Calibration:
 
     ``queries`` are their rows, with places in ``rows`` as own rows. ``scores`` are |residual| /
     spread in groups of a class, or one minus the probability of the true level in groups of that
-    level; categories have no ``spread``.
+    level; categories have no ``spread``. ``spreads`` are those of the cells.
     """
 
     rows: Ints
     queries: Queries
     forecast: Forecast
     spread: Spread | None
+    spreads: Floats
     scores: Scores
 
     @classmethod
@@ -135,21 +136,20 @@ class Calibration:
         queries = held.queries(target, rows, missing)
         forecast, truth = held.forecast(target, rows, queries), donors.table.values[rows, target]
         queries = replace(queries, own_rows=np.arange(len(rows)))
-        sizes, spread, groups = np.abs(forecast.residuals(truth)), None, donors.labels[rows]
+        sizes = np.abs(forecast.residuals(truth))
         if donors.table.is_categorical[target]:
             groups = truth.astype(np.intp)
-        else:
-            spread = Spread.learn(held.fitted.model(target)[1], rows, queries, sizes)
-            sizes = sizes / spread.of(queries, leave_out=True)
-        return cls(rows, queries, forecast, spread, Scores.of(sizes, groups))
+            return cls(rows, queries, forecast, None, np.ones(len(rows)), Scores.of(sizes, groups))
+        choice, predictor = held.fitted.model(target)
+        spread, spreads = Spread.learn(predictor, rows, queries, sizes)
+        scores = sizes * choice.optimism / spreads
+        scores[is_beyond(truth, donors.seen_values(target))] = np.inf
+        return cls(rows, queries, forecast, spread, spreads, Scores.of(scores, donors.labels[rows]))
 
     def margins(
-        self, queries: Queries, outcomes: Outcomes, level: float, leave_out: bool = False
+        self, queries: Queries, outcomes: Outcomes, level: float, spreads: Floats | None = None
     ) -> Floats:
-        """How far the truth may lie from what is predicted of rows; by level for categories.
-
-        With ``leave_out`` the rows are the held-out cells themselves.
-        """
+        """How far the truth may lie from what is predicted of rows; by level for categories."""
         if self.spread is None:
             n_others = int(outcomes.n_others > 0)
             levels = np.pad(outcomes.levels, ((0, 0), (0, n_others)), constant_values=NO_LEVEL)
@@ -158,8 +158,15 @@ class Calibration:
             quantiles = self.scores.mixed(queries.shares, level)
         else:
             quantiles = self.scores.of_groups(queries.labels, level)
-        spreads = self.spread.of(queries, leave_out=leave_out)
+        spreads = self.spread.of(queries) if spreads is None else spreads
         return np.minimum(quantiles * spreads, 1.0)[:, np.newaxis]
+
+
+def is_beyond(truth: Floats, seen: Floats) -> Bools:
+    """Which values lie outside the range of all others: no limits within it can hold them."""
+    is_least, is_most = seen == seen.min(initial=np.inf), seen == seen.max(initial=-np.inf)
+    ends = [seen[ends][0] for ends in (is_least, is_most) if ends.sum() == 1]
+    return np.isin(truth, ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +244,7 @@ def overimpute(
     y_is_known = y_is_known or donors.table.n_columns == fitted.n_columns
     found = Calibration.of(held, target, y_is_known)
     forecast, truth = found.forecast, donors.table.values[found.rows, target]
-    margin = found.margins(found.queries, forecast.outcomes, level, leave_out=True)
+    margin = found.margins(found.queries, forecast.outcomes, level, found.spreads)
     cells = _range(donors, target, found.rows, forecast, margin)
     is_category = donors.table.is_categorical[target]
     right = 1.0 - forecast.residuals(truth) if is_category else np.zeros(0)
