@@ -3,7 +3,8 @@
     python benchmarks/accuracy/intervals.py --seeds 0,1 --store results.jsonl
 
 A number is covered if it lies within its limits, a category if its level is in the set. The
-widths of the limits are in shares of the column's true range; a set counts its levels.
+widths of the limits are in shares of the column's true range; a set counts its levels. At the end
+the means of each table are printed.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from greyfill.evaluation.protocols import prepare
 from greyfill.table import Kind
 
 METHOD, LEVEL = "GreyImputer", 0.9
+MEANS = ("all", "numbers", "categories", "width", "levels")
 
 
 def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, float]:
@@ -72,6 +74,18 @@ def run_all(options: argparse.Namespace) -> None:
         store.add(key | about | found)
         shown = {name: round(share, 3) for name, share in found.items()}
         print(key["table"], key["scenario"], key["seed"], shown, flush=True)
+    print_means(store, options)
+
+
+def print_means(store: Store, options: argparse.Namespace) -> None:
+    """The means of each table over its scenarios and seeds."""
+    wanted = list(keys("coverage", METHOD, options))
+    found = [row for row in store if any(row.items() >= key.items() for key in wanted)]
+    print("\ntable, cases:", *MEANS)
+    for table in options.tables:
+        rows = [row for row in found if row["table"] == table]
+        means = [_mean([row[name] for row in rows if not np.isnan(row[name])]) for name in MEANS]
+        print(f"{table}, {len(rows)}:", *(f"{mean:.3f}" for mean in means))
 
 
 if __name__ == "__main__":

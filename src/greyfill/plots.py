@@ -9,6 +9,7 @@ imputer; it draws on ``ax`` or on a figure of its own, and returns the axes. pyp
 ``k_curve``         the error of every k that was tried
 ``convergence``     the change in every pass
 ``distributions``   observed against imputed values of a column
+``overimpute``      held-out observed cells of a column against their fills
 ``sensitivity``     what moves when the imputed cells of a column are shifted
 ==================  ===========================================================
 
@@ -27,5 +28,14 @@ from greyfill.report.charts import (
     relevance,
     sensitivity,
 )
+from greyfill.report.overimputation import overimpute
 
-__all__ = ["convergence", "distributions", "k_curve", "missing_map", "relevance", "sensitivity"]
+__all__ = [
+    "convergence",
+    "distributions",
+    "k_curve",
+    "missing_map",
+    "overimpute",
+    "relevance",
+    "sensitivity",
+]

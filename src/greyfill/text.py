@@ -4,6 +4,7 @@ import math
 import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from html import escape
 from typing import Any
 
 MOST_CHARACTERS = 200
@@ -122,8 +123,21 @@ def error_in(value: float | None, unit: str) -> str:
 
     >>> error_in(2.0, "days"), error_in(2.0, "units of the column")
     ('2 days', '2')
+    >>> error_in(0.125, "share of wrong fills")
+    '12.5 % wrong'
     """
+    if value is not None and unit == "share of wrong fills":
+        return f"{share(value)} wrong"
     return f"{number(value)} {unit}" if unit in ("days", "seconds", "ranks") else number(value)
+
+
+def explained_in(value: float | None) -> str:
+    """A share of the spread that is explained; less than nothing is nothing.
+
+    >>> explained_in(0.624), explained_in(-0.1), explained_in(None)
+    ('62 %', '0 %', '–')
+    """
+    return "–" if value is None else f"{100 * max(value, 0.0):.0f} %"
 
 
 def span(seconds: float) -> str:
@@ -190,3 +204,29 @@ def fallbacks(imputer: Any) -> list[dict[str, Any]]:
             text = f"{plural(int(n), 'cell')} {words}."
             found.append({"rule": clean(rule), "cells": int(n), "text": text})
     return found
+
+
+def as_text(title: str, rows: list[list[str]], remarks: list[str]) -> str:
+    """Columns padded to equal width.
+
+    >>> print(as_text("two", [["method", "nrmse"], ["mean", "0.2"]], []))
+    two
+    method  nrmse
+    mean    0.2
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([title, *(line.rstrip() for line in padded), *remarks])
+
+
+def as_html(title: str, rows: list[list[str]], remarks: list[str]) -> str:
+    """A plain HTML table, all text escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
+    )
+    notes = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
+    return (
+        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{notes}"
+    )

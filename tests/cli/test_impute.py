@@ -3,6 +3,7 @@
 import errno
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -479,3 +480,38 @@ def test_what_tuning_had_no_time_for_is_told(greyfill, folder):
     assert "--time has no meaning for the method cgknn" in " ".join(refused.stderr.split())
     refused = greyfill("impute", "long.csv", "--time", "0", exit_code=2)
     assert "positive number of seconds" in " ".join(refused.stderr.split())
+
+
+@pytest.fixture
+def noisy(folder):
+    """Eleven columns of noise, a column that follows one of them, and holes in all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 12))
+    X[:, 11] = X[:, 0] + 0.1 * rng.normal(size=60)
+    holes = rng.random(X.shape) < 0.08
+    holes[:, 0] = False
+    names = [f"c{j}" for j in range(12)]
+    rows = [
+        ",".join("" if hole else f"{x:.3f}" for x, hole in zip(*cells, strict=True))
+        for cells in zip(X, holes, strict=True)
+    ]
+    (folder / "noisy.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    return "noisy.csv"
+
+
+def test_how_far_the_fills_can_be_trusted(greyfill, noisy):
+    done = greyfill("impute", noisy, "-o", "out.csv")
+    assert "treat them as guesses" in done.stderr
+    assert "The best fills are those of “c11”" in done.stderr
+    trust = done.stderr[done.stderr.index("explains") :]
+    assert trust.count("no better than a guess") == 8
+    assert "… and 3 more columns" in trust
+    assert done.stdout == ""
+    assert greyfill("impute", noisy, "-o", "out.csv", "-f", "--quiet").stderr == ""
+    told = json.loads(greyfill("impute", noisy, "-o", "out.csv", "-f", "--json").stdout)["trust"]
+    assert len(told["sentences"]) == 3
+    assert told["columns"][-1]["column"] == "c11"
+    assert told["columns"][-1]["word"] == "good"
+    other = greyfill("impute", noisy, "-o", "out.csv", "-f", "--method", "knni")
+    assert "trust" not in other.stderr
+    assert "explains" not in other.stderr

@@ -14,6 +14,26 @@ def test_numbers_in_json(greyfill, folder):
     # the hole is the only one of the class "well" (34, 29 and the fill): each sd moves a third
     slope = told["shifts"][2]["estimate"] - told["shifts"][1]["estimate"]
     assert abs(slope - told["shifts"][2]["amount"] / 3) < 1e-9
+    assert (told["draws"], told["interval_tipping_point"]) == (1, None)
+    assert "point estimate" in told["notes"][0]
+
+
+def test_draws_of_the_default_method(greyfill, folder):
+    about = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "--classifier", "none")
+    question = ("sensitivity", "table.csv", *about, "--column", "age", "--deltas=-1")
+    told = json.loads(greyfill(*question, "--draws", "3", "--json").stdout)
+    assert told["draws"] == 3
+    assert told["shifts"][0]["low"] < told["shifts"][0]["estimate"] < told["shifts"][0]["high"]
+    assert "interval of 3 draws" in greyfill(*question, "--draws", "3").stdout
+
+
+def test_a_continuous_target(greyfill, folder):
+    rows = "\n".join(f"{i % 5 or ''},{i % 5 + i / 7:.3f}" for i in range(40))
+    (folder / "dose.csv").write_text(f"dose,pressure\n{rows}\n")
+    question = ("sensitivity", "dose.csv", "--target", "pressure", "--column", "dose")
+    done = greyfill(*question, "--draws", "3", "--deltas=1")
+    assert "estimate = slope of y on dose" in done.stdout
+    assert "accuracy" not in done.stdout
 
 
 def test_a_table_and_a_picture(greyfill, folder, listing):
@@ -26,6 +46,7 @@ def test_a_table_and_a_picture(greyfill, folder, listing):
 
 def test_what_is_refused_before_the_work(fails, folder):
     assert "did you mean" in fails(*QUESTION, "--column", "agee").lower()
+    assert "--draws" in fails(*QUESTION, "--column", "age", "--draws", "0")
     assert "--deltas" in fails(*QUESTION, "--column", "age", "--deltas", "one")
     assert ".png" in fails(*QUESTION, "--column", "age", "--plot", "tips.txt")
     (folder / "tips.png").write_bytes(b"old")

@@ -6,17 +6,12 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from greyfill import CGKNNImputer, GreyImputer, plots, sensitivity
+from greyfill import CGKNNImputer, GreyImputer, MICEImputer, plots, pool, sensitivity
 from greyfill.datasets import load, make_gaussian_classes
 from greyfill.evaluation import honest_protocol
-from greyfill.evaluation.sensitivity import (
-    FilledColumn,
-    LevelShift,
-    NumberShift,
-    find_level,
-    tipping_point,
-    votes_of,
-)
+from greyfill.evaluation.estimate import interval_tipping_point, tipping_point
+from greyfill.evaluation.sensitivity import find_level
+from greyfill.evaluation.shift import FilledColumn, Shift, draw_scores, vote_scores, votes_of
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 NAN = np.nan
@@ -88,21 +83,18 @@ def test_ordered_levels_stay_levels() -> None:
     assert seen == ["S", "M", "L"]
 
 
-def filled_levels(fills: list[float], trust: list[float], donors: int) -> FilledColumn:
-    n = len(fills)
-    return FilledColumn(
-        values=np.array(fills)[:, np.newaxis],
-        holes=np.ones(n, dtype=bool),
-        labels=np.full(n, -1, dtype=np.intp),
-        trust=np.array(trust),
-        donors=donors,
-    )
+def filled_levels(
+    fills: list[float], trust: list[float], donors: int, usual: list[float]
+) -> FilledColumn:
+    n, values = len(fills), np.array(fills)
+    scores = vote_scores(values, np.array(trust), donors, np.tile(usual, (n, 1)))
+    return FilledColumn(values[:, np.newaxis], np.ones(n, dtype=bool), scores)
 
 
 def test_odds_by_hand() -> None:
     """Fill 0 with 3 of 4 votes, both levels usual: shares (3 + ½)/5 and (1 + ½)/5, odds 7 to 3."""
-    shift = LevelShift(column=0, level=1, by_class=np.array([[0.5, 0.5]]))
-    filled = filled_levels([0.0], [0.75], donors=4)
+    shift = Shift(column=0, level=1)
+    filled = filled_levels([0.0], [0.75], 4, [0.5, 0.5])
     flip = np.log(7 / 3)
     assert shift.apply(filled, flip - 0.01)[0, 0] == 0.0
     assert shift.apply(filled, flip + 0.01)[0, 0] == 1.0
@@ -111,24 +103,43 @@ def test_odds_by_hand() -> None:
 
 def test_a_sure_fill_gives_way_to_a_strong_shift() -> None:
     """One donor that is sure, a level seen in a tenth of the cells: shares 0.95 and 0.05."""
-    shift = LevelShift(column=0, level=1, by_class=np.array([[0.9, 0.1]]))
-    filled = filled_levels([0.0], [1.0], donors=1)
+    shift, filled = Shift(column=0, level=1), filled_levels([0.0], [1.0], 1, [0.9, 0.1])
     assert shift.apply(filled, np.log(18.9))[0, 0] == 0.0
     assert shift.apply(filled, np.log(19.1))[0, 0] == 1.0
 
 
 def test_a_shift_of_one_level_leaves_the_order_of_the_others() -> None:
     """Away from level 0 a cell goes to what is more usual: level 2."""
-    shift = LevelShift(column=0, level=0, by_class=np.array([[0.2, 0.2, 0.6]]))
-    filled = filled_levels([0.0, 1.0], [0.6, 0.9], donors=5)
+    shift = Shift(column=0, level=0)
+    filled = filled_levels([0.0, 1.0], [0.6, 0.9], 5, [0.2, 0.2, 0.6])
     assert shift.apply(filled, -9.0)[:, 0].tolist() == [2.0, 1.0]
     assert shift.apply(filled, 9.0)[:, 0].tolist() == [0.0, 0.0]
 
 
+def test_drawn_levels_are_drawn_by_the_moved_odds() -> None:
+    """A cell whose draws are 1 in a fifth: odds × 4 make it a half, × ¼ a seventeenth."""
+    n_draws, n_cells = 50, 400
+    draws = np.repeat((np.arange(n_draws) < 10).astype(float), n_cells).reshape(n_draws, n_cells)
+    scores = draw_scores(draws, np.tile([0.8, 0.2], (n_cells, 1)), np.random.default_rng(0))
+    everywhere, shift = np.ones(n_cells, dtype=bool), Shift(column=0, level=1)
+
+    def moved(delta: float) -> np.ndarray:
+        columns = [
+            FilledColumn(cells[:, np.newaxis], everywhere, own)
+            for cells, own in zip(draws, scores, strict=True)
+        ]
+        return np.array([shift.apply(column, delta)[:, 0] for column in columns])
+
+    assert (moved(0.0) == draws).all()
+    assert moved(np.log(4.0)).mean() == pytest.approx(1 / 2, abs=0.01)
+    assert moved(-np.log(4.0)).mean() == pytest.approx(1 / 17, abs=0.005)
+    assert (moved(1.0) >= moved(0.5)).all()
+
+
 def test_a_shift_of_nothing_changes_nothing() -> None:
     """Even where the class as a whole speaks against the fill."""
-    shift = LevelShift(column=0, level=1, by_class=np.array([[0.01, 0.99]]))
-    assert shift.apply(filled_levels([0.0], [0.51], donors=2), 0.0)[0, 0] == 0.0
+    filled = filled_levels([0.0], [0.51], 2, [0.01, 0.99])
+    assert Shift(column=0, level=1).apply(filled, 0.0)[0, 0] == 0.0
     votes = load("votes")
     column = "water-project-cost-sharing"
     imputer = CGKNNImputer(5)
@@ -173,7 +184,8 @@ def test_predicted_probabilities_are_the_odds() -> None:
     imputer = GreyImputer(categorical_features=[0, 1])
     trust = votes_of(imputer.fit(X), 80, 1)[0][0]
     flip = np.log(trust / (1 - trust))
-    found = sensitivity(imputer, X, None, 1, [flip - 0.1, flip + 0.1], level=1.0)
+    shifts = [flip - 0.1, flip + 0.1]
+    found = sensitivity(imputer, X, None, 1, shifts, level=1.0, n_draws=1)
     assert 0.6 < trust < 0.95
     assert found.table["imputed"].to_list() == [0.0, 0.0, 1.0]
 
@@ -202,8 +214,8 @@ def test_a_shift_within_a_class_leaves_test_rows_alone() -> None:
 def test_number_shift_moves_imputed_cells_only() -> None:
     values = np.array([[1.0, 5.0], [2.0, 6.0]])
     holes = np.array([True, False])
-    filled = FilledColumn(values, holes, np.array([0, 0]), np.ones(1), 1)
-    moved = NumberShift(column=0, unit=2.0).apply(filled, 1.5)
+    filled = FilledColumn(values, holes, np.zeros((1, 0)))
+    moved = Shift(column=0, unit=2.0).apply(filled, 1.5)
     assert moved.tolist() == [[4.0, 5.0], [2.0, 6.0]]
     assert values.tolist() == [[1.0, 5.0], [2.0, 6.0]]
 
@@ -224,6 +236,104 @@ def test_tipping_points(estimates: list[float], expected: float | None) -> None:
     assert found == expected if expected is None else abs(found) == pytest.approx(abs(expected))
 
 
+def drawn_table() -> tuple[np.ndarray, np.ndarray]:
+    """Two classes a standard deviation apart, a third of the first column missing."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 3)) + y[:, np.newaxis]
+    X[rng.random(120) < 0.33, 0] = NAN
+    return X, y
+
+
+def test_the_interval_is_that_of_pooled_draws_and_tips_first() -> None:
+    X, y = drawn_table()
+    found = sensitivity(
+        GreyImputer(), X, y, 0, [-1, -0.5, 0.7], within=1, n_draws=8, confidence=0.9,
+        classifier=None,
+    )  # fmt: skip
+    holes, unit = np.isnan(X[:, 0]) & (y == 1), np.nanstd(X[:, 0], ddof=1)
+    estimates, variances = [], []
+    for filled in GreyImputer().fit(X, y).draw(X, 8, y):
+        filled[holes, 0] += 0.7 * unit
+        well, ill = filled[y == 0, 0], filled[y == 1, 0]
+        estimates.append(ill.mean() - well.mean())
+        variances.append(ill.var(ddof=1) / len(ill) + well.var(ddof=1) / len(well))
+    pooled = pool(estimates, variances, df_complete=118)
+    last = found.table.row(-1, named=True)
+    assert last["estimate"] == pytest.approx(pooled.estimate)
+    assert (last["low"], last["high"]) == pytest.approx(pooled.interval(0.9))
+    assert found.n_draws == 8
+    assert found.tipping_point is None
+    assert -1 < found.interval_tipping_point < 0
+    assert "90 % interval of 8 draws reaches 0 at a shift of -0." in found.verdict
+    assert "The estimate crosses 0 at no shift from -1 to 0.7." in found.verdict
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("estimates", "half", "threshold", "expected"),
+    [
+        ([5.0, 3.0, 1.0], 2.0, 0.0, 0.5),
+        ([-5.0, -3.0, -1.0], 2.0, 0.0, 0.5),  # from below it is the upper limit that arrives
+        ([1.0, 3.0, 5.0], 2.0, 0.0, -0.5),
+        ([5.0, 3.0, 2.5], 2.0, 0.0, None),
+        ([5.0, 1.0, -2.0], 2.0, 0.0, 0.0),
+    ],
+)
+def test_where_an_interval_tips(
+    estimates: list[float], half: float, threshold: float, expected: float | None
+) -> None:
+    figures = np.array(estimates)
+    limits = {"delta": [-1.0, 0.0, 1.0], "low": figures - half, "high": figures + half}
+    assert interval_tipping_point(pl.DataFrame(limits), threshold) == expected
+
+
+def test_chained_draws_are_pooled_and_single_fills_say_what_they_are() -> None:
+    X, y = drawn_table()
+    chained = sensitivity(MICEImputer(n_iter=2), X, y, 0, [1], n_draws=4, classifier=None)
+    assert chained.n_draws == 4
+    assert chained.table["low"].null_count() == 0
+    assert "without a look at y" in chained.notes[0]
+    told = MICEImputer(n_iter=2, labels="predictor")
+    assert sensitivity(told, X, y, 0, [1], n_draws=4, classifier=None).notes == ()
+    once = sensitivity("class_mean", X, y, 0, [-5, 5], classifier=None)
+    assert (once.n_draws, once.interval_tipping_point) == (1, None)
+    assert once.table["low"].null_count() == 3
+    assert "point estimate" in once.notes[0]
+    assert "low" not in once.overview()[1][0]
+
+
+def test_the_slope_of_a_continuous_y() -> None:
+    """Fills 2 of the column's mean: x = 1, 2, 3, 2 and y = 1.5, 2.5, 3.5, 6 have the slope 1."""
+    X, y = np.array([[1.0], [2.0], [3.0], [NAN]]), np.array([1.5, 2.5, 3.5, 6.0])
+    found = sensitivity("mean", X, y, 0, [1])
+    assert found.target == "slope of y on x0"
+    # sd 1: x = 1, 2, 3, 3 with mean 2.25; Sxy = 4.625, Sxx = 2.75
+    assert found.table["estimate"].to_list() == pytest.approx([1.0, 4.625 / 2.75])
+    assert found.table["accuracy"].null_count() == 2
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    cells, response = np.column_stack([x, rng.normal(size=80)]), x + rng.normal(size=80)
+    cells[:20, 0] = NAN
+    drawn = sensitivity(GreyImputer(), cells, response, 0, [1], n_draws=5)
+    zero = drawn.table.row(0, named=True)
+    assert zero["low"] < 1.0 < zero["high"]
+    assert zero["low"] > 0.3
+
+
+def test_an_estimate_with_a_variance_has_an_interval() -> None:
+    X, y = drawn_table()
+    about = {"deltas": [1], "n_draws": 3, "classifier": None}
+    bare = sensitivity(GreyImputer(), X, y, 0, estimate=lambda X, y: X[:, 0].mean(), **about)
+    assert bare.table["low"].null_count() == 2
+    both = sensitivity(
+        GreyImputer(), X, y, 0, estimate=lambda X, y: (X[:, 0].mean(), 0.01), **about
+    )
+    assert both.table["estimate"].to_list() == bare.table["estimate"].to_list()
+    width = (both.table["high"] - both.table["low"]).to_numpy()
+    assert (width > 2 * 1.96 * 0.1).all()
+
+
 def test_it_reads_and_draws() -> None:
     found = sensitivity("class_mean", NUMBERS, CLASSES, 0, [-9, 9], within="a", n_splits=2)
     assert "(class a)" in repr(found)
@@ -233,9 +343,17 @@ def test_it_reads_and_draws() -> None:
     assert found.plot(ax) is ax
     blue = next(line for line in ax.lines if len(line.get_xdata()) == 3)
     assert blue.get_ydata() == pytest.approx(found.table["estimate"].to_list())
-    assert "tips at δ" in ax.texts[0].get_text()
+    assert "estimate tips at δ" in ax.texts[0].get_text()
+    X, y = drawn_table()
+    drawn = sensitivity(GreyImputer(), X, y, 0, [-2, 2], within=1, n_draws=4, classifier=None)
+    axes = drawn.plot()
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(drawn.table["high"].max())
+    assert [text.get_text().split(" at")[0] for text in axes.texts] == [
+        "estimate tips", "interval tips",
+    ]  # fmt: skip
     quiet = sensitivity("class_mean", NUMBERS, CLASSES, 0, [0.1], classifier=None)
-    assert "No shift from 0 to 0.1" in repr(quiet)
+    assert "crosses 0 at no shift from 0 to 0.1." in repr(quiet)
     assert not quiet.plot().texts
 
 
@@ -265,7 +383,13 @@ def test_which_level() -> None:
         ({"deltas": "abc"}, InvalidParameterError, "finite"),
         ({"within": "c"}, InvalidParameterError, "no class 'c'"),
         ({"classifier": "oracle"}, InvalidParameterError, "oracle"),
-        ({"y": np.linspace(0.5, 4.1, 8)}, InvalidDataError, "continuous"),
+        (
+            {"y": np.linspace(0.5, 4.1, 8), "imputer": "mean", "within": 1},
+            InvalidParameterError,
+            "continuous",
+        ),
+        ({"n_draws": 0}, InvalidParameterError, "n_draws"),
+        ({"confidence": 95}, InvalidParameterError, "confidence"),
         ({"y": ["a"]}, InvalidDataError, "8 rows"),
     ],
 )

@@ -47,7 +47,7 @@ def tiny() -> tuple[Any, Any, Any, Any]:
 
 
 @cache
-def nasty_report(n_rows: int = 120, raw_rows: int = 4) -> Report:
+def nasty_report(n_rows: int = 120, raw_rows: int = 4, is_tuned: bool = False) -> Report:
     """A report whose every name and value is an attack or an oddity."""
     rng = np.random.default_rng(0)
     y = rng.choice(["<script>alert('y')</script>", '"><img src=x onerror=alert(6)>'], n_rows)
@@ -63,11 +63,11 @@ def nasty_report(n_rows: int = 120, raw_rows: int = 4) -> Report:
     sizes = pd.CategoricalDtype(["S", "M", "L"], ordered=True)
     X["size"] = pd.Series(rng.choice(["S", "M", "L"], n_rows), dtype=sizes)
     X = X.mask(rng.random(X.shape) < 0.15)
-    imputer = greyfill.FWGKNNImputer(5, max_iter=5)
+    imputer = greyfill.GreyImputer() if is_tuned else greyfill.FWGKNNImputer(5, max_iter=5)
     return make_report(imputer, X, imputer.fit_transform(X, y), y, raw_rows=raw_rows)
 
 
 @cache
-def nasty_page() -> str:
+def nasty_page(is_tuned: bool = True) -> str:
     """The page of `nasty_report`."""
-    return nasty_report().render("html")
+    return nasty_report(is_tuned=is_tuned).render("html")

@@ -131,3 +131,53 @@ def test_greyfill_imports_no_matplotlib_and_plots_no_pyplot():
         "import greyfill.plots; assert 'matplotlib.pyplot' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def holding_out():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    X = pd.DataFrame({"x": x, "y$": x + 0.3 * rng.normal(size=120), "c": np.where(x > 0, "u", "v")})
+    X = X.mask(rng.random(X.shape) < 0.15)
+    imputer = greyfill.GreyImputer(n_cells=60)
+    return imputer, make_report(imputer, X, imputer.fit_transform(X)), X
+
+
+def test_left_out_cells_against_their_fills(holding_out):
+    imputer, _report, X = holding_out
+    ax = plots.overimpute(imputer, "y$")
+    inside, outside = (line for line in ax.lines if line.get_marker() in "os")
+    truth = np.concatenate([inside.get_xdata(), outside.get_xdata()])
+    fills = np.concatenate([inside.get_ydata(), outside.get_ydata()])
+    assert 50 <= len(truth) <= 60
+    assert np.isin(truth.round(5), X["y$"].dropna().round(5)).mean() > 0.9
+    assert np.corrcoef(truth, fills)[0, 1] > 0.8
+    limits = ax.collections[0].get_segments()
+    for x, (low, high) in zip(inside.get_xdata(), limits, strict=True):
+        assert low[1] <= x <= high[1]
+    for x, (low, high) in zip(outside.get_xdata(), ax.collections[1].get_segments(), strict=True):
+        assert not low[1] <= x <= high[1]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("true value", "fill")
+
+
+def test_left_out_levels_are_counted(holding_out):
+    imputer, report, _ = holding_out
+    for source in (imputer, report, report.summary):
+        ax = plots.overimpute(source, "c")
+        counts = [int(text.get_text()) for text in ax.texts]
+        entry = next(e for e in report.summary["overimputed"] if e["name"] == "c")
+        assert sum(counts) == entry["cells"]
+        assert ax.get_ylabel() == "true value"
+
+
+def test_left_out_cells_of_others_are_refused(holding_out, fitted):
+    with pytest.raises(InvalidDataError, match="CGKNNImputer holds no cells out"):
+        plots.overimpute(fitted[0])
+    with pytest.raises(NotFittedError):
+        plots.overimpute(greyfill.GreyImputer())
+    with pytest.raises(InvalidParameterError, match="no column 'z'"):
+        plots.overimpute(holding_out[0], "z")
+    with pytest.raises(InvalidParameterError, match="'z' is not in the report"):
+        plots.overimpute(holding_out[1], "z")
+    texts = plots.overimpute(fitted[1]).texts
+    assert texts[0].get_text() == "no held-out cells to show"

@@ -13,7 +13,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from report.tables import NASTY_NAMES, NASTY_VALUES, nasty_page, nasty_report, tiny
+from report.tables import NASTY_NAMES, NASTY_VALUES, nasty_report, tiny
 
 import greyfill
 from greyfill.exceptions import InvalidParameterError
@@ -51,14 +51,14 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.fixture(scope="module")
-def nasty():
-    return nasty_report()
+@pytest.fixture(scope="module", params=[False, True], ids=["recipe", "tuned"])
+def nasty(request):
+    return nasty_report(is_tuned=request.param)
 
 
 @pytest.fixture(scope="module")
-def text():
-    return nasty_page()
+def text(nasty):
+    return nasty.render("html")
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,28 @@ are fitted on the way) and for new rows (models are fixed). `combine` makes one 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import Design, choose_predictors, row_keys, row_order, uniform
-from greyfill._chained.draws import BY_KIND, Model, method_of, pick, settle, thinned
+from greyfill._chained.draws import (
+    BY_KIND,
+    Model,
+    Normal,
+    fit_auto,
+    method_of,
+    pick,
+    settle,
+    thinned,
+)
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Column, Floats, Ints, Kind, Table
+
+FEWEST_OF_CLASS = 30
+"""Observed cells of every column that a class needs for chains of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +84,9 @@ class ChainPlan:
         x = encoded[np.ix_(seen, predictors)]
         varying = np.ptp(x, axis=0) > 0.0 if len(predictors) else np.zeros(0, dtype=bool)
         fit = BY_KIND[column.kind][self.methods[j]]
+        if fit is fit_auto:
+            holes = np.flatnonzero(self.table.missing[:, j])
+            fit = partial(fit_auto, holes=encoded[np.ix_(holes, predictors[varying])])
         model = fit(np.ascontiguousarray(x[:, varying]), values[seen, j], rng)
         return ColumnModel(column, predictors[varying], model)
 
@@ -191,6 +207,14 @@ class FittedChains:
                 self._late[c, j] = self.plan.fit_column(j, values, encoded, rng)
         return self._late[c, j]
 
+    def method(self, j: int) -> str:
+        """The name of the method of column j; of "auto", what some chain took in its last pass."""
+        name = self.plan.methods[j]
+        if name != "auto":
+            return name
+        last = [chain.models[j].model for chain in self.chains if j in chain.models]
+        return "norm" if any(isinstance(model, Normal) for model in last) else "pmm"
+
     def _completed_plan(self, c: int) -> Floats:
         values = self.plan.table.values.copy()
         values[self.plan.table.missing] = self.chains[c].drawn
@@ -234,6 +258,29 @@ def fill_by_chains(fitted: FittedChains, table: Table, c: int) -> Floats:
 
     values[rows] = draw_holes(plan, part, noise, lambda j, *_: fitted.model(c, j))
     return values
+
+
+def completed_by_class(
+    pooled: FittedChains,
+    table: Table,
+    labels: Ints,
+    settings: MiceSettings,
+    report: Callable[[str], None],
+) -> list[Floats]:
+    """The imputations, those of each class by chains of its own.
+
+    A class that is too small, or in which a column has no value, keeps the ``pooled`` draws.
+    """
+    drawn = [pooled.completed(c)[:, : table.n_columns] for c in range(settings.n_imputations)]
+    for label in np.unique(labels[labels >= 0]).tolist():
+        rows = np.flatnonzero(labels == label)
+        part = table.rows(rows)
+        if ((~part.missing).sum(axis=0) < FEWEST_OF_CLASS).any():
+            continue
+        own = run_chains(part, settings, report)
+        for c, values in enumerate(drawn):
+            values[rows] = own.completed(c)
+    return drawn
 
 
 def with_labels(table: Table, labels: Ints) -> Table:

@@ -14,6 +14,7 @@ from scipy.special import expit, ndtri
 
 from greyfill._chained.regressions import (
     Line,
+    Regression,
     Standard,
     Weighted,
     augment,
@@ -27,6 +28,9 @@ from greyfill.table import Column, Floats, Ints, Kind, SymmetricScaler, most_fre
 
 N_DONORS = 5
 """How many observed rows compete to give their value, as in R's mice."""
+
+MOST_BEYOND = 0.1
+"""Holes whose prediction lies beyond those of all donors, above the share that chance gives."""
 
 MAX_KEPT_DONORS = 5_000
 """A fitted match keeps at most this many donors for new rows, evenly spread over predictions."""
@@ -134,6 +138,22 @@ def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     return match(x, SymmetricScaler.unlimited(y).scale(y), y, rng)
 
 
+def fit_auto(x: Floats, y: Floats, rng: np.random.Generator, holes: Floats | None = None) -> Model:
+    """``pmm``, or ``norm`` where many ``holes`` are predicted beyond all donors.
+
+    No donor has a value for such holes, so that matching would pull all of them to the last ones.
+    """
+    scaler = SymmetricScaler.unlimited(y)
+    regression = draw_regression(x, scaler.scale(y), rng)
+    predicted = regression.fitted.predict(x)
+    wanted = regression.fitted.predict(x[:0] if holes is None else holes)
+    beyond = int(((wanted < predicted.min()) | (wanted > predicted.max())).sum())
+    by_chance = 2.0 / (len(y) + 1.0)
+    if beyond >= N_DONORS and beyond > (MOST_BEYOND + by_chance) * len(wanted):
+        return Normal(regression.drawn, regression.sigma, scaler)
+    return _matched(regression, predicted, y)
+
+
 def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     """Predictive mean matching of categories, each replaced by a number that x predicts best.
 
@@ -158,7 +178,11 @@ def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 def match(x: Floats, y: Floats, given: Floats, rng: np.random.Generator) -> MeanMatch:
     """Match on the regression of y; donors give ``given``."""
     regression = draw_regression(x, y, rng)
-    predicted = regression.fitted.predict(x)
+    return _matched(regression, regression.fitted.predict(x), given)
+
+
+def _matched(regression: Regression, predicted: Floats, given: Floats) -> MeanMatch:
+    """Donors in the order of what is predicted of them."""
     order = np.argsort(predicted, kind="stable")
     return _lay_out(regression.drawn, predicted[order], given[order])
 
@@ -290,6 +314,7 @@ MAX_LEVELS = 50
 """A column with more categories is matched instead of modeled."""
 
 FOR_NUMBERS: dict[str, Fit] = {
+    "auto": fit_auto,
     "pmm": fit_pmm,
     "norm": fit_norm,
     "sample": fit_sample,
@@ -316,12 +341,14 @@ BY_KIND = {
 
 
 def default_method(column: Column) -> str:
-    """As in R's mice: pmm, logreg for two levels, polyreg, or polr for ordered levels.
+    """As in R's mice, but for "auto": logreg for two levels, polyreg, or polr for ordered levels.
 
     >>> [default_method(Column("sex", Kind.CATEGORICAL, n)) for n in (2, 3)]
     ['logreg', 'polyreg']
     """
-    if column.kind is Kind.NUMERIC or column.n_levels > MAX_LEVELS:
+    if column.kind is Kind.NUMERIC:
+        return "auto"
+    if column.n_levels > MAX_LEVELS:
         return "pmm"
     if column.n_levels <= 2:
         return "logreg"

@@ -81,10 +81,11 @@ class FittedGrey:
     _models: dict[int, tuple[PanelChoice, ColumnPredictor]] = field(
         default_factory=dict, repr=False
     )
+    _held: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {**self.__dict__, "_models": {}}
+        return {**self.__dict__, "_models": {}, "_held": {}}
 
     @property
     def n_columns(self) -> int:

@@ -74,6 +74,13 @@ class PanelChoice:
     sharpness: float = 1.0
     residuals: Floats = field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def optimism(self) -> float:
+        """By what factor the panel errs more on numbers that did not choose it; 1 if unknown."""
+        if len(self.residuals) == 0 or not self.error > 0:
+            return 1.0
+        return max(float(np.sqrt(np.mean(self.residuals**2) / self.error)), 1.0)
+
     def predictor(self, donors: DonorTable, n_jobs: int | None) -> ColumnPredictor:
         """What predicts this column from a donor table."""
         rows = donors.observed_rows(self.target)

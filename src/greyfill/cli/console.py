@@ -14,10 +14,10 @@ from rich.text import Text
 
 from greyfill.cli.options import STREAM
 from greyfill.progress import Meter, Progress, rich_bar
-from greyfill.text import clean, count, plural
+from greyfill.text import clean, count, error_in, explained_in, plural
 
 MOST_CHARACTERS = 8_000
-MOST_COLUMNS = 30
+MOST_COLUMNS, MOST_TRUSTED = 30, 8
 
 ONCE = "compiling, once on this machine; takes some seconds"
 EVERY_TIME = (
@@ -81,6 +81,21 @@ class Console:
         self.show(table)
         if len(chosen) > MOST_COLUMNS:
             self.say(f"… and {plural(len(chosen) - MOST_COLUMNS, 'more column')}")
+
+    def show_trust(self, trust: Numbers | None) -> None:
+        """How far the fills can be trusted: sentences, then the worst columns."""
+        if not trust or not trust["columns"]:
+            return
+        for sentence in trust["sentences"]:
+            self.console.print(Text(sentence), soft_wrap=not self.in_terminal)
+        table = grid("column", "fills", "explains", "usual error", "holes", words=2)
+        for c in trust["columns"][:MOST_TRUSTED]:
+            figures = explained_in(c["explained"]), error_in(c["error"], c["unit"])
+            table.add_row(name_of(c["column"]), c["word"], *figures, count(c["holes"]))
+        self.show(table)
+        rest = len(trust["columns"]) - MOST_TRUSTED
+        if rest > 0:
+            self.say(f"… and {plural(rest, 'more column')}")
 
     def show_written(self, name: str, what: str = "") -> None:
         """The last line about a file; what went to stdout needs none."""

@@ -70,6 +70,8 @@ class FilledSheet:
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
+        from greyfill.report.evidence import still_moving
+        from greyfill.report.held_out import trust
         from greyfill.text import fallbacks
 
         imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
@@ -86,7 +88,8 @@ class FilledSheet:
             "k": getattr(imputer, "n_neighbors_", None),
             "k_tried": len(getattr(imputer, "k_scores_", ())),
             "passes": getattr(imputer, "n_iter_", None),
-            "stable": None if stable is None else bool(stable),
+            "stable": still_moving(imputer) is None and (stable or None),
+            "trust": trust(imputer, filled, sheet.source.frame.height),
             "fallbacks": fallbacks(imputer),
             "seconds": round(self.seconds, 3),
             "notes": [*sheet.notes(), *self.warnings, *self._hurry()],

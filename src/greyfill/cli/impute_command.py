@@ -91,6 +91,7 @@ class ImputeJob:
             console.say(how(numbers))
             for fallback in numbers["fallbacks"]:
                 console.say(f"fall-back: {fallback['text']}")
+            console.show_trust(numbers["trust"])
             console.show_notes(numbers["notes"])
             complete = sheet.source.frame.with_columns(filled.features)
             sheet.source.write(complete, self.out, force=force)
@@ -205,6 +206,7 @@ def fit(
     numbers = filled.numbers(choice.method) | {"model": save}
     console.show_columns(numbers, "holes")
     console.say(how(numbers))
+    console.show_trust(numbers["trust"])
     console.show_notes(numbers["notes"])
     console.show_written(save, f"for greyfill apply {save} FILE")
     printing.print_json(numbers)

@@ -20,6 +20,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 DELTAS = "Shifts, in standard deviations or log odds; write --deltas=-1,1,2."
 LEVEL = "Of a categorical column: the value whose odds are moved. Else the second of two."
+DRAWS = "Draws to pool, of a method that draws (grey, mice); 1 for a single fill."
 CLASSIFIER = "naive_bayes, logistic_regression, gradient_boosting, or none."
 
 
@@ -40,6 +41,7 @@ class ShiftJob:
     threshold: Annotated[
         float, option(METHOD, "NUMBER", "The estimate tips when it crosses this.", "--threshold")
     ] = 0.0
+    draws: Annotated[int, option(METHOD, "NUMBER", DRAWS, "--draws")] = 20
     classifier: Annotated[str, option(METHOD, "NAME", CLASSIFIER, "--classifier")] = "naive_bayes"
     plot: Annotated[
         str | None, option(OUTPUT, "PICTURE", "A .png, .svg or .pdf file.", "--plot")
@@ -53,6 +55,8 @@ class ShiftJob:
         from greyfill.cli.sheet import read_sheet
 
         deltas = self._deltas()
+        if self.draws < 1:
+            raise InvalidParameterError(f"--draws must be 1 or more, not {self.draws}.")
         if self.plot is not None:
             if not self.plot.lower().endswith(PICTURES):
                 raise InvalidParameterError(
@@ -79,6 +83,7 @@ class ShiftJob:
                 level=self.level,
                 within=self.within,
                 threshold=self.threshold,
+                n_draws=self.draws,
                 classifier=None if self.classifier == "none" else self.classifier,
                 random_state=choice.seed,
             )
@@ -113,8 +118,9 @@ def sensitivity(
 
     Imputation assumes that what is missing is like what is observed in similar rows. Here its
     fills are moved away from that, step by step. The estimate is the mean of the column, or the
-    share of a level, in the second class minus that in the first; the accuracy is
-    cross-validated without the labels of the test rows.
+    share of a level, in the second class minus that in the first; of a continuous target, its
+    slope on the column. Its interval is pooled over several draws; the accuracy is cross-validated
+    without the labels of the test rows.
     """
     job.run(table, choice, printing)
 
@@ -129,6 +135,10 @@ def numbers_of(found: Sensitivity) -> dict[str, object]:
         "threshold": found.threshold,
         "imputed": found.n_imputed,
         "rows": found.n_rows,
+        "draws": found.n_draws,
+        "confidence": found.confidence,
         "tipping_point": found.tipping_point,
+        "interval_tipping_point": found.interval_tipping_point,
+        "notes": list(found.notes),
         "shifts": found.table.to_dicts(),
     }

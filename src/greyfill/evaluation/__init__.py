@@ -10,12 +10,13 @@ and judged; a failure is a result too.
 - `compare`: the grid of trials, in several processes, kept in a Parquet file so that a comparison
   can be interrupted.
 - `comparison`: its result: summary, ranks, pairwise tests, and a table for people.
-- `sensitivity`: fills shifted step by step, for holes that are not missing at random.
+- `sensitivity`: fills shifted step by step, for holes that are not missing at random; `shift` moves
+  the cells, `estimate` has what is estimated, its interval and where that tips.
 
 ```
 X ── frames.encode ──> Table ── ampute ──> holes ── protocols ──> fills, accuracy
                        compare: trials of all methods ──> Comparison
-X with holes ── protocols ──> fills ── sensitivity: shifts ──> Sensitivity
+X with holes ── protocols ──> draws ── shift ──> estimate ──> Sensitivity
 ```
 """
 

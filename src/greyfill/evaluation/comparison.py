@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from html import escape
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Floats
+from greyfill.text import as_html, as_text
 
 RUN = ("data", "mechanism", "rate", "seed")
 SHOWN_BY_CASE = ("nrmse",)
@@ -307,29 +307,3 @@ def _cell(chosen: pl.DataFrame, method: str) -> str:
         return "failed" if rows["error"].count() else NOTHING
     mean, sd = values.to_numpy().mean(), values.std()
     return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.4f}"
-
-
-def as_text(title: str, rows: Rows, remarks: list[str]) -> str:
-    """Columns padded to equal width.
-
-    >>> print(as_text("two", [["method", "nrmse"], ["mean", "0.2"]], []))
-    two
-    method  nrmse
-    mean    0.2
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([title, *(line.rstrip() for line in padded), *remarks])
-
-
-def as_html(title: str, rows: Rows, remarks: list[str]) -> str:
-    """A plain HTML table, all text escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    notes = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{notes}"
-    )

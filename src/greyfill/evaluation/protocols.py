@@ -290,6 +290,22 @@ def fit_fill(imputer: Any, table: Table, labels: Ints | None) -> Floats:
     return _checked(imputer.fit_transform(_cells(table), y), table, imputer)
 
 
+def fill_several_times(imputer: Any, table: Table, y: Any, n: int) -> list[Floats]:
+    """Fit a prepared imputer, and return n draws of the table; one filled table if it draws none.
+
+    ``y`` are labels, or a continuous y; imputers that draw with its help get it.
+    """
+    cells = _cells(table)
+    if n > 1 and "n_imputations" in imputer.get_params():
+        imputer.set_params(n_imputations=n)
+    tables = [imputer.fit_transform(cells, y)]
+    if n > 1 and hasattr(imputer, "draw"):
+        tables = imputer.draw(cells, n, y)
+    elif n > 1:
+        tables = getattr(imputer, "draws_", tables)
+    return [_checked(filled, table, imputer) for filled in tables]
+
+
 def fill(imputer: Any, table: Table) -> Floats:
     """Fill new rows by a fitted imputer, without labels."""
     return _checked(imputer.transform(_cells(table)), table, imputer)

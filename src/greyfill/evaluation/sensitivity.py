@@ -1,7 +1,8 @@
 """What if the holes are not missing at random? Shift the fills, and see what changes.
 
 Numbers are moved by δ standard deviations, levels have their odds multiplied by exp(δ); δ = 0 is
-what the imputer filled.
+what the imputer filled. Where the imputer draws, every draw is shifted and the estimates are
+pooled, so that the interval is seen to tip, and not only the estimate.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,35 +11,49 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from sklearn.utils import get_tags
 
 from greyfill import frames
-from greyfill.evaluation.comparison import as_html, as_text
+from greyfill.checks import check_share, check_whole
+from greyfill.evaluation.estimate import (
+    Estimate,
+    interval_tipping_point,
+    own_estimate,
+    tipping_point,
+    usual_estimate,
+)
 from greyfill.evaluation.protocols import (
     Fold,
     FoldFill,
     check_classifiers,
-    class_codes,
     classify,
-    fit_fill,
+    fill_several_times,
     fold_fills,
     prepare,
+)
+from greyfill.evaluation.shift import (
+    FilledColumn,
+    Shift,
+    draw_scores,
+    make_shift,
+    observed_shares,
+    vote_scores,
+    votes_of,
 )
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Bools, Floats, Ints, Kind, Table
-from greyfill.targets import Meaning
+from greyfill.targets import Meaning, Target, labels_of, read_target
+from greyfill.text import as_html, as_text, plural
 
-PREDICTED = 99
-"""Votes that a predicted probability weighs."""
+FilledFold = tuple[Bools, Ints, FilledColumn, FilledColumn]
 
-Estimate = Callable[[Any, Any], float]
-FilledFold = tuple[Bools, "FilledColumn", "FilledColumn"]
+COLUMNS = ("delta", "amount", "imputed", "estimate", "low", "high", "accuracy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
-    """How an estimate and the accuracy move with the imputed cells of a column.
+    """How an estimate, its interval and the accuracy move with the imputed cells of a column.
 
     Attributes
     ----------
@@ -52,13 +67,22 @@ class Sensitivity:
         The value of the estimate at which the conclusion changes.
     n_imputed, n_rows : int
         Shifted cells of the column, and all rows.
+    n_draws, confidence : int, float
+        Draws that were pooled, 1 for a single filled table, and the level of the interval.
     table : polars.DataFrame
         One row a shift: ``delta``; ``amount``, the shift in units of the column or the factor of
         the odds; ``imputed``, the mean of the imputed cells or the share of the level among them;
-        ``estimate``; ``accuracy``.
+        ``estimate``, pooled over the draws, with the limits ``low`` and ``high`` of its interval,
+        null without draws; ``accuracy``.
     tipping_point : float or None
         The δ nearest to 0 at which the estimate crosses the threshold, between two shifts by a
         straight line; None if it does not in the range that was tried.
+    interval_tipping_point : float or None
+        The δ nearest to 0 at which the interval reaches the threshold: from there on the data no
+        longer exclude it. 0 if it holds the threshold without a shift; None if it does not reach
+        it in the range that was tried, or if there is no interval.
+    notes : tuple of str
+        What limits the answer.
 
     Examples
     --------
@@ -68,10 +92,9 @@ class Sensitivity:
     >>> y = np.arange(40) % 2
     >>> X = rng.normal(size=(40, 2)) + y[:, np.newaxis]
     >>> X[:10, 0] = np.nan
-    >>> imputer = greyfill.CGKNNImputer(n_neighbors=3)
-    >>> found = greyfill.sensitivity(imputer, X, y, 0, deltas=[-1, 1], classifier=None)
-    >>> type(found).__name__
-    'Sensitivity'
+    >>> found = greyfill.sensitivity(greyfill.GreyImputer(), X, y, 0, [-1, 1], classifier=None)
+    >>> bool(abs(found.interval_tipping_point) < abs(found.tipping_point or 9))
+    True
     """
 
     column: str
@@ -81,24 +104,34 @@ class Sensitivity:
     threshold: float
     n_imputed: int
     n_rows: int
+    n_draws: int
+    confidence: float
     table: pl.DataFrame = field(repr=False)
     tipping_point: float | None
+    interval_tipping_point: float | None
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """One sentence about the tipping point."""
-        if self.tipping_point is None:
+        """One or two sentences about where the interval tips, and where the estimate does."""
+        words = []
+        if self.table["low"].null_count() == 0:
+            who = f"The {100 * self.confidence:g} % interval of {plural(self.n_draws, 'draw')}"
+            words.append(self._tips(who, "reaches", self.interval_tipping_point))
+        return " ".join([*words, self._tips("The estimate", "crosses", self.tipping_point)])
+
+    def _tips(self, who: str, does: str, delta: float | None) -> str:
+        """Where it does so, in words."""
+        if delta is None:
             low, high = self.table["delta"][0], self.table["delta"][-1]
-            return (
-                f"No shift from {low:g} to {high:g} moves the estimate across {self.threshold:g}."
-            )
+            return f"{who} {does} {self.threshold:g} at no shift from {low:g} to {high:g}."
+        if delta == 0.0:
+            return f"{who} {does} {self.threshold:g} without any shift."
         how = "standard deviations" if self.level is None else f"in the log odds of {self.level}"
-        return (
-            f"The estimate crosses {self.threshold:g} at a shift of {self.tipping_point:.3g} {how}."
-        )
+        return f"{who} {does} {self.threshold:g} at a shift of {delta:.3g} {how}."
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw estimate and accuracy over the shifts, as ``greyfill.plots.sensitivity`` does."""
+        """Draw estimate, interval and accuracy, as ``greyfill.plots.sensitivity`` does."""
         from greyfill.report.charts import sensitivity as draw  # matplotlib takes its time
 
         return draw(self, ax)
@@ -110,17 +143,19 @@ class Sensitivity:
         return as_html(*self.overview())
 
     def overview(self) -> tuple[str, list[list[str]], list[str]]:
-        """A title, a table of text with its head, and the verdict."""
+        """A title, a table of text with its head, and the verdict with its notes."""
         title = (
             f"{self.column}: {self.n_imputed} imputed cells of {self.n_rows} shifted"
             f"{'' if self.within is None else f' (class {self.within})'}; estimate = {self.target}"
         )
         amount = "in units" if self.level is None else "odds ×"
         imputed = "mean of fills" if self.level is None else f"fills {self.level}"
-        rows = [["delta", amount, imputed, "estimate", "accuracy"]]
-        for row in self.table.iter_rows():
+        known = [name for name in COLUMNS if not self.table[name].is_null().all()]
+        heads = {"amount": amount, "imputed": imputed}
+        rows = [[heads.get(name, name) for name in known]]
+        for row in self.table.select(known).iter_rows():
             rows.append(["–" if cell is None else f"{cell:.4g}" for cell in row])
-        return title, rows, [self.verdict]
+        return title, rows, [self.verdict, *self.notes]
 
 
 def sensitivity(
@@ -132,8 +167,10 @@ def sensitivity(
     *,
     level: Any = None,
     within: Any = None,
-    estimate: Estimate | None = None,
+    estimate: Callable[[Any, Any], Any] | None = None,
     threshold: float = 0.0,
+    n_draws: int = 20,
+    confidence: float = 0.95,
     classifier: str | None = "naive_bayes",
     n_splits: int = 10,
     random_state: int = 0,
@@ -144,16 +181,19 @@ def sensitivity(
     A pattern-mixture analysis: imputers assume that what is missing is like what is observed in
     similar rows, and no data can prove it. A shift says by how much it might not be. Numbers become
     x + δ · sd, with the standard deviation of the observed cells of the column. For categories the
-    odds of one level are multiplied by exp(δ), starting from the share of the donors' votes, and
-    the level with the largest share is taken. δ = 0 is what the imputer filled, before whole
+    odds of one level are multiplied by exp(δ). δ = 0 is what the imputer filled, before whole
     numbers are rounded.
+
+    An imputer that draws (``GreyImputer``, ``MICEImputer``) fills the table several times with the
+    help of y, and the estimates are pooled by Rubin's rules. Others fill once: then there is no
+    interval, and a conclusion may be lost long before the point estimate tips.
 
     Parameters
     ----------
     imputer : str or transformer
         A name of ``evaluation.METHODS`` or an imputer; it is cloned.
-    X, y : table of any library, and class labels
-        With y=None there is no accuracy, and the estimate is that of the whole column.
+    X, y : table of any library, and class labels or a continuous y
+        Without classes there is no accuracy; with y=None the estimate is that of the whole column.
     column : str or int
         Name or position of the column whose fills are shifted.
     deltas : sequence of float, optional
@@ -164,11 +204,17 @@ def sensitivity(
     within : a class label, optional
         Shift only rows of this class, such as one arm of a trial: a shift of all rows moves both
         sides of a contrast alike. Test rows have no known class and are then not shifted.
-    estimate : callable of (filled table, y) to float, optional
-        What you report. By default the mean of the column (share of the level) in the second class
-        minus that in the first, of the two largest classes in sorted order.
+    estimate : callable of (filled table, y), optional
+        What you report: a number, or the number and its variance, without which there is no
+        interval. By default the mean of the column (share of the level) in the second class minus
+        that in the first, of the two largest classes in sorted order; with a continuous y the
+        slope of y on the column (on the indicator of the level).
     threshold : float, default=0
         The tipping point is the shift at which the estimate crosses this value.
+    n_draws : int, default=20
+        Draws of an imputer that draws; 1 takes its single fill.
+    confidence : float, default=0.95
+        The level of the pooled interval.
     classifier : "naive_bayes", "logistic_regression", "gradient_boosting" or None
         Whose accuracy is followed, cross-validated honestly: in each fold the imputer learns from
         the training rows, test rows are filled without labels, and both are shifted.
@@ -189,45 +235,45 @@ def sensitivity(
     """
     if classifier is not None:
         check_classifiers((classifier,))
+    check_whole("n_draws", n_draws)
+    check_share("confidence", confidence)
     table, origin = frames.encode(X, **{**_kinds_of(imputer), **kinds})
-    labels, classes = _labels(y, table.n_rows)
     j = _column_number(column, table)
-    wanted = _class_number(within, classes)
-    about = origin.schema.fields[j]
+    fitted, about = prepare(imputer, table, random_state), origin.schema.fields[j]
+    known = _read_y(y, table.n_rows, fitted)
+    labels, wanted = _labels(known), _class_number(within, known)
     code = find_level(about.levels, about.name, level) if table.is_categorical[j] else None
-    shift = _make_shift(table, labels, j, code)
-    measure, target = _contrast(j, code, labels, classes, about)
+    shift, steps = make_shift(table, j, code), _steps(deltas, table.columns[j].kind)
+    figure = usual_estimate(j, code, known, about)
     if estimate is not None:
-        measure, target = _own_estimate(estimate, origin, y), "your estimate"
-    fitted = prepare(imputer, table, random_state)
-    values = fit_fill(fitted, table, labels if classes else None)
+        figure = own_estimate(estimate, origin, y)
     holes = table.missing[:, j] & (True if wanted is None else labels == wanted)
-    filled = FilledColumn(values, holes, labels, *votes_of(fitted, table.n_rows, j))
-    folds: list[FilledFold] = []
-    if classifier is not None and classes:
+    tables = fill_several_times(fitted, table, _given(known), n_draws)
+    usual = observed_shares(table, labels, j)
+    filled = _filled_columns(tables, fitted, j, holes, usual[labels])
+    rows = [_row(shift, filled, delta, figure, confidence) for delta in steps]
+    if classifier is not None and known.meaning is Meaning.CLASSES:
         fills = fold_fills(table, labels, imputer, n_splits, random_state)
-        folds = _filled_folds(fills, j, holes, labels, wanted is None)
-    rows = []
-    for delta in _steps(deltas, table.columns[j].kind):
-        moved = shift.apply(filled, delta)
-        imputed = _mean(moved[holes, j], code)
-        accuracy = None
-        if classifier is not None and folds:
-            shifted = [_shifted(fold, shift, delta) for fold in folds]
-            accuracy = classify(shifted, table.columns, labels, classifier).accuracy
-        rows.append((delta, shift.amount(delta), imputed, measure(moved), accuracy))
-    names = ("delta", "amount", "imputed", "estimate", "accuracy")
-    steps = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")
+        folds = _filled_folds(fills, j, holes, labels, usual, wanted is None)
+        for place, delta in enumerate(steps):
+            moved = [_shifted(fold, shift, delta) for fold in folds]
+            accuracy = classify(moved, table.columns, labels, classifier).accuracy
+            rows[place] = *rows[place][:-1], accuracy
+    found = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.Float64), orient="row")
     return Sensitivity(
         column=about.name,
         level=None if code is None else str(about.levels[code]),
-        within=None if wanted is None else str(classes[wanted]),
-        target=target,
+        within=None if wanted is None else str(known.classes[wanted]),
+        target=figure.what,
         threshold=float(threshold),
-        n_imputed=int(filled.holes.sum()),
+        n_imputed=int(holes.sum()),
         n_rows=table.n_rows,
-        table=steps,
-        tipping_point=tipping_point(steps["delta"], steps["estimate"], threshold),
+        n_draws=len(tables),
+        confidence=confidence,
+        table=found,
+        tipping_point=tipping_point(found["delta"], found["estimate"], threshold),
+        interval_tipping_point=interval_tipping_point(found, threshold),
+        notes=tuple(_notes(fitted, len(tables), known)),
     )
 
 
@@ -239,16 +285,38 @@ def _kinds_of(imputer: Any) -> dict[str, Any]:
     return {name: getattr(imputer, name) for name in names}
 
 
-def _labels(y: Any, n_rows: int) -> tuple[Ints, tuple[Any, ...]]:
-    """Class codes and classes; no class at all without y."""
+def _read_y(y: Any, n_rows: int, imputer: Any) -> Target:
+    """What y is, as the imputer reads it."""
     if y is None:
-        return np.full(n_rows, -1, dtype=np.intp), ()
-    labels, classes, meaning = class_codes(y, n_rows)
-    if meaning is Meaning.RESPONSE:
-        raise InvalidDataError(
-            "y is continuous, but sensitivity follows classes. Bin y, or leave it out."
+        return Target(np.full(n_rows, -1, dtype=np.intp), (), Meaning.NONE)
+    known = read_target(y, needs_classes=get_tags(imputer).target_tags.required)
+    if len(known.codes) != n_rows:
+        raise InvalidDataError(f"X has {n_rows} rows, y has {len(known.codes)}")
+    return known
+
+
+def _labels(known: Target) -> Ints:
+    """Class codes; no class at all where y is no class."""
+    is_class = known.meaning is Meaning.CLASSES
+    return known.codes if is_class else np.full_like(known.codes, -1)
+
+
+def _given(known: Target) -> Any:
+    """What the imputer gets as y."""
+    if known.meaning is Meaning.NONE:
+        return None
+    return known.response if known.meaning is Meaning.RESPONSE else labels_of(known.codes)
+
+
+def _notes(imputer: Any, n_draws: int, known: Target) -> Iterable[str]:
+    name = type(imputer).__name__
+    if n_draws == 1:
+        yield (
+            f"{name} filled the table once: this is a point estimate. Where its interval tips is "
+            "not known; GreyImputer and MICEImputer draw, and tell."
         )
-    return labels, classes
+    elif known.meaning is not Meaning.NONE and getattr(imputer, "labels", "none") == "none":
+        yield f"{name} drew without a look at y, which weakens what the fills tell about it."
 
 
 def _column_number(column: str | int, table: Table) -> int:
@@ -265,11 +333,15 @@ def _column_number(column: str | int, table: Table) -> int:
     return j
 
 
-def _class_number(within: Any, classes: tuple[Any, ...]) -> int | None:
+def _class_number(within: Any, known: Target) -> int | None:
     """The code of the class whose rows are shifted; None for all rows."""
     if within is None:
         return None
-    named = [str(label) for label in classes]
+    if known.meaning is Meaning.RESPONSE:
+        raise InvalidParameterError(
+            "y is continuous and has no class to shift within: leave within out, or bin y"
+        )
+    named = [str(label) for label in known.classes]
     if str(within) not in named:
         raise InvalidParameterError(f"y has no class {within!r}; there are {named[:10]}")
     return named.index(str(within))
@@ -292,70 +364,56 @@ def find_level(levels: tuple[Any, ...], name: str, wanted: Any) -> int:
     raise InvalidParameterError(f"column {name!r} has no level {wanted!r}; there are {named[:10]}")
 
 
-def _contrast(
-    j: int, code: int | None, labels: Ints, classes: tuple[Any, ...], field: frames.Field
-) -> tuple[Callable[[Floats], float], str]:
-    """The contrast of the two largest classes in the column, or its mean where there are none."""
-    what = f"mean of {field.name}" if code is None else f"share of {field.levels[code]}"
-    if len(classes) < 2:
-        return lambda values: _mean(values[:, j], code), what
-    sizes = np.bincount(labels[labels >= 0], minlength=len(classes))
-    first, second = np.sort(np.argsort(-sizes, kind="stable")[:2])
-
-    def contrast(values: Floats) -> float:
-        return _mean(values[labels == second, j], code) - _mean(values[labels == first, j], code)
-
-    return contrast, f"{what}: {classes[second]} − {classes[first]}"
-
-
-def _mean(cells: Floats, code: int | None) -> float:
-    """The mean of numbers, or the share of a level."""
-    return float(np.mean(cells if code is None else cells == code))
+def _filled_columns(
+    tables: list[Floats], imputer: Any, j: int, holes: Bools, usual: Floats
+) -> list[FilledColumn]:
+    """The column in each draw, or in the one filled table, with the scores of its levels."""
+    if usual.shape[1] == 0:
+        return [FilledColumn(values, holes, usual) for values in tables]
+    if len(tables) > 1:
+        cells = np.stack([values[holes, j] for values in tables])
+        scores = draw_scores(cells, usual[holes], np.random.default_rng(0))
+    else:
+        trust, donors = votes_of(imputer, len(holes), j)
+        scores = vote_scores(tables[0][holes, j], trust[holes], donors, usual[holes])[np.newaxis]
+    return [FilledColumn(values, holes, own) for values, own in zip(tables, scores, strict=True)]
 
 
-def _own_estimate(estimate: Estimate, origin: frames.Origin, y: Any) -> Callable[[Floats], float]:
-    """A user's estimate, of the filled table in the library that it came in."""
-    n_columns = len(origin.schema.fields)
-    return lambda values: float(estimate(frames.decode(values[:, :n_columns], origin), y))
+def _row(
+    shift: Shift, filled: list[FilledColumn], delta: float, figure: Estimate, confidence: float
+) -> tuple[float | None, ...]:
+    """δ, its amount, mean of the moved cells, estimate and its limits, and no accuracy yet."""
+    moved = [shift.apply(one, delta) for one in filled]
+    cells = np.concatenate([values[filled[0].holes, shift.column] for values in moved])
+    imputed = float(np.mean(cells if shift.level is None else cells == shift.level))
+    return delta, shift.amount(delta), imputed, *figure.pooled(moved, confidence), None
 
 
 def _filled_folds(
-    fills: Iterable[FoldFill], j: int, holes: Bools, labels: Ints, everywhere: bool
+    fills: Iterable[FoldFill], j: int, holes: Bools, labels: Ints, usual: Floats, everywhere: bool
 ) -> list[FilledFold]:
     """The test rows of each fold, and both sides filled: labeled training rows, and those rows."""
     folds = []
     for is_test, fitted, train, test in fills:
-        teaching = (labels >= 0) & ~is_test
+        known, lacking = labels[~is_test] >= 0, holes[is_test] & everywhere
         trust, donors = votes_of(fitted, len(train), j)
-        known = labels[~is_test] >= 0
-        learned = FilledColumn(
-            train[known], holes[teaching], labels[teaching], trust[known], donors
+        sides = (
+            (train[known], holes[~is_test][known], labels[~is_test][known], trust[known], donors),
+            (test, lacking, np.full(len(test), -1), np.ones(len(test)), 1),
         )
-        unknown, sure = np.full(len(test), -1, dtype=np.intp), np.ones(len(test))
-        served = FilledColumn(test, holes[is_test] & everywhere, unknown, sure, 1)
-        folds.append((is_test, learned, served))
+        columns = []
+        for values, at, classes, sure, n in sides:
+            scores = usual[classes[at]]
+            if usual.shape[1]:
+                scores = vote_scores(values[at, j], sure[at], n, scores)
+            columns.append(FilledColumn(values, at, scores))
+        folds.append((is_test, sides[0][2], columns[0], columns[1]))
     return folds
 
 
-def _shifted(fold: FilledFold, shift: "Shift", delta: float) -> Fold:
-    is_test, train, test = fold
-    return Fold(shift.apply(train, delta), train.labels, shift.apply(test, delta), is_test)
-
-
-def votes_of(imputer: Any, n_rows: int, column: int) -> tuple[Floats, int]:
-    """The share of votes that the fill of each training cell of a column got, and how many voted.
-
-    An imputer without such figures counts as one donor that is sure. Where probabilities were
-    predicted and no votes counted, they weigh as much as many votes.
-    """
-    trust = np.ones(n_rows)
-    spreads = getattr(imputer, "cell_spreads_", None)
-    if spreads is None:
-        return trust, 1
-    rows, columns, spread = spreads
-    here = columns == column
-    trust[rows[here]] = 1.0 - spread[here]
-    return trust, int(getattr(imputer, "n_neighbors_", PREDICTED))
+def _shifted(fold: FilledFold, shift: Shift, delta: float) -> Fold:
+    is_test, labels, train, test = fold
+    return Fold(shift.apply(train, delta), labels, shift.apply(test, delta), is_test)
 
 
 def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
@@ -370,130 +428,3 @@ def _steps(deltas: Sequence[float] | None, kind: Kind) -> list[float]:
     if given.ndim != 1 or not np.isfinite(given).all():
         raise InvalidParameterError(f"deltas must be finite numbers, not {deltas!r}")
     return [float(delta) for delta in np.unique([*given, 0.0])]
-
-
-def tipping_point(deltas: ArrayLike, estimates: ArrayLike, threshold: float) -> float | None:
-    """The δ nearest to 0 at which the estimate reaches or crosses the threshold.
-
-    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, -1.0]), 0.0)
-    0.75
-    >>> tipping_point(np.array([-1.0, 0.0, 1.0]), np.array([4.0, 3.0, 2.0]), 0.0)
-    """
-    deltas, gaps = np.asarray(deltas), np.asarray(estimates) - threshold
-    left, right = gaps[:-1], gaps[1:]
-    at = np.flatnonzero(left * right < 0.0)
-    crossings = deltas[at] + np.diff(deltas)[at] * left[at] / (left - right)[at]
-    return min([*deltas[gaps == 0.0].tolist(), *crossings.tolist()], key=abs, default=None)
-
-
-@dataclass(frozen=True, eq=False)
-class FilledColumn:
-    """Some rows without holes, which of them had one in the column, and how sure its fills are.
-
-    ``trust`` is the share of the donors' votes that the fill of each row got, ``donors`` how many
-    donors voted. ``labels`` are class codes, −1 where unknown.
-    """
-
-    values: Floats
-    holes: Bools
-    labels: Ints
-    trust: Floats
-    donors: int
-
-
-@dataclass(frozen=True)
-class NumberShift:
-    """x ← x + δ · sd; an ordered column is rounded to one of its levels."""
-
-    column: int
-    unit: float
-    n_levels: int = 0
-
-    def apply(self, filled: FilledColumn, delta: float) -> Floats:
-        """The filled rows with the imputed cells of the column moved by δ standard deviations."""
-        values = filled.values.copy()
-        moved = values[filled.holes, self.column] + self.amount(delta)
-        if self.n_levels:
-            moved = np.clip(np.rint(moved), 0, self.n_levels - 1)
-        values[filled.holes, self.column] = moved
-        return values
-
-    def amount(self, delta: float) -> float:
-        """The shift in units of the column."""
-        return delta * self.unit
-
-
-@dataclass(frozen=True, eq=False)
-class LevelShift:
-    """odds(level) ← odds(level) · exp(δ); a cell takes the level of the largest share.
-
-    ``by_class`` has a row of observed shares for each class, and one for rows without a class.
-    """
-
-    column: int
-    level: int
-    by_class: Floats
-
-    def apply(self, filled: FilledColumn, delta: float) -> Floats:
-        """The filled rows with the imputed cells of the column chosen anew."""
-        values = filled.values.copy()
-        fills = np.rint(values[filled.holes, self.column]).astype(np.intp)
-        log_shares = np.log(np.maximum(self._shares(filled, fills), 1e-300))
-        log_shares[:, self.level] += delta
-        cells = np.arange(len(fills))
-        best = log_shares.max(axis=1)
-        keep = log_shares[cells, fills] >= best - 1e-12  # a tie leaves the fill
-        values[filled.holes, self.column] = np.where(keep, fills, log_shares.argmax(axis=1))
-        return values
-
-    def amount(self, delta: float) -> float:
-        """The factor of the odds."""
-        return float(np.exp(delta))
-
-    def _shares(self, filled: FilledColumn, fills: Ints) -> Floats:
-        """The share of each level in each imputed cell.
-
-        The fill has its share of the votes, the other levels divide the rest as they are observed
-        in the class; one more donor, of the class as a whole, keeps any share from being 0 or 1.
-        The fill keeps the largest share, so that a shift of 0 changes nothing.
-        """
-        cells = np.arange(len(fills))
-        usual, trust = self.by_class[filled.labels[filled.holes]], filled.trust[filled.holes]
-        others = usual.copy()
-        others[cells, fills] = 0.0
-        total = others.sum(axis=1, keepdims=True)
-        others = np.divide(others, total, out=np.zeros_like(others), where=total > 0.0)
-        votes = others * (1.0 - trust)[:, np.newaxis]
-        votes[cells, fills] = trust
-        shares = (filled.donors * votes + usual) / (filled.donors + 1.0)
-        shares[cells, fills] = shares.max(axis=1)
-        return np.asarray(shares)
-
-
-Shift = NumberShift | LevelShift
-
-
-def _make_shift(table: Table, labels: Ints, column: int, level: int | None) -> Shift:
-    """The shift of a level's odds, or by standard deviations of the observed numbers."""
-    if level is not None:
-        return LevelShift(column, level, _observed_shares(table, labels, column))
-    values, about = table.values[~table.missing[:, column], column], table.columns[column]
-    unit = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    if unit == 0.0:
-        raise InvalidDataError(
-            f"column {about.name!r} has a single observed value: it has no standard deviation "
-            "to shift by"
-        )
-    return NumberShift(column, unit, about.n_levels)
-
-
-def _observed_shares(table: Table, labels: Ints, column: int) -> Floats:
-    """Shares of the levels among the observed cells of each class; the last row is of all."""
-    known = ~table.missing[:, column] & (table.values[:, column] >= 0)
-    n_classes, n_levels = int(labels.max(initial=-1)) + 1, table.columns[column].n_levels
-    counts = np.zeros((n_classes + 1, n_levels))
-    np.add.at(counts, (labels[known], table.values[known, column].astype(np.intp)), 1.0)
-    counts[-1] = np.bincount(table.values[known, column].astype(np.intp), minlength=n_levels)
-    totals = counts.sum(axis=1, keepdims=True)
-    usual = counts[-1] / counts[-1].sum()
-    return np.asarray(np.where(totals > 0.0, counts / np.maximum(totals, 1.0), usual))

@@ -9,14 +9,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from greyfill._chained import chain, missforest
+from greyfill._chained.draws import FOR_NUMBERS
 from greyfill._chained.missforest import overall_error
 from greyfill.checks import check_choice, check_fitted, check_seed, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.table import Bools, Floats, Ints, Table
+from greyfill.table import Bools, Floats, Ints, Kind, Table
 
 COMBINES = ("mean", "draw")
-LABELS = ("none", "predictor")
+LABELS = ("none", "predictor", "separate")
 
 
 class MICEImputer(BaseImputer):
@@ -28,7 +29,8 @@ class MICEImputer(BaseImputer):
 
     σ*² = RSS / χ²_df,  β* ~ N(β̂, σ*² (X'X)⁻¹),  donors: the 5 smallest |x_i β̂ − x β*|
 
-    Numbers take the value of one of these donors (predictive mean matching), two levels are drawn
+    Numbers take the value of one of these donors (predictive mean matching), unless many holes are
+    predicted beyond all donors: then they are drawn as x β* + σ* ε. Two levels are drawn
     from a logistic regression with drawn coefficients, more levels from a multinomial one, and
     ordered levels from a proportional-odds one; the last three are kept from running to infinity
     by the pseudo-observations of White, Daniel and Royston (2010).
@@ -44,16 +46,20 @@ class MICEImputer(BaseImputer):
         Number of independent chains.
     n_iter : int, default=5
         Passes of each chain, as in R.
-    methods : dict of column name to method, optional
-        "pmm" or "norm" for numbers, "logreg" for two levels, "polyreg" for any levels, "polr" for
-        ordered ones, "sample" and "mean" (mode) for all; "pmm" also takes categories. Columns of
-        an array are called "x0", "x1", …. Columns of more than 50 levels default to "pmm".
+    methods : dict of column name to method, or a method of all numbers, optional
+        "auto", "pmm" or "norm" for numbers, "logreg" for two levels, "polyreg" for any levels,
+        "polr" for ordered ones, "sample" and "mean" (mode) for all; "pmm" also takes categories.
+        Columns of an array are called "x0", "x1", …. Columns of more than 50 levels default to
+        "pmm", and numbers to "auto": "norm" where a tenth of the holes, above chance, is predicted
+        beyond the predictions of all donors, and else "pmm". ``methods="pmm"`` does as R.
     combine : "mean" or "draw", default="mean"
         The filled table: mean of numbers and vote of categories over all imputations (the first
         drawn of ties), or the first imputation alone, which keeps the spread of the data.
-    labels : "none" or "predictor", default="none"
+    labels : "none", "predictor" or "separate", default="none"
         With "predictor", y predicts as one more category in ``fit_transform``; where it is
-        missing it is drawn as well. ``transform`` uses other chains that never saw y.
+        missing it is drawn as well. With "separate" each class has chains of its own besides, so
+        that its draws scatter as the class does; classes with fewer than 30 observed cells in a
+        column keep the others' draws. ``transform`` uses other chains that never saw y.
     max_predictors : int or "auto", default="auto"
         Most predictors in one model; the most correlated columns are taken, as by R's quickpred.
         "auto": a third of the observed rows, within 5 … 100.
@@ -82,7 +88,7 @@ class MICEImputer(BaseImputer):
         ``"mean"`` and ``"sd"`` of the imputed values, each of shape (n_imputations, n_iter), for
         each column with holes: flat, mixed traces mean that the passes were enough.
     methods_ : dict of str to str
-        The method of each column.
+        The method of each column; of "auto" the one that was taken.
     n_iter_ : int
         Passes of each chain.
     imputed_counts_ : dict of str to int
@@ -108,7 +114,7 @@ class MICEImputer(BaseImputer):
     _label_chains: chain.FittedChains
 
     _optional = (*BaseImputer._optional, "_chains", "_label_chains")
-    _unsaved = (*BaseImputer._unsaved, "_training")
+    _unsaved = (*BaseImputer._unsaved, "_training", "_separate")
 
     def __init__(
         self,
@@ -160,7 +166,7 @@ class MICEImputer(BaseImputer):
 
     @property
     def _needs_labels(self) -> bool:
-        return self.labels == "predictor"
+        return self.labels in ("predictor", "separate")
 
     def _keep_training(self, origin: Any, mask: Bools) -> None:
         """Keep a copy of what restores the imputations."""
@@ -176,12 +182,18 @@ class MICEImputer(BaseImputer):
         settings = self._settings()
         self.n_iter_ = settings.n_iter
         self._chains = self._label_chains = chain.run_chains(table, settings, self._report)
-        if self.labels == "predictor":
+        self._separate: list[Floats] = []
+        if self.labels != "none":
             assert labels is not None
             labeled = chain.with_labels(table, labels)
             self._label_chains = chain.run_chains(labeled, settings, self._report)
+        if self.labels == "separate":
+            assert labels is not None
+            self._separate = chain.completed_by_class(
+                self._label_chains, table, labels, settings, self._report
+            )
         names = [column.name for column in table.columns]
-        self.methods_ = dict(zip(names, self._label_chains.plan.methods, strict=False))
+        self.methods_ = {name: self._label_chains.method(j) for j, name in enumerate(names)}
         self.history_ = self._traces(names)
         return self._combined(table, self._completed)
 
@@ -195,6 +207,8 @@ class MICEImputer(BaseImputer):
 
     def _completed(self, c: int) -> Floats:
         """One imputation of the kept columns, without the labels."""
+        if self._separate:
+            return self._separate[c]
         return self._label_chains.completed(c)[:, : int(self._kept.sum())]
 
     def _traces(self, names: list[str]) -> dict[str, dict[str, Floats]]:
@@ -220,6 +234,10 @@ class MICEImputer(BaseImputer):
         )
 
     def _known_methods(self) -> dict[str, str]:
+        if isinstance(self.methods, str):
+            check_choice("methods", self.methods, tuple(FOR_NUMBERS))
+            numbers = (c for c in self._schema.columns if c.kind is Kind.NUMERIC)
+            return {column.name: self.methods for column in numbers}
         if not isinstance(self.methods, Mapping | None):
             raise InvalidParameterError(
                 "methods must be a dict of column name to method, such as {'age': 'norm'}, not "

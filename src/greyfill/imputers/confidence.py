@@ -2,6 +2,8 @@
 
 import sys
 from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,19 @@ import numpy as np
 from greyfill import frames, targets
 from greyfill._grey.contributions import Contributions, contributions
 from greyfill._grey.grey_engine import FittedGrey
-from greyfill._grey.uncertainty import draws, ranges
+from greyfill._grey.uncertainty import HeldOutCells, draws, overimpute, ranges
 from greyfill.checks import check_fitted, check_share, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.column_trust import (
+    SHARE_WRONG,
+    ColumnTrust,
+    Trust,
+    held_out_losses,
+    skill,
+    word_for,
+)
+from greyfill.imputers.estimator import root_error
 from greyfill.imputers.explanation import Explanation
 from greyfill.table import Floats, Ints, Kind, Table, to_share
 
@@ -23,6 +34,9 @@ UNITS = {
     frames.Family.TIME: (1e-6, "seconds"),
 }
 """Moments are microseconds inside, which nobody reads."""
+
+WITH_OWN_LABEL = ("own", "donors")
+"""Values of ``labels`` with which a training row is filled by the help of its own label."""
 
 ROUNDING = 1e-9
 """A limit so near to a whole number is meant to be it."""
@@ -42,6 +56,8 @@ class ConfidenceMixin(BaseImputer):
     _classes: tuple[Any, ...]
     _response_range: tuple[float, float] | None
 
+    labels: str
+
     @abstractmethod
     def _seed(self) -> int:
         """The seed of everything random."""
@@ -56,6 +72,54 @@ class ConfidenceMixin(BaseImputer):
         if not self._kept.any() or not self._fitted.donors.has_classes:
             return float("nan")
         return self._fitted.model(self._fitted.donors.y_column)[0].error
+
+    @property
+    def trust_(self) -> Trust:
+        """What the fills of each column with holes are worth, the worst first.
+
+        From observed cells that are held out and filled as the holes were, without the label of
+        their row unless its own label helps (``labels``). Computed when it is first read.
+        """
+        check_fitted(self)
+        if not self._kept.any():
+            return Trust()
+        made = self._fitted._held
+        if "trust" not in made:
+            made["trust"] = Trust(self._judged_columns())
+        trust: Trust = made["trust"]
+        return trust
+
+    def _judged_columns(self) -> Iterator[ColumnTrust]:
+        fitted, kept, y_is_known = self._fitted, np.flatnonzero(self._kept), self._knows_own_label
+        names = [self._schema.fields[j].name for j in kept]
+        targets = [inner for inner, name in enumerate(names) if self.imputed_counts_[name]]
+        for inner, lost, usual in held_out_losses(fitted, targets, y_is_known):
+            name, (size, unit) = names[inner], self._size_of_unit(inner)
+            error = float(lost.mean()) if len(lost) else np.nan
+            if unit == "probability":
+                unit = SHARE_WRONG
+            else:
+                error = root_error(error, size)
+            explained, chance = skill(lost, usual)
+            word, holes = word_for(explained, chance, len(lost)), self.imputed_counts_[name]
+            yield ColumnTrust(name, word, explained, chance, error, unit, len(lost), holes)
+
+    @property
+    def _knows_own_label(self) -> bool:
+        """Whether the training rows are filled with the help of their own label."""
+        return self.labels in WITH_OWN_LABEL
+
+    def _held_out_cells(self, column: int, level: float = 0.9) -> HeldOutCells:
+        """Held-out observed cells of a column of ``fit``, filled as its holes; in its units."""
+        inner = int(self._kept[:column].sum())
+        cells = overimpute(self._fitted, inner, level, self._knows_own_label)
+        return replace(
+            cells,
+            truth=self._in_units(inner, cells.truth),
+            predicted=self._in_units(inner, cells.predicted),
+            low=self._in_units(inner, cells.low),
+            high=self._in_units(inner, cells.high),
+        )
 
     def draw(self, X: Any, n: int = 5, y: Any = None) -> list[Any]:
         """Fill X several times, each time by a draw: multiple imputation.

@@ -107,6 +107,11 @@ class GreyImputer(ConfidenceMixin):
         Rows, columns and spreads of the filled training cells: the root mean squared error on
         left-out cells of the column on the [0, 1] scale, joined with what the fills of the classes
         differ where the class is not known, or one minus the probability of the level.
+    trust_ : Trust
+        For each column with holes, the worst first: the share of the spread that its fills explain
+        beyond the mean (of the errors that they avoid beyond the mode), the usual error in
+        ``unit``, and a word, from observed cells that are held out and filled as the holes were.
+        ``trust_["age"].word``; ``trust_.rows`` for a frame. Computed when it is first read.
     log_loss_ : float
         Mean log loss, on left-out rows, of the class probabilities by which rows without a label
         are filled; NaN without classes.

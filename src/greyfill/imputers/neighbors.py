@@ -41,7 +41,7 @@ def named_part(sort: str, part: Any) -> Any:
     """The part of this name; what is no name stays as it is.
 
     >>> named_part("weights", "ksg")
-    ClassInformation(n_permutations=20, random_state=0, measure='ksg')
+    ClassInformation(n_permutations=20, random_state=0, measure='ksg', bandwidth_factor=1.0)
     """
     if not isinstance(part, str):
         return part

@@ -87,8 +87,10 @@ def binned_parzen_information(x: Floats, labels: Ints, bandwidth: float | None =
     return float(without_rounding(np.asarray(_binned_class(u, codes))))
 
 
-def parzen_columns(values: Floats, known: Bools, codes: Ints) -> Floats:
+def parzen_columns(values: Floats, known: Bools, codes: Ints, factor: float = 1.0) -> Floats:
     """`parzen_information` of each row of values with its row of codes, over its known cells.
+
+    Windows are ``factor`` times as wide as the rule has them.
 
     >>> values = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
     >>> codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1]])
@@ -99,12 +101,12 @@ def parzen_columns(values: Floats, known: Bools, codes: Ints) -> Floats:
     information = np.zeros(n_columns)
     if n_rows <= EXACT_ROWS:
         for block in blocks(n_columns, n_rows**2):
-            u = in_windows(values[block], known[block])
+            u = in_windows(values[block], known[block]) / factor
             information[block] = _exact_class(u, known[block], codes[block])
     else:
         for j, rows in enumerate(known):
             u = in_windows(values[j, rows][None], np.ones((1, int(rows.sum())), dtype=bool))[0]
-            information[j] = _binned_class(u, codes[j, rows])
+            information[j] = _binned_class(u / factor, codes[j, rows])
     return without_rounding(information)
 
 
@@ -217,8 +219,10 @@ def binned_density_information(x: Floats, y: Floats) -> float:
     return float(without_rounding(np.asarray(_binned_pair(values[0], others[0]))))
 
 
-def density_columns(values: Floats, others: Floats, known: Bools) -> Floats:
+def density_columns(values: Floats, others: Floats, known: Bools, factor: float = 1.0) -> Floats:
     """`density_information` of each row of values with its row of others, over its known cells.
+
+    Windows are ``factor`` times as wide as the rule has them.
 
     >>> values = np.array([[0.0, 1.0, 2.0], [0.0, 1.0, 0.0]])
     >>> others = np.array([[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]])
@@ -229,10 +233,10 @@ def density_columns(values: Floats, others: Floats, known: Bools) -> Floats:
     information = np.zeros(n_columns)
     if n_rows <= EXACT_ROWS:
         for block in blocks(n_columns, n_rows**2):
-            information[block] = _exact_pair(values[block], others[block], known[block])
+            information[block] = _exact_pair(values[block], others[block], known[block], factor)
     else:
         for j, rows in enumerate(known):
-            information[j] = _binned_pair(values[j, rows], others[j, rows])
+            information[j] = _binned_pair(values[j, rows], others[j, rows], factor)
     return without_rounding(information)
 
 
@@ -246,9 +250,9 @@ def _checked_pair(x: Floats, y: Floats) -> tuple[Floats, Floats, Bools]:
     return x[None], y[None], np.ones((1, len(x)), dtype=bool)
 
 
-def _exact_pair(values: Floats, others: Floats, known: Bools) -> Floats:
+def _exact_pair(values: Floats, others: Floats, known: Bools, factor: float = 1.0) -> Floats:
     """Mean log ratio of densities of each row over its known cells."""
-    u, v = in_windows(values, known, 2), in_windows(others, known, 2)
+    u, v = (in_windows(part, known, 2) / factor for part in (values, others))
     n_known = np.maximum(known.sum(axis=1), 1)
     ratio = np.ones(u.shape)
     for rows in blocks(u.shape[1], u.size):
@@ -261,9 +265,9 @@ def _exact_pair(values: Floats, others: Floats, known: Bools) -> Floats:
     return without_rounding(logs.sum(axis=1) / n_known)
 
 
-def _binned_pair(x: Floats, y: Floats) -> float:
+def _binned_pair(x: Floats, y: Floats, factor: float = 1.0) -> float:
     """Mean log ratio of densities of two columns, evaluated on a grid."""
-    u, v = in_windows(np.stack([x, y]), np.ones((2, len(x)), dtype=bool), 2)
+    u, v = in_windows(np.stack([x, y]), np.ones((2, len(x)), dtype=bool), 2) / factor
     if len(x) < 2 or u.max() == 0 or v.max() == 0:
         return 0.0
     u, u_density = on_grid(u, PLANE_CELLS_PER_WINDOW, CELLS_PER_AXIS)

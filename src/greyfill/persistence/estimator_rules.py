@@ -150,7 +150,7 @@ def _regressor(model: GreyRegressor, columns: tuple[Column, ...]) -> None:
 @_check_engine.register
 def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
     settings = imputer._settings()
-    for name, extra in (("_chains", 0), ("_label_chains", int(imputer.labels == "predictor"))):
+    for name, extra in (("_chains", 0), ("_label_chains", int(imputer.labels != "none"))):
         fitted = _check_learned(imputer, name, columns)
         if fitted is not None:
             table, p = fitted.plan.table, len(columns)

@@ -5,9 +5,11 @@ imputer, X, filled, y
  → evidence        both tables as numbers, the classes; what the fitted imputer keeps of its work
  → summary         one dict of plain numbers and words, which JSON can hold
      column_summary    its columns, patterns of holes and uncertain cells
+     held_out          trust by column, and held-out cells against their fills
  → document        one self-contained html page, Markdown, or JSON, from templates
      svg               the plots of the page, in its colors
          charts            each plot on matplotlib axes; `greyfill.plots` offers the same
+         overimputation    the plot of held-out cells
 ```
 
 The summary does not grow with the rows, and shows no row unless ``raw_rows`` says so. Everything

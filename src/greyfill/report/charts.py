@@ -286,7 +286,7 @@ def _log_scale(ax: Axes, passes: Entry) -> None:
 
 
 def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
-    """The estimate over the shifts, its threshold and tipping point; the accuracy on the right.
+    """The estimate and its interval over the shifts, and where they tip; the accuracy on the right.
 
     Parameters
     ----------
@@ -311,8 +311,11 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     ax.axhline(source.threshold, color=QUIET, linewidth=0.8, linestyle="--")
     estimates = source.table["estimate"].to_list()
     ax.plot(deltas, estimates, color=OBSERVED, marker="o", markersize=3.5, linewidth=1.6)
-    if source.tipping_point is not None:
-        _mark_tipping_point(ax, source)
+    _mark_tipping_point(ax, source, "estimate", source.tipping_point)
+    if source.table["low"].null_count() == 0:
+        limits = source.table["low"].to_list(), source.table["high"].to_list()
+        ax.fill_between(deltas, *limits, color=OBSERVED, alpha=0.18, linewidth=0)
+        _mark_tipping_point(ax, source, "interval", source.interval_tipping_point)
     unit = "standard deviations" if source.level is None else f"log odds of {source.level}"
     where = "" if source.within is None else f", class {shorten(source.within, 16)}"
     ax.set_xlabel(f"shift δ of the imputed cells of {shorten(source.column, 24)}{where} ({unit})",
@@ -325,15 +328,17 @@ def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _mark_tipping_point(ax: Axes, source: Any) -> None:
+def _mark_tipping_point(ax: Axes, source: Any, what: str, delta: float | None) -> None:
     """A diamond, and words towards the middle on the side that the line leaves free."""
-    delta, deltas, estimates = source.tipping_point, source.table["delta"], source.table["estimate"]
+    if delta is None:
+        return
+    deltas, estimates = source.table["delta"], source.table["estimate"]
     rising, to_the_left = estimates[0] < estimates[-1], delta > (deltas[0] + deltas[-1]) / 2
-    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4)
-    offset = (-8 if to_the_left else 8, 8 if rising == to_the_left else -15)
-    side = "right" if to_the_left else "left"
-    note(ax, f"tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
-         ha=side, color=IMPUTED, zorder=5)  # fmt: skip
+    fill, line = ("full", 0) if what == "estimate" else ("none", 13)  # words one below the other
+    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4, fillstyle=fill)
+    offset = (-8 if to_the_left else 8, 8 + line if rising == to_the_left else -15 - line)
+    note(ax, f"{what} tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
+         ha="right" if to_the_left else "left", color=IMPUTED, zorder=5)  # fmt: skip
 
 
 def _draw_accuracy(ax: Axes, deltas: list[float], accuracy: list[float | None]) -> None:
@@ -372,8 +377,8 @@ def distributions(
     >>> ax = distributions(imputer.report_, "x1")
     """
     columns = section(source, "columns")
-    entry = _named(columns, column) if column else max(columns, key=lambda c: c["filled"])
-    part = entry if group is None else _named(entry.get("classes", []), group)
+    entry = named_entry(columns, column) if column else max(columns, key=lambda c: c["filled"])
+    part = entry if group is None else named_entry(entry.get("classes", []), group)
     ax = axes_of(ax, 3.6, 1.7 if entry["edges"] else 0.7 + 0.3 * len(entry["bins"]))
     _panel(ax, entry, part)
     title = entry["name"] if group is None else group
@@ -427,7 +432,8 @@ def _letters(label: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in label)
 
 
-def _named(entries: list[Entry], name: str) -> Entry:
+def named_entry(entries: list[Entry], name: str) -> Entry:
+    """The column or class of this name."""
     for entry in entries:
         if entry["name"] == name:
             return entry
@@ -439,9 +445,14 @@ def _shares(side: Entry) -> Floats:
     return np.asarray(np.array(side["histogram"]) / max(side["count"], 1))
 
 
+def drawn_size(values: list[float]) -> float:
+    """What values are divided by to be drawn."""
+    largest = max(map(abs, values))
+    return 1.0 if DRAWN[0] < largest < DRAWN[1] or largest == 0 else largest
+
+
 def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
-    largest, unit = max(map(abs, entry["edges"])), entry["unit"]
-    size = 1.0 if DRAWN[0] < largest < DRAWN[1] else largest
+    size, unit = drawn_size(entry["edges"]), entry["unit"]
     edges = [edge / size for edge in entry["edges"]]
     ax.stairs(observed, edges, fill=True, color=OBSERVED, alpha=0.35)
     if imputed.any():
@@ -451,14 +462,19 @@ def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.xaxis.set_major_locator(MaxNLocator(4 if unit in ("number", "duration") else 2))
-    if unit == "datetime" and edges[-1] - edges[0] > LONG:
+    ax.xaxis.set_major_formatter(values_as(unit, size, edges[-1] - edges[0]))
+
+
+def values_as(unit: str, size: float, length: float) -> FuncFormatter:
+    """Ticks of an axis of such a length in values of a unit, each so many times what is drawn."""
+    if unit == "datetime" and length > LONG:
         unit = "date"
 
     def tick(value: float, _: int) -> str:
         is_large = unit == "number" and abs(value * size) >= 1e6
         return f"{value * size:.3g}" if is_large else value_in(value * size, unit)
 
-    ax.xaxis.set_major_formatter(FuncFormatter(tick))
+    return FuncFormatter(tick)
 
 
 def _bars(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:

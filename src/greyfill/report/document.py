@@ -22,7 +22,7 @@ from greyfill.report.summary import Summary, summarize
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_BY_CLASS = 60
+MOST_BY_CLASS, MOST_TRUSTED = 60, 8
 MOST_WEIGHTS = 200
 MOST_EMBEDDED = 300_000
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
@@ -78,6 +78,7 @@ def _to_html(summary: Summary) -> str:
         filled=filled,
         figures=figures(summary, filled),
         most_by_class=MOST_BY_CLASS,
+        most_trusted=MOST_TRUSTED,
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         embedded=None if numbers is None else Markup(numbers),
@@ -106,7 +107,10 @@ def _environment() -> "Environment":
     )
     environment.filters.update(FILTERS)
     environment.globals.update(
-        describe_cells=describe_cells, spread_in=text.spread_in, error_in=text.error_in
+        describe_cells=describe_cells,
+        spread_in=text.spread_in,
+        error_in=text.error_in,
+        explained_in=text.explained_in,
     )
     return environment
 

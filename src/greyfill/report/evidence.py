@@ -16,6 +16,8 @@ from greyfill.table import Bools, Floats, Ints, Kind, Table
 from greyfill.targets import Meaning, read_target
 from greyfill.text import clean, tidy
 
+MATTERS = 0.05
+"""A cell that still moves by so much of the range of its column has no value yet."""
 MOST_CLASSES = 8
 MOST_TARGETS = 50
 MOST_SERIES = 6
@@ -196,6 +198,20 @@ def selection(imputer: Any) -> list[dict[str, Any]]:
     ]
 
 
+def still_moving(imputer: Any) -> float | None:
+    """How far cells moved in the last of some passes that did not settle; None if that is little.
+
+    That is the share of the range of a column, and 1 for a changed category; of forests the root
+    mean squared change of numbers, as a share of their size, or the share of changed categories.
+    """
+    history = getattr(imputer, "history_", None)
+    if getattr(imputer, "converged_", None) is not False or not history:
+        return None
+    last = history[-1] if isinstance(history[-1], dict) else {"cells": history[-1]}
+    moved = max(v**0.5 if name == "numeric" else v for name, v in last.items())
+    return float(moved) if moved > MATTERS else None
+
+
 def convergence(imputer: Any) -> dict[str, Any]:
     """Passes, and one or more series with a number for each pass."""
     history = getattr(imputer, "history_", [])
@@ -203,6 +219,7 @@ def convergence(imputer: Any) -> dict[str, Any]:
     return {
         "passes": getattr(imputer, "n_iter_", None),
         "converged": None if converged is None else bool(converged),
+        "moving": still_moving(imputer),
         "tol": tidy(tol) if tol is not None else None,
         "kind": "drift" if isinstance(history, dict) else "change",
         "series": _series(history, getattr(imputer, "imputed_counts_", {})),

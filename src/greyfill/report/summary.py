@@ -10,8 +10,10 @@ import numpy as np
 from greyfill.information import class_information
 from greyfill.missingness import little_test
 from greyfill.report import evidence as facts
+from greyfill.report import held_out
 from greyfill.report.column_summary import (
     column_entry,
+    is_identifier,
     missing_map,
     patterns,
     shown_value,
@@ -39,12 +41,21 @@ MAY_BE_NONE = frozenset(
         "columns.*.classes.*.imputed": ("mean", "sd"),
         "relevance": ("columns.*.weight", "columns.*.bits", "sample"),
         "k": ("chosen", "asked", "scores.*.error"),
-        "convergence": ("passes", "converged", "tol", "series.*.values.*"),
+        "convergence": ("passes", "converged", "moving", "tol", "series.*.values.*"),
+        "trust.columns.*": ("explained", "std_error", "error"),
         "uncertain.cells.*": ("uncertainty", "spread", "votes", "effects.*.effect"),
         "uncertain.cells.*.donors.*": ("distance", "weight"),
     }.items()
     for name in names
-) | {"selection.*.error", "uncertain.note", "settings.*", "little_test", "rows"}
+) | {
+    "selection.*.error",
+    "overimputed.*.inside",
+    "uncertain.note",
+    "settings.*",
+    "little_test",
+    "rows",
+    "trust",
+}
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
@@ -78,6 +89,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     """
     evidence = read_evidence(imputer, X, filled, y)
     names, holes = evidence.names, evidence.table.missing.sum(axis=0)
+    counts = zip(imputer.schema_.names, evidence.imputed.sum(axis=0).tolist(), strict=True)
     shown = np.sort(np.argsort(-holes, kind="stable")[:MOST_COLUMNS])
     bits, sample = None, None
     if evidence.classes is not None:
@@ -87,6 +99,8 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "created": _now().isoformat(timespec="seconds"),
         "method": type(imputer).__name__,
         "table": _table(evidence),
+        "trust": held_out.trust(imputer, dict(counts), evidence.table.n_rows),
+        "overimputed": held_out.overimputed(imputer, _most_filled(evidence)),
         "columns": [column_entry(evidence, j) for j in shown.tolist()],
         "patterns": patterns(evidence.table.missing, names),
         "map": missing_map(evidence.table.missing, names, shown),
@@ -104,6 +118,13 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
     summary["cautions"] = cautions(summary, evidence, imputer)
     summary["limits"] = list(left_out(summary))
     return summary
+
+
+def _most_filled(evidence: Evidence) -> list[int]:
+    """The columns with the most filled cells whose values may be shown."""
+    filled = evidence.imputed.sum(axis=0)
+    order = np.argsort(-filled, kind="stable")[: held_out.MOST_COLUMNS].tolist()
+    return [j for j in order if filled[j] and not is_identifier(evidence, j)]
 
 
 def _now() -> datetime:
@@ -235,10 +256,15 @@ def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
                 f"{listed(small)}. A method that looks within the class has fewer donors there "
                 "than asked for."
             )
-    if passes["converged"] is False:
+    if passes["moving"] is not None:
+        far = (
+            "by 5 % of the range of their column or more"
+            if passes["moving"] < 1
+            else ("between categories, or across the range of their column")
+        )
         yield (
-            f"The passes ended after {passes['passes']} without settling: some cells still move, "
-            "or swing between categories. Look at the passes below; a larger max_iter may help."
+            f"The passes ended after {passes['passes']} without settling: some cells still move "
+            f"{far}. Their value depends on where the passes ended."
         )
 
 
@@ -256,6 +282,17 @@ def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
             "The class labels helped to fill the training rows. Do not cross-validate a classifier "
             "on the filled table: its score would be too good. Put the imputer into the pipeline "
             "instead."
+        )
+    yield from _about_draws(imputer, summary)
+
+
+def _about_draws(imputer: Any, summary: Summary) -> Iterator[str]:
+    if hasattr(imputer, "draw") and summary["table"]["filled"]:
+        yield (
+            "Estimates from one filled table look surer than they are, and a fill that has seen "
+            "the labels strengthens what relates to them. For intervals and p-values, estimate on "
+            "several draws that know y and pool: fit(X, y).draw(X, 20, y) and greyfill.pool in "
+            "Python. Draws made without y weaken what relates to it."
         )
 
 
@@ -280,3 +317,5 @@ def left_out(summary: Summary) -> Iterator[str]:
         yield f"The smaller ones of {count(table['n_classes'])} classes are taken together."
     if not summary["rows"]:
         yield "No row of the table is printed on this page."
+    if summary["overimputed"]:
+        yield "The plots of left-out cells show observed values of one column, without their rows."

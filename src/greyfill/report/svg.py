@@ -15,7 +15,9 @@ from matplotlib.figure import Figure
 
 from greyfill.report import charts
 from greyfill.report.charts import IMPUTED, OBSERVED, QUIET
+from greyfill.report.overimputation import overimpute
 from greyfill.report.summary import Summary
+from greyfill.text import plural, share
 
 MOST_CHARTS = 24
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -34,6 +36,7 @@ STYLE: dict[Any, Any] = {
 METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 TITLES = {
     "values": "Observed and imputed values of",
+    "held out": "Left-out cells against their fills in",
     "map": "Map of the holes: columns down, rows across",
     "bits": "Bars: information of each column about the class",
     "weights": "Bars: weight of each column in the distance",
@@ -65,6 +68,12 @@ def figures(summary: Summary, filled: list[dict[str, Any]]) -> dict[str, Any]:
             title = f"{TITLES['values']} {c['name']}"
             svg = to_svg(charts.column_figure(c), title, f"d{n}")
             found["charts"].append((c["name"], Markup(svg)))
+        found["overimputed"] = []
+        for n, c in enumerate(summary.get("overimputed", ())):
+            cells = f"{plural(c['cells'], 'cell')}, limits of 90 % hold {share(c['inside'])}"
+            drawn = overimpute(summary, c["name"])
+            svg = to_svg(drawn, f"{TITLES['held out']} {c['name']}: {cells}", f"o{n}")
+            found["overimputed"].append((c["name"], cells, Markup(svg)))
     return found
 
 
