@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from greyfill.files import put
+from greyfill.paper.forensics import ERROR_TABLES, measured_exponent, printed_exponent
 from greyfill.paper.printed import LABELS, METHODS, TOY_INFORMATION, PrintedTable
 from greyfill.paper.results import Results
 from greyfill.paper.runs import CURVES, SCENARIOS
@@ -49,15 +50,13 @@ def blank(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, name: str, folder: Path) -> str:
-    """Write ``name``.svg and ``name``.png; return the SVG without date, prolog or fixed size."""
+    """Write ``name``.svg, and return it, without date, prolog or fixed size."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn, pixels = io.StringIO(), io.BytesIO()
+    drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
     text = drawn.getvalue()
     text = text[text.index("<svg") :].strip()
     put(folder / f"{name}.svg", [text.encode()], force=True)
-    put(folder / f"{name}.png", [pixels.getvalue()], force=True)
     return text
 
 
@@ -100,8 +99,8 @@ Mark = tuple[str, str, str, str]  # metric, color, marker, label
 
 
 def errors(results: Results, table: PrintedTable, metric: str) -> Figure:
-    """Draw mean ± sd of each method beside the printed figure, one panel for each rate."""
-    marks = [(metric, OURS, "o", "ours, mean ± sd")]
+    """Draw mean ± 2 s.e. of each method beside the printed figure, one panel for each rate."""
+    marks = [(metric, OURS, "o", "ours, mean ± 2 s.e.")]
     return _dots(results, table, [*METHODS, "class_mean"], marks, "RMSE")
 
 
@@ -128,7 +127,7 @@ def _dots(
             axes.errorbar(
                 [c.mean for _, c in shown],
                 [p + 0.16 * offset for p, _ in shown],
-                xerr=np.nan_to_num([c.sd for _, c in shown]),
+                xerr=np.nan_to_num([2 * c.error for _, c in shown]),
                 fmt=marker, ms=5, color=color, elinewidth=1.1, label=name,
             )  # fmt: skip
         printed = [table.figures[rate].get(method, np.nan) for method in methods]
@@ -136,6 +135,32 @@ def _dots(
         axes.set(title=f"{percent(rate)} missing", xlabel=label)
         axes.set_yticks(places, [LABELS[method] for method in methods])
     figure.axes[0].invert_yaxis()
+    return _with_legend(figure)
+
+
+def exponents(results: Results) -> Figure:
+    """Draw how errors grow with the rate: exponents by table and method, printed and ours."""
+    figure = blank(9.6, 5.6)
+    panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
+    places = np.arange(len(METHODS))
+    for axes, table in zip(panels, ERROR_TABLES, strict=False):
+        for x in (0.0, 0.5):
+            axes.axvline(x, color="#999999", lw=1, ls="--")
+        kinds = (("hidden", OURS, "o", "ours, over hidden cells"),
+                 ("table", THIRD, "s", "ours, divided by all cells"))  # fmt: skip
+        for divisor, color, marker, name in kinds:
+            cells = [measured_exponent(results, table, m, divisor) for m in METHODS]
+            drawn = [(c.mean, 2 * c.error) if c else (np.nan, 0.0) for c in cells]
+            means, reach = np.array(drawn).T
+            axes.errorbar(means, places, xerr=np.nan_to_num(reach), fmt=marker, ms=5, color=color,
+                          elinewidth=1.1, label=name)  # fmt: skip
+        printed = [printed_exponent(table, m) for m in METHODS]
+        axes.plot(printed, places, "D", mfc="white", mec=PRINTED, ls="none", label="paper, printed")
+        axes.set(title=table.short, xlabel="exponent b of rate to the power b")
+        axes.xaxis.set_tick_params(labelbottom=True)
+        axes.set_yticks(places, list(METHODS.values()))
+    panels[0].invert_yaxis()
+    panels[-1].set_visible(False)
     return _with_legend(figure)
 
 
