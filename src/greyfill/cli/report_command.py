@@ -54,7 +54,7 @@ def report(
 def reproduce(
     printing: Annotated[OutputOptions, Without(("force", "json", "quiet"))],
     quick: Annotated[
-        bool, option(None, "", "One rate of missing cells, 3 seeds, minutes less.", "--quick")
+        bool, option(None, "", "One rate of missing cells, 3 seeds, 20 trees.", "--quick")
     ] = False,
     forensic: Annotated[
         bool,

@@ -346,13 +346,13 @@ def start_seconds(results: Results) -> TextGrid:
     )
 
 
-def settings(reading: Reading) -> TextGrid:
+def settings(reading: Reading, trees: int) -> TextGrid:
     """Show how each method of the paper was set; parameters that are not named do not matter."""
     shown = ("n_neighbors", "distance", "max_iter", "n_imputations", "n_iter", "combine",
              "n_estimators", "labels")  # fmt: skip
     rows = []
     for method, label in METHODS.items():
-        parameters = paper_settings(method, reading).get_params(deep=False)
+        parameters = paper_settings(method, reading, trees).get_params(deep=False)
         text = ", ".join(f"{key}={parameters[key]!r}" for key in shown if key in parameters)
         rows.append([label, text])
     return grid("Settings of the methods", ["method", "parameters"], rows, prose=True)

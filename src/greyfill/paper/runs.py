@@ -23,6 +23,7 @@ NEIGHBORS = ("iknn", "miknn", "gknn", "fwgknn", "cgknn")  # their k is chosen by
 FILLED_BY_SOURCE = ("iknn", "miknn", "gknn")  # their sources treat imputed cells as observed
 CURVES = ("cgknn", "fwgknn", "gknn")
 FULL_SEEDS, FORENSIC_SEEDS, QUICK_SEEDS = 20, 5, 3
+TREES, QUICK_TREES = 100, 20
 SLOW = ("missforest", "mice")
 ACCURACY_ROWS = (NO_IMPUTATION, "complete")
 ALL_RATES = (0.05, 0.10, 0.20)
@@ -216,6 +217,7 @@ class FillRun:
     method: str
     accuracy: bool
     reading: Reading = Reading()
+    trees: int = TREES
 
     def run(self) -> list[Record]:
         """One record for each metric, or a single one that holds the error."""
@@ -232,7 +234,7 @@ class FillRun:
         if self.method == "complete":
             yield "accuracy_paper", case.accuracy(case.truth.values, self.seed)
             return
-        method = paper_settings(self.method, self.reading)
+        method = paper_settings(self.method, self.reading, self.trees)
         imputer = prepare(method, case.table, self.seed)
         filled = fit_fill(imputer, case.table, case.labels)
         if self.method != NO_IMPUTATION:
@@ -284,7 +286,9 @@ def execute(run: Run) -> tuple[Run, list[Record]]:
         return run, run.run()
 
 
-def paper_settings(method: str, reading: Reading = PANEL[0], **more: Any) -> Any:
+def paper_settings(
+    method: str, reading: Reading = PANEL[0], trees: int = TREES, **more: Any
+) -> Any:
     """Make the imputer with the settings of the paper: k by ten-fold classification.
 
     >>> paper_settings("cgknn")
@@ -292,6 +296,8 @@ def paper_settings(method: str, reading: Reading = PANEL[0], **more: Any) -> Any
     >>> paper_settings("gknn", Reading("smallest", "filled")).distance
     Grey(rho=0.5, holes='filled')
     """
+    if method == "missforest":
+        return make(method, n_estimators=trees)
     if method not in NEIGHBORS:
         return make("native" if method == NO_IMPUTATION else method)
     k = "cv" if reading.ties == "largest" else "cv_smallest"
@@ -322,6 +328,7 @@ class ReproductionPlan:
     reading: Reading = Reading()
     convention: str | None = None
     is_forensic: bool = False
+    trees: int = TREES
 
     def __post_init__(self) -> None:
         if len(self.seeds) < 1:
@@ -344,9 +351,9 @@ class ReproductionPlan:
 
     @classmethod
     def quick(cls, seeds: int | None = None) -> "ReproductionPlan":
-        """Every table and figure at 10 %, with few seeds and passes."""
+        """Every table and figure at 10 %, with few seeds, passes and trees."""
         n = QUICK_SEEDS if seeds is None else seeds
-        return cls(tuple(SCENARIOS), (0.10,), range(n), ALL_ROWS, passes=4, repeats=3)
+        return cls(tuple(SCENARIOS), (0.10,), range(n), ALL_ROWS, 4, 3, trees=QUICK_TREES)
 
     @classmethod
     def forensic(cls, seeds: int | None = None) -> "ReproductionPlan":
@@ -381,7 +388,9 @@ class ReproductionPlan:
             name, rates = table.scenario, [rate for rate in table.rates if rate in self.rates]
             for rate, seed, method in product(rates, self.seeds, self.methods):
                 if name in accurate or method not in ACCURACY_ROWS:
-                    yield FillRun(name, rate, seed, method, name in accurate, self.reading)
+                    yield FillRun(
+                        name, rate, seed, method, name in accurate, self.reading, self.trees
+                    )
                 for reading in () if self.is_forensic else PANEL:
                     if reading.key(method) != self.reading.key(method):
                         yield FillRun(name, rate, seed, method, False, reading)
