@@ -25,7 +25,8 @@ from greyfill.paper.verdicts import percent, signed
 from greyfill.table import Floats
 
 ERROR_TABLES = tuple(table for table in TABLES.values() if table.measure == "rmse")
-UCI_TABLES = ERROR_TABLES[2:]
+"""Two of simulations, then those of UCI."""
+
 WINDOWS = (1.06, 0.80, 0.60, 0.50, 0.45, 0.40, 0.35, 0.30, 0.20)
 """Bandwidths of the Parzen window in sd · n^(−1/5); the first is the default."""
 
@@ -105,7 +106,7 @@ def factor(logarithms: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Misses:
-    """Logarithmic ratios of our errors to the printed ones, table by table."""
+    """Logarithmic ratios of our errors to the printed ones, by table; a note on each table."""
 
     label: str
     tables: tuple[Floats, ...]
@@ -114,7 +115,7 @@ class Misses:
     @property
     def uci(self) -> Floats:
         """Those of the UCI tables together."""
-        return np.concatenate(self.tables[-len(UCI_TABLES) :])
+        return np.concatenate(self.tables[2:])
 
     @property
     def largest(self) -> float:
@@ -124,8 +125,8 @@ class Misses:
     def row(self) -> list[str]:
         """Factors of each table, of the UCI figures with the largest of them, and of all."""
         pairs = zip(self.tables, self.notes, strict=True)
-        shown = [f"{factor(logs):.2f}{note}" for logs, note in pairs]
         together = factor(self.uci), self.largest, factor(np.concatenate(self.tables))
+        shown = [f"{factor(logs):.2f}{note}" for logs, note in pairs]
         return [self.label, *shown, *(f"{value:.2f}" for value in together)]
 
 

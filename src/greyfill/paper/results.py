@@ -80,7 +80,7 @@ class Cell:
     def show(self, digits: int = 4) -> str:
         """Mean ± standard error as text; the mean alone for one seed."""
         spread = "" if self.n == 1 else f" ± {self.error:.{digits}f}"
-        return f"{self.mean:.{digits}f}{spread}"
+        return f"{self.mean:.{digits}f}{spread}".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)

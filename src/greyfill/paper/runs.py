@@ -37,8 +37,8 @@ SCALES = {
 }
 DIVISORS = {
     "hidden": "over hidden cells",
-    "columns": "divided by all cells of the columns with holes",
     "table": "divided by all cells of the table",
+    "columns": "divided by all cells of the columns with holes",
 }
 CONVENTIONS = {
     f"{scale}-{divisor}": f"root mean square error {unit} {cells}"
