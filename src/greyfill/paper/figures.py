@@ -130,8 +130,8 @@ def _by_rate(
 
 def exponents(results: Results) -> Figure:
     """Draw how errors grow with the rate: exponents by table and method, printed and ours."""
-    figure = blank(9.6, 5.6)
-    panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
+    figure = blank(6.6, 7.4)
+    panels = figure.subplots(3, 2, sharex=True, sharey=True).ravel()
     marks = [
         ("hidden", OURS, "o", "ours, over hidden cells"),
         ("table", THIRD, "s", "ours, divided by all cells"),

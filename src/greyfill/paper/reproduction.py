@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -430,6 +429,13 @@ def _draw(section: Section, folder: Path) -> list[dict[str, str]]:
     return found
 
 
+def markdown(text: str) -> str:
+    """Escape for Markdown; a standard error and a percent sign stay with their number."""
+    return (
+        escape_markdown(text, keep_emphasis=True).replace("± ", "±\u202f").replace(" %", "\u202f%")
+    )
+
+
 def render(name: str, context: dict[str, object]) -> str:
     """Fill a template; text on the HTML page is escaped."""
     environment = Environment(
@@ -440,5 +446,5 @@ def render(name: str, context: dict[str, object]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["md"] = partial(escape_markdown, keep_emphasis=True)
+    environment.filters["md"] = markdown
     return environment.get_template(f"{name}.j2").render(context)

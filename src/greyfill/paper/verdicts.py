@@ -326,10 +326,12 @@ def absent(found: Iterable[str]) -> str:
 def change(ours: float, printed: float) -> str:
     """How far a figure lies from the printed one.
 
-    >>> change(0.15, 0.1), change(0.0999, 0.1)
-    ('+50 %', '−0.1 %')
+    >>> change(0.15, 0.1), change(0.0999, 0.1), change(0.42, 0.1)
+    ('+50 %', '−0.1 %', '×4.2')
     """
     percents = 100 * (ours / printed - 1)
+    if percents >= 100:
+        return f"×{ours / printed:.1f}"
     return f"{signed(percents, 0 if abs(percents) >= 1 else 1)} %"
 
 
