@@ -208,7 +208,28 @@ def test_reproduce_tells_on_stderr_what_it_wrote(greyfill, folder, monkeypatch):
     done = greyfill("reproduce", "--quick", "--out", folder / "out", "--jobs", "1")
     assert done.stdout == ""
     assert f"wrote {folder / 'out' / 'reproduction.md'}" in done.stderr
-    assert "not measured" in done.stderr
+    assert "the paper's 12 claims: 0 reproduced, 0 better, 0 worse, 1 undecided, 11" in done.stderr
+    read = ("--ties", "smallest", "--holes", "filled", "--convention", "sd-table")
+    greyfill("reproduce", "--quick", "--out", folder / "out", "--jobs", "1", *read)
+    page = (folder / "out" / "reproduction.md").read_text("utf-8")
+    assert "holes as filled, smallest of tied k" in page
+    assert "in standard deviations of the column divided by all cells of the table" in page
+
+
+def test_forensic_page_goes_to_stdout(greyfill, folder, monkeypatch):
+    tiny = ReproductionPlan(("iris",), (0.10,), range(1), ("mice",), 0, 0, is_forensic=True)
+    monkeypatch.setattr(ReproductionPlan, "forensic", lambda seeds: tiny)
+    done = greyfill("reproduce", "--forensic", "--out", folder / "out", "--jobs", "1")
+    assert "## What the printed MI can be" in done.stdout
+    assert "claims" not in done.stderr
+    assert (folder / "out" / "forensic.html").is_file()
+
+
+@pytest.mark.parametrize("wrong", [("--ties", "first"), ("--holes", "no"), ("--convention", "cm")])
+def test_reproduce_refuses_words_without_meaning(fails, folder, wrong):
+    told = fails("reproduce", "--out", folder / "out", *wrong)
+    assert f"{wrong[0].strip('-')} must be one of" in told
+    assert not (folder / "out").exists()
 
 
 def test_reproduce_fails_before_the_work(fails, folder):

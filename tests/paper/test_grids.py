@@ -1,5 +1,7 @@
 """Tables and figures of the simulations, on results made up for the purpose."""
 
+from functools import partial
+
 import polars as pl
 import pytest
 
@@ -8,11 +10,16 @@ from greyfill.paper.grids import (
     Entry,
     above_complete,
     accuracy_grid,
+    error_grid,
     implied_shares,
+    rulings,
     toy_information,
+    words_by_reading,
 )
 from greyfill.paper.printed import LABELS, TABLES, TOY_INFORMATION, table_of
 from greyfill.paper.results import INFORMATION, RUNS, Results
+from greyfill.paper.runs import NEIGHBORS, Reading
+from greyfill.paper.verdicts import Claim, Setting, best
 
 ACCURACY = table_of("cubes", "accuracy")
 RATE = ACCURACY.rates[0]
@@ -20,13 +27,15 @@ PAPER = {"cgknn": 95.0, "gknn": 90.0, "complete": 93.0}
 HONEST = {"cgknn": 91.0, "gknn": 89.5}
 
 
-def results_of(metrics, scenario="cubes", rate=RATE):
-    """One seed with a figure for each metric and method."""
+def results_of(metrics, scenario="cubes", rate=RATE, reading=None, seeds=(0.0,)):
+    """A figure for each metric and method, shifted from seed to seed."""
     rows = [
-        (scenario, rate, 0, method, metric, value, None)
+        (scenario, rate, seed, method, (reading or Reading()).key(method), metric, value + shift,
+         None)
         for metric, found in metrics.items()
         for method, value in found.items()
-    ]
+        for seed, shift in enumerate(seeds)
+    ]  # fmt: skip
     return Results(runs=pl.DataFrame(rows, schema=RUNS, orient="row"))
 
 
@@ -83,7 +92,7 @@ def test_printed_errors_of_voting_imply_shares_of_wrong_cells():
     voting = TABLES["voting"]
     rate = voting.rates[0]
     printed = voting.figures[rate]["cgknn"]
-    results = results_of({"wrong_share": {"cgknn": 0.125}}, "voting", rate)
+    results = results_of({"range-hidden": {"cgknn": 0.125**0.5}}, "voting", rate)
     ((_, rmse, hidden, all_cells, ours),) = implied_shares(results, voting).rows
     assert float(rmse.text) == printed
     assert float(hidden.text.removesuffix(" %")) == pytest.approx(100 * printed**2, abs=0.05)
@@ -96,3 +105,68 @@ def test_printed_errors_of_voting_imply_shares_of_wrong_cells():
 def test_the_cubes_are_drawn_in_two_classes():
     (axes,) = figures.cubes(0).axes
     assert [label.get_text() for label in axes.get_legend().get_texts()] == ["class 1", "class 2"]
+
+
+@pytest.fixture
+def read_twice():
+    """Errors of the neighbor methods under three readings, those of two seeds in step."""
+    errors = {
+        Reading(): (0.2, 0.08, 0.15, 0.06, 0.05),
+        Reading("smallest"): (0.2, 0.09, 0.15, 0.11, 0.12),
+        Reading(holes="filled"): (0.2, 0.3, 0.04, 0.06, 0.4),
+    }
+    parts = []
+    for reading, found in errors.items():
+        figures = {
+            "units-hidden": dict(zip(NEIGHBORS, found, strict=True)),
+            "tied_k": {"cgknn": 49.0},
+        }
+        parts.append(results_of(figures, reading=reading, seeds=(-0.001, 0.001)).runs)
+    return Results(runs=pl.concat(parts))
+
+
+def test_rulings_show_every_reading_and_who_wins_in_it(read_twice):
+    table = TABLES["table1"]
+    rows = {row[0].text: row[1:] for row in rulings(read_twice, table, RATE, "units-hidden").rows}
+    at = {name: [entry.text for entry in row] for name, row in rows.items()}
+    cgknn = NEIGHBORS.index("cgknn")
+    mask, smallest, filled, sources, printed = at.values()
+    assert [row[cgknn][:6] for row in at.values()] == [
+        "0.0500",
+        "0.1200",
+        "0.4000",
+        "0.0500",
+        "0.1283",
+    ]
+    assert [row[-2] for row in at.values()] == ["1 of 5", "3 of 5", "5 of 5", "2 of 5", "1 of 5"]
+    assert mask[-1] == "49 ± 0"
+    assert printed[-1] == ""
+    gknn = NEIGHBORS.index("gknn")
+    assert sources[gknn] == filled[gknn]  # by its source, GKNN takes fills as observed
+    assert sources[gknn + 1] == mask[gknn + 1]  # FWGKNN does not
+    assert smallest != mask
+
+
+def test_rivals_stand_in_both_readings(read_twice):
+    shown = error_grid(read_twice, TABLES["table1"], "units-hidden", "errors")
+    rows = {row[0].text: [entry.text for entry in row[1:]] for row in shown.rows}
+    assert rows["GKNN"] == ["0.1500 ± 0.0010", "0.1443", "worse (+4 %)"]
+    assert rows["GKNN, holes as filled"] == ["0.0400 ± 0.0010", "0.1443", "better (−72 %)"]
+    assert {name for name in rows if "filled" in name} == {
+        "IKNN, holes as filled", "MI-KNN, holes as filled", "GKNN, holes as filled",
+    }  # fmt: skip
+    other = Results(runs=read_twice.runs, reading=Reading(holes="sources"))
+    rows = {
+        r[0].text: r[1].text for r in error_grid(other, TABLES["table1"], "units-hidden", "").rows
+    }
+    assert rows["GKNN"] == "0.0400 ± 0.0010"
+    assert rows["GKNN, holes by mask"] == "0.1500 ± 0.0010"
+    assert rows["CGKNN"] == "0.0500 ± 0.0010"
+
+
+def test_words_are_counted_under_each_reading(read_twice):
+    claim = Claim("", "", partial(best, Setting("cubes", RATE, "units-hidden")))
+    counts = [
+        [entry.text for entry in row[1:]] for row in words_by_reading(read_twice, [claim]).rows
+    ]
+    assert counts == [list("1000"), list("0010"), list("0010"), list("0010")]

@@ -1,15 +1,17 @@
 """A reproduction from end to end, as small as it can be."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from greyfill.exceptions import InvalidParameterError
 from greyfill.paper import ReproductionPlan, reproduce
-from greyfill.paper.reproduction import measure, write_page
+from greyfill.paper.reproduction import command, measure, write_page
 from greyfill.paper.results import RUNS, Results
-from greyfill.paper.runs import SCENARIOS, FillRun, PassesRun
+from greyfill.paper.runs import SCENARIOS, FillRun, PassesRun, Reading, paper_settings
 
 METHODS = ("cgknn", "class_mean", "mean")
 TINY = ReproductionPlan(("iris",), (0.10,), range(1), METHODS, passes=1, repeats=1)
@@ -27,9 +29,8 @@ def test_all_files_are_written(done):
         assert path.stat().st_size > 0
     for name in FIGURES:
         assert (folder / f"img/reproduction/{name}.svg").read_text().startswith("<svg")
-        assert (folder / f"img/reproduction/{name}.png").read_bytes().startswith(b"\x89PNG")
     markdown = (folder / "reproduction.md").read_text()
-    linked = re.findall(r"\]\((img/reproduction/.+?\.png)\)", markdown)
+    linked = re.findall(r"\]\((img/reproduction/.+?\.svg)\)", markdown)
     assert linked
     assert all((folder / link).is_file() for link in linked)
 
@@ -38,7 +39,7 @@ def test_raw_results_hold_the_runs(done):
     runs = pl.read_parquet(done.files[0].parent / "data/reproduction/runs.parquet")
     assert runs.schema == pl.Schema(RUNS)
     assert set(runs["method"]) == set(METHODS)
-    cell = done.results.cell("iris", 0.10, "cgknn", "nrmse")
+    cell = done.results.cell("iris", 0.10, "cgknn", "range-hidden")
     assert 0.05 < cell.mean < 0.2
 
 
@@ -72,7 +73,7 @@ def test_methods_that_are_not_there_are_rows():
 
 
 def test_text_is_escaped(tmp_path):
-    row = ("iris", 0.10, 0, "mice", "nrmse", None, "ValueError: <script>|x</script>")
+    row = ("iris", 0.10, 0, "mice", "", "range-hidden", None, "ValueError: <script>|x</script>")
     results = Results(runs=pl.DataFrame([row], schema=RUNS, orient="row"))
     plan = ReproductionPlan(("iris",), (0.10,), range(1), ("mice",), passes=0, repeats=0)
     write_page(results, plan, tmp_path, "greyfill reproduce <b>")
@@ -103,6 +104,10 @@ def test_plans():
     runs = ReproductionPlan.full().runs()
     fills = [run for run in runs if isinstance(run, FillRun)]
     assert len({(r.scenario, r.rate) for r in fills}) == 13
+    assert len({(r.method, r.reading.key(r.method)) for r in fills}) == 11 + 2 * 5
+    forensic = ReproductionPlan.forensic().runs()
+    assert not any(isinstance(run, PassesRun) or run.accuracy for run in forensic)
+    assert len(forensic) == 13 * 5 * 7
     assert {r.scenario for r in fills if r.accuracy} == {"cubes", "gaussian"}
     assert len([r for r in runs if isinstance(r, PassesRun)]) == 3 * 3 * 20
     assert runs[0].method == "missforest"
@@ -111,5 +116,53 @@ def test_plans():
         ReproductionPlan.full(0)
     with pytest.raises(InvalidParameterError, match="'moon' is not one of cubes, gaussian, iris"):
         ReproductionPlan(("moon",), (0.1,), range(1), ("cgknn",), 0, 0)
+    with pytest.raises(InvalidParameterError, match="convention must be one of"):
+        ReproductionPlan(("iris",), (0.1,), range(1), ("cgknn",), 0, 0, convention="cm")
+    with pytest.raises(InvalidParameterError, match="ties must be one of"):
+        Reading("first")
+    with pytest.raises(InvalidParameterError, match="holes must be one of"):
+        Reading(holes="guessed")
     with pytest.raises(InvalidParameterError, match="nobody"):
         ReproductionPlan(("iris",), (0.1,), range(1), ("nobody",), 0, 0)
+
+
+def test_switches_reach_the_imputers_and_the_command():
+    own = paper_settings("gknn", Reading("smallest", "sources"), max_iter=7)
+    assert (own.n_neighbors, own.distance.holes, own.schedule.max_iter) == (
+        "cv_smallest",
+        "filled",
+        7,
+    )
+    assert paper_settings("cgknn", Reading(holes="sources")).n_neighbors == "cv"
+    assert type(paper_settings("cgknn", Reading(holes="sources"))).__name__ == "CGKNNImputer"
+    plan = replace(TINY, reading=Reading("smallest", "filled"), convention="sd-table")
+    assert command(Path("out"), plan, quick=True) == (
+        "greyfill reproduce --quick --seeds 1 --ties smallest --holes filled "
+        "--convention sd-table --out out"
+    )
+
+
+def test_a_page_in_another_reading_judges_that_reading(tmp_path):
+    plan = replace(TINY, reading=Reading("smallest", "filled"), passes=0, methods=("cgknn",))
+    results = measure(plan, jobs=1)
+    keys = set(results.runs["reading"])
+    assert keys == {"largest/mask", "smallest/mask", "largest/filled", "smallest/filled"}
+    shown = results.cell("iris", 0.10, "cgknn", "range-hidden").mean
+    row = results.runs.filter(reading="smallest/filled", metric="range-hidden")
+    assert shown == row["value"][0]
+    write_page(results, plan, tmp_path, "")
+    text = (tmp_path / "reproduction.md").read_text()
+    assert "holes as filled, smallest of tied k" in text
+    assert f"{shown:.4f}" in text
+
+
+def test_the_forensic_page_stands_alone(tmp_path):
+    plan = ReproductionPlan(("iris",), (0.1, 0.2), range(2), ("mice",), 0, 0, is_forensic=True)
+    row = ("iris", 0.10, 0, "mice", "", "range-hidden", 0.1, None)
+    results = Results(runs=pl.DataFrame([row], schema=RUNS, orient="row"))
+    pages, verdicts = write_page(results, plan, tmp_path, "greyfill reproduce --forensic")
+    assert [page.name for page in pages] == ["forensic.md", "forensic.html"]
+    assert verdicts == ()
+    text = pages[0].read_text()
+    assert "Figures that recur" in text
+    assert "claims" not in text.partition("## How")[0]

@@ -1,7 +1,8 @@
 """How many neighbors: by cross-validated classification as in the paper, or by hidden cells.
 
 Both need one search only: the errors of every k come from prefixes of each row's sorted donors.
-Among equal errors the largest k wins. The seeded samples of rows stand here too.
+Among equal errors the largest k wins, or for "cv_smallest" the smallest. The seeded samples of
+rows stand here too.
 """
 
 from dataclasses import replace
@@ -22,7 +23,7 @@ from greyfill._neighbors.schedule import Report
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
 
-K_RULES = ("auto", "cv", "masked")
+K_RULES = ("auto", "cv", "cv_smallest", "masked")
 
 MAX_K = 50
 """The largest k that is tried."""
@@ -54,7 +55,7 @@ def choose_k(
     else:
         errors = by_hidden_cells(prepared, prepared.pools(prepared.donors.missing), random_state)
     scores = {k: float(error) for k, error in enumerate(errors, start=1)}
-    chosen = best_k(scores)
+    chosen = best_k(scores, wanted)
     report(f"k = {chosen}, the best of {len(scores)} tried")
     return chosen, scores
 
@@ -69,23 +70,24 @@ def k_rule(wanted: int | str, classes: set[int] | None) -> str | None:
         raise InvalidParameterError(
             f"n_neighbors must be a positive integer or one of {K_RULES}, not {wanted!r}"
         )
-    if wanted == "cv" and classes is None:
+    if wanted in ("cv", "cv_smallest") and classes is None:
         raise InvalidParameterError(
-            "n_neighbors='cv' chooses k by classifying y, but there are no classes: y is None, "
-            "continuous, or unused because labels='none'; set n_neighbors to a number or "
+            f"n_neighbors={wanted!r} chooses k by classifying y, but there are no classes: y is "
+            "None, continuous, or unused because labels='none'; set n_neighbors to a number or "
             "'masked'"
         )
     return "cv" if wanted != "masked" and classes is not None and len(classes) > 1 else "masked"
 
 
-def best_k(scores: dict[int, float]) -> int:
-    """The k with the least error; the largest of ties.
+def best_k(scores: dict[int, float], wanted: int | str = "cv") -> int:
+    """The k with the least error; the largest of ties, or the smallest if that is wanted.
 
-    >>> best_k({1: 0.2, 2: 0.1, 3: 0.1})
-    3
+    >>> best_k({1: 0.2, 2: 0.1, 3: 0.1}), best_k({1: 0.2, 2: 0.1, 3: 0.1}, "cv_smallest")
+    (3, 2)
     """
     least = min(scores.values())
-    return max(k for k, score in scores.items() if score == least)
+    tied = [k for k, score in scores.items() if score == least]
+    return min(tied) if wanted == "cv_smallest" else max(tied)
 
 
 def by_classification(prepared: Prepared, labels: Ints, random_state: int | None) -> Floats:

@@ -32,7 +32,7 @@ MOST_NAMES = 12
 LARGE = 10_000
 """From so many rows on, a method that works in processes has more to do than to start them."""
 
-BY_ITSELF = ("auto", "cv", "masked")
+BY_ITSELF = ("auto", "cv", "cv_smallest", "masked")
 LABEL_USES = ("cross", "own", "donors", "weights", "predictor", "none")
 """Not every method takes each of them; the registry has those that it does."""
 

@@ -226,7 +226,7 @@ def choose_k(
         task = _hidden_task(parts, settings, hidden_plan)
     errors = parts.cluster.fetch([task], "choosing k")[0]
     scores = {k: float(error) for k, error in enumerate(errors, start=1)}
-    return best_k(scores), scores
+    return best_k(scores, wanted), scores
 
 
 def _classification_task(parts: DonorParts, settings: RecipeSettings, n_classes: int) -> Task:

@@ -8,6 +8,7 @@ import numpy as np
 
 from greyfill import frames
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
+from greyfill._neighbors.k_selection import K_RULES
 from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe, fill_new_rows
 from greyfill._neighbors.provenance import donors_of
 from greyfill._neighbors.recipe import Recipe
@@ -33,11 +34,12 @@ class NeighborFamily(BaseImputer):
 
     Parameters
     ----------
-    n_neighbors : int, "auto", "cv" or "masked", default="auto"
+    n_neighbors : int, "auto", "cv", "cv_smallest" or "masked", default="auto"
         How many donors fill a hole. "cv": the k that classifies y best in ten folds, as in the
-        paper. "masked": the k that best restores known cells which are hidden for the purpose.
-        "auto": "cv" when y has classes and labels="donors" or "cross", else "masked". A pool with
-        fewer rows gives what it has.
+        paper; of equally good ones the largest, or with "cv_smallest" the smallest. "masked": the
+        k that best restores known cells which are hidden for the purpose. "auto": "cv" when y has
+        classes and labels="donors" or "cross", else "masked". A pool with fewer rows gives what it
+        has.
     labels : "donors", "cross", "weights" or "none", default="donors"
         What labels may do. "donors": all that the method does with them (donors and start fill
         within the class, column weights), as in the papers. "cross": the same, but in the end each
@@ -234,7 +236,7 @@ class NeighborFamily(BaseImputer):
         n_neighbors = self.n_neighbors
         if not isinstance(n_neighbors, str) and not is_whole(n_neighbors):
             raise InvalidParameterError(
-                f"n_neighbors must be a positive integer, 'auto', 'cv' or 'masked': {n_neighbors!r}"
+                f"n_neighbors must be a positive integer or one of {K_RULES}, not {n_neighbors!r}"
             )
         check_choice("unlabeled", self.unlabeled, UNLABELED_RULES)
         if self.max_donors is not None:

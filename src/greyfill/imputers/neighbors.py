@@ -4,6 +4,7 @@ The parts of a recipe stand in the order of the README's table: distance, column
 fill, start, passes.
 """
 
+from inspect import signature
 from typing import Any
 
 from greyfill._neighbors.distance import Grey, Heom
@@ -16,6 +17,9 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.family import NeighborFamily
 from greyfill.information import MEASURES
+
+SHARED = tuple(signature(NeighborFamily).parameters)
+"""What every method of the family takes; a class with parameters of its own lists them again."""
 
 PERMUTATIONS = 20
 """Shuffles that weights of a named measure are corrected by."""
@@ -178,14 +182,44 @@ class KNNIImputer(NeighborFamily):
 
     One pass; donors whose value is missing give the mean or mode of the column.
 
+    Parameters
+    ----------
+    fill : PlainFill or WeightedFill, default="plain"
+        Or "plain", the mean and mode of the sources; "weighted", the mean by 1/d² and the falling
+        votes of (11)–(14), the refinement that the paper describes.
+
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
     >>> KNNIImputer(n_neighbors=2).fit_transform(X)[[1, 4], [1, 0]]
     array([2.1 , 5.05])
     """
 
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        *,
+        fill: Any = "plain",
+        labels: str = "donors",
+        unlabeled: str = "soft",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        max_donors: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        given = locals()
+        super().__init__(**{name: given[name] for name in SHARED})
+        self.fill = fill
+
     def _recipe(self) -> Recipe:
-        return Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
+        fill = named_part("fill", self.fill)
+        return Recipe(Heom(), EqualWeights(), AllRows(), fill, GlobalStart(), Once()).checked()
 
 
 class NeighborImputer(NeighborFamily):
@@ -245,22 +279,8 @@ class NeighborImputer(NeighborFamily):
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_neighbors,
-            labels=labels,
-            unlabeled=unlabeled,
-            max_iter=max_iter,
-            tol=tol,
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            missing_values=missing_values,
-            add_indicator=add_indicator,
-            keep_empty_features=keep_empty_features,
-            max_donors=max_donors,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        given = locals()
+        super().__init__(**{name: given[name] for name in SHARED})
         self.distance = distance
         self.weights = weights
         self.donors = donors

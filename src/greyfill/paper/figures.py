@@ -11,8 +11,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from greyfill.files import put
+from greyfill.paper.forensics import ERROR_TABLES, measured_exponent, printed_exponent
 from greyfill.paper.printed import LABELS, METHODS, TOY_INFORMATION, PrintedTable
-from greyfill.paper.results import Results
+from greyfill.paper.results import Cell, Results
 from greyfill.paper.runs import CURVES, SCENARIOS
 from greyfill.paper.verdicts import percent
 
@@ -49,15 +50,13 @@ def blank(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, name: str, folder: Path) -> str:
-    """Write ``name``.svg and ``name``.png; return the SVG without date, prolog or fixed size."""
+    """Write ``name``.svg, and return it, without date, prolog or fixed size."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn, pixels = io.StringIO(), io.BytesIO()
+    drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(pixels, format="png", dpi=130, metadata={"Software": None})
     text = drawn.getvalue()
     text = text[text.index("<svg") :].strip()
     put(folder / f"{name}.svg", [text.encode()], force=True)
-    put(folder / f"{name}.png", [pixels.getvalue()], force=True)
     return text
 
 
@@ -96,13 +95,13 @@ def information(results: Results, name: str) -> Figure:
     return figure
 
 
-Mark = tuple[str, str, str, str]  # metric, color, marker, label
+Mark = tuple[str, str, str, str]  # metric or divisor, color, marker, label
 
 
 def errors(results: Results, table: PrintedTable, metric: str) -> Figure:
-    """Draw mean ± sd of each method beside the printed figure, one panel for each rate."""
-    marks = [(metric, OURS, "o", "ours, mean ± sd")]
-    return _dots(results, table, [*METHODS, "class_mean"], marks, "RMSE")
+    """Draw mean ± 2 s.e. of each method beside the printed figure, one panel for each rate."""
+    marks = [(metric, OURS, "o", "ours, mean ± 2 s.e.")]
+    return _by_rate(results, table, [*METHODS, "class_mean"], marks, "RMSE")
 
 
 def accuracies(results: Results, table: PrintedTable) -> Figure:
@@ -112,31 +111,61 @@ def accuracies(results: Results, table: PrintedTable) -> Figure:
         ("accuracy_paper", OURS, "o", "ours, paper's protocol"),
         ("accuracy_honest", THIRD, "s", "ours, honest protocol"),
     ]
-    return _dots(results, table, methods, marks, "accuracy, %")
+    return _by_rate(results, table, methods, marks, "accuracy, %")
 
 
-def _dots(
+def _by_rate(
     results: Results, table: PrintedTable, methods: list[str], marks: list[Mark], label: str
 ) -> Figure:
-    """Draw one row for each method, one mark for each kind of figure."""
     figure, panels = _panels(results.rates(table), 0.27 * len(methods) + 1.1)
-    places = np.arange(len(methods))
     for rate, axes in panels.items():
-        for offset, (metric, color, marker, name) in enumerate(marks):
+        for offset, (metric, *look) in enumerate(marks):
             cells = [results.cell(table.scenario, rate, method, metric) for method in methods]
-            shown = [(p, c) for p, c in zip(places, cells, strict=True) if c is not None]
-            axes.errorbar(
-                [c.mean for _, c in shown],
-                [p + 0.16 * offset for p, _ in shown],
-                xerr=np.nan_to_num([c.sd for _, c in shown]),
-                fmt=marker, ms=5, color=color, elinewidth=1.1, label=name,
-            )  # fmt: skip
-        printed = [table.figures[rate].get(method, np.nan) for method in methods]
-        axes.plot(printed, places, "D", mfc="white", mec=PRINTED, ls="none", label="paper, printed")
+            _dots(axes, cells, look, 0.16 * offset)
+        _diamonds(axes, methods, [table.figures[rate].get(method, np.nan) for method in methods])
         axes.set(title=f"{percent(rate)} missing", xlabel=label)
-        axes.set_yticks(places, [LABELS[method] for method in methods])
     figure.axes[0].invert_yaxis()
     return _with_legend(figure)
+
+
+def exponents(results: Results) -> Figure:
+    """Draw how errors grow with the rate: exponents by table and method, printed and ours."""
+    figure = blank(6.6, 7.4)
+    panels = figure.subplots(3, 2, sharex=True, sharey=True).ravel()
+    marks = [
+        ("hidden", OURS, "o", "ours, over hidden cells"),
+        ("table", THIRD, "s", "ours, divided by all cells"),
+    ]
+    for axes, table in zip(panels, ERROR_TABLES, strict=False):
+        for x in (0.0, 0.5):
+            axes.axvline(x, color="#999999", lw=1, ls="--")
+        for divisor, *look in marks:
+            _dots(axes, [measured_exponent(results, table, m, divisor) for m in METHODS], look)
+        _diamonds(axes, list(METHODS), [printed_exponent(table, m) for m in METHODS])
+        axes.set(title=table.short, xlabel="exponent b of rate to the power b")
+        axes.xaxis.set_tick_params(labelbottom=True)
+    panels[0].invert_yaxis()
+    panels[-1].set_visible(False)
+    return _with_legend(figure)
+
+
+def _dots(axes: Any, cells: list[Cell | None], look: list[str], offset: float = 0.0) -> None:
+    """Draw a mean ± 2 s.e. for each method that has one."""
+    color, marker, label = look
+    shown = [(place, cell) for place, cell in enumerate(cells) if cell is not None]
+    axes.errorbar(
+        [cell.mean for _, cell in shown],
+        [place + offset for place, _ in shown],
+        xerr=np.nan_to_num([2 * cell.error for _, cell in shown]),
+        fmt=marker, ms=5, color=color, elinewidth=1.1, label=label,
+    )  # fmt: skip
+
+
+def _diamonds(axes: Any, methods: list[str], printed: list[float]) -> None:
+    """Draw the printed figures, and name the methods."""
+    places = np.arange(len(methods))
+    axes.plot(printed, places, "D", mfc="white", mec=PRINTED, ls="none", label="paper, printed")
+    axes.set_yticks(places, [LABELS[method] for method in methods])
 
 
 def passes(results: Results) -> Figure:

@@ -4,22 +4,43 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 
+import numpy as np
+
 from greyfill import datasets, frames, targets
 from greyfill.paper.printed import (
     LABELS,
     METHODS,
     TABLE_5,
-    TABLES,
     TOY_INFORMATION,
     Characteristics,
     PrintedTable,
-    repeated_figures,
 )
 from greyfill.paper.results import Cell, Results
-from greyfill.paper.runs import CURVES, DROPPED_VOTE, REFERENCES, SCENARIOS, paper_settings
-from greyfill.paper.verdicts import TIE, percent, signed, start_ratios
+from greyfill.paper.runs import (
+    CURVES,
+    DROPPED_VOTE,
+    FILLED_BY_SOURCE,
+    NEIGHBORS,
+    PANEL,
+    REFERENCES,
+    SCENARIOS,
+    Reading,
+    paper_settings,
+)
+from greyfill.paper.verdicts import (
+    TIE,
+    WORDS,
+    Claim,
+    change,
+    figure_word,
+    percent,
+    signed,
+    start_ratios,
+)
 
 NOT_AVAILABLE = "not available"
+HOLES = {"mask": "by mask", "filled": "as filled", "sources": "as each method's source has them"}
+TONES = {"reproduced": "good", "better": "good", "worse": "bad"}
 
 
 @dataclass(frozen=True)
@@ -67,16 +88,77 @@ def grid(
 
 
 def error_grid(results: Results, table: PrintedTable, metric: str, caption: str) -> TextGrid:
-    """RMSE of every method beside its printed figure."""
+    """RMSE of every method beside its printed figure; some rivals in a second reading of holes."""
     methods, rates = [*METHODS, *REFERENCES], results.rates(table)
-    rows: dict[str, list[Entry | str]] = {m: [LABELS[m]] for m in methods}
+    rows: list[list[Entry | str]] = [[LABELS[m]] for m in methods]
+    rivals = {
+        m: "mask" if results.reading.is_filled(m) else "filled"
+        for m in FILLED_BY_SOURCE
+        if not results.runs.filter(method=m).is_empty()
+    }
+    rows += [[f"{LABELS[m]}, holes {HOLES[holes]}"] for m, holes in rivals.items()]
     for rate in rates:
         cells = _cells(results, table, rate, metric, methods)
-        for m in methods:
-            verdict = _cell_verdict(cells[m], table.figures[rate].get(m))
-            rows[m] += [_ours(cells, m), _printed(table, rate, m), verdict]
+        shown = [(m, _ours(cells, m), cells[m]) for m in methods]
+        for m, holes in rivals.items():
+            other = replace(results, reading=replace(results.reading, holes=holes))
+            cell = other.cell(table.scenario, rate, m, metric)
+            shown.append((m, Entry(cell.show() if cell else NOT_AVAILABLE), cell))
+        for row, (m, ours, cell) in zip(rows, shown, strict=True):
+            verdict = _cell_verdict(cell, table.figures[rate].get(m))
+            row += [ours, _printed(table, rate, m), verdict]
     heads = [(percent(rate), name) for rate in rates for name in ("ours", "paper", "verdict")]
-    return grid(caption, ["method", *heads], rows.values())
+    return grid(caption, ["method", *heads], rows)
+
+
+def rulings(results: Results, table: PrintedTable, rate: float, metric: str) -> TextGrid:
+    """RMSE of the neighbor methods under each reading of two gaps in the paper, and as printed."""
+    rows: list[list[Entry | str]] = []
+    for reading in dict.fromkeys((*PANEL, Reading(holes="sources"), results.reading)):
+        read = replace(results, reading=reading)
+        cells = _cells(read, table, rate, metric, NEIGHBORS)
+        ties = read.by_seed(table.scenario, rate, "tied_k", ["cgknn"])["cgknn"].drop_nulls()
+        place = _place({m: cell.mean for m, cell in cells.items() if cell})
+        shown = [_ours(cells, m) for m in NEIGHBORS]
+        rows.append(
+            [describe(reading), *shown, place, f"{np.median(ties):.0f}" if len(ties) else ""]
+        )
+    figures = {m: table.figures[rate][m] for m in NEIGHBORS}
+    printed = [_printed(table, rate, m) for m in NEIGHBORS]
+    rows.append(["printed", *printed, _place(figures), ""])
+    heads = [
+        "reading",
+        *(LABELS[m] for m in NEIGHBORS),
+        "place of CGKNN",
+        "tied k of CGKNN, median",
+    ]
+    return grid(f"{table.short} at {percent(rate)} under each ruling", heads, rows)
+
+
+def _place(means: dict[str, float]) -> str:
+    if "cgknn" not in means:
+        return ""
+    return f"{1 + sum(mean < means['cgknn'] - TIE for mean in means.values())} of {len(means)}"
+
+
+def describe(reading: Reading) -> str:
+    """A reading in words.
+
+    >>> describe(Reading("smallest", "sources"))
+    'holes as each method's source has them, smallest of tied k'
+    """
+    return f"holes {HOLES[reading.holes]}, {reading.ties} of tied k"
+
+
+def words_by_reading(results: Results, claims: Iterable[Claim]) -> TextGrid:
+    """How many of some claims get each word under each reading."""
+    judged, rows = list(claims), []
+    for reading in dict.fromkeys((*PANEL, Reading(holes="sources"), results.reading)):
+        read = replace(results, reading=reading)
+        found = [claim.decide(read).outcome for claim in judged]
+        rows.append([describe(reading), *(str(found.count(word)) for word in WORDS)])
+    caption = "The paper's claims on RMSE, table by table, under each ruling"
+    return grid(caption, ["reading", *WORDS], rows)
 
 
 def accuracy_grid(results: Results, table: PrintedTable, caption: str) -> TextGrid:
@@ -120,14 +202,11 @@ def _printed(table: PrintedTable, rate: float, method: str) -> Entry:
 
 
 def _cell_verdict(cell: Cell | None, printed: float | None) -> Entry:
-    """Whether the mean is at or below the printed figure, and by how much it differs."""
+    """One word on a mean beside the printed figure, and by how much it differs."""
     if cell is None or printed is None:
         return Entry("")
-    percents = 100 * (cell.mean / printed - 1)
-    change = f"{signed(percents, 0 if abs(percents) >= 1 else 1)} %"
-    if cell.mean <= printed:
-        return Entry(f"at or below ({change})", tone="good")
-    return Entry(f"above ({change})", tone="bad")
+    word = figure_word(cell, printed, 4)
+    return Entry(f"{word} ({change(cell.mean, printed)})", tone=TONES.get(word, ""))
 
 
 def above_complete(results: Results, table: PrintedTable) -> list[str]:
@@ -226,7 +305,9 @@ def implied_shares(results: Results, table: PrintedTable) -> TextGrid:
     rows = []
     for rate in results.rates(table):
         printed = table.figures[rate]["cgknn"]
-        ours = results.cell(table.scenario, rate, "cgknn", "wrong_share")
+        ours = Cell.of(
+            results.by_seed(table.scenario, rate, "range-hidden", ["cgknn"])["cgknn"] ** 2
+        )
         implied = [f"{100 * share:.1f} %" for share in (printed**2, printed**2 / rate)]
         wrong = f"{100 * ours.mean:.1f} %" if ours else NOT_AVAILABLE
         rows.append([percent(rate), f"{printed:.4f}", *implied, wrong])
@@ -257,11 +338,10 @@ def final_accuracies(results: Results) -> TextGrid:
 
 def start_seconds(results: Results) -> TextGrid:
     """Milliseconds for the weights of both methods, and their ratio."""
-    ratios, rows = start_ratios(results), []
-    for name, found in results.median_times().items():
-        times = [f"{1000 * found[m][1]:.1f}" for m in ("cgknn", "fwgknn")]
-        title = SCENARIOS[name].title
-        rows.append([title, str(found["cgknn"][0]), *times, f"{ratios[name]:.1f}"])
+    ratios, rows, slow = start_ratios(results), [], results.times("fwgknn")
+    for name, (holed, quick) in results.times("cgknn").items():
+        times = [quick.show(1), slow[name][1].show(1), ratios[name].show(1)]
+        rows.append([SCENARIOS[name].title, str(holed), *times])
     heads = [("milliseconds", "CGKNN"), ("milliseconds", "FWGKNN")]
     return grid(
         "Time to compute the column weights",
@@ -270,32 +350,13 @@ def start_seconds(results: Results) -> TextGrid:
     )
 
 
-def oddities() -> TextGrid:
-    """List printed figures that cannot all be right: bold but not best, or printed twice."""
-    rows = []
-    for table in TABLES.values():
-        for rate, bold in table.bold.items():
-            best, row = table.best(rate), table.figures[rate]
-            if bold != best:
-                text = (
-                    f"{LABELS[bold]} is bold with {row[bold]:.4f}, but {LABELS[best]} has "
-                    f"{row[best]:.4f} ({signed(row[best] - row[bold], 4)})"
-                )
-                rows.append([f"{table.short}, {percent(rate)}", text])
-    for (figure, rate, method), places in repeated_figures().items():
-        where = f"{' and '.join(places)}, {percent(rate)}"
-        rows.append([where, f"{LABELS[method]} has the same figure in both, {figure:.4f}"])
-    caption = "Figures that stand out in the paper's own tables"
-    return grid(caption, ["where", "what"], rows, prose=True)
-
-
-def settings() -> TextGrid:
+def settings(reading: Reading, trees: int) -> TextGrid:
     """Show how each method of the paper was set; parameters that are not named do not matter."""
-    shown = ("n_neighbors", "max_iter", "n_imputations", "n_iter", "combine", "n_estimators",
-             "labels")  # fmt: skip
+    shown = ("n_neighbors", "distance", "max_iter", "n_imputations", "n_iter", "combine",
+             "n_estimators", "labels")  # fmt: skip
     rows = []
     for method, label in METHODS.items():
-        parameters = paper_settings(method).get_params(deep=False)
+        parameters = paper_settings(method, reading, trees).get_params(deep=False)
         text = ", ".join(f"{key}={parameters[key]!r}" for key in shown if key in parameters)
         rows.append([label, text])
     return grid("Settings of the methods", ["method", "parameters"], rows, prose=True)

@@ -1,6 +1,7 @@
-"""What a reproduction measured: long tables, and mean ± sd over seeds out of them."""
+"""What a reproduction measured: long tables, and mean ± standard error over seeds out of them."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,13 +13,15 @@ from greyfill import ClassInformation, PairInformation
 from greyfill.files import put_parquet
 from greyfill.information import class_information, normalize
 from greyfill.paper.printed import PrintedTable
-from greyfill.paper.runs import SCENARIOS
+from greyfill.paper.runs import PANEL, SCENARIOS, Reading
+from greyfill.table import Floats
 
 RUNS = {
     "scenario": pl.String,
     "rate": pl.Float64,
     "seed": pl.Int64,
     "method": pl.String,
+    "reading": pl.String,
     "metric": pl.String,
     "value": pl.Float64,
     "error": pl.String,
@@ -52,7 +55,7 @@ class Cell:
     """Mean and standard deviation of a figure over the seeds.
 
     >>> Cell.of([0.1, 0.3]).show(3)
-    '0.200 ± 0.141'
+    '0.200 ± 0.100'
     """
 
     mean: float
@@ -60,7 +63,7 @@ class Cell:
     n: int
 
     @classmethod
-    def of(cls, values: "pl.Series | list[float]") -> "Cell | None":
+    def of(cls, values: "pl.Series | Floats | list[float]") -> "Cell | None":
         """Sum up the finite values; None without any."""
         finite = np.asarray(values, dtype=float)
         finite = finite[np.isfinite(finite)]
@@ -75,39 +78,41 @@ class Cell:
         return self.sd / float(np.sqrt(self.n))
 
     def show(self, digits: int = 4) -> str:
-        """Mean ± sd as text; the mean alone for one seed."""
-        spread = "" if self.n == 1 else f" ± {self.sd:.{digits}f}"
-        return f"{self.mean:.{digits}f}{spread}"
+        """Mean ± standard error as text; the mean alone for one seed."""
+        spread = "" if self.n == 1 else f" ± {self.error:.{digits}f}"
+        return f"{self.mean:.{digits}f}{spread}".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """All tables of a reproduction; ``timings`` alone differs from run to run.
 
-    ``runs`` has a row for each setting, rate, seed, method and metric; ``error`` says why a method
-    gave no value.
+    ``runs`` has a row for each setting, rate, seed, method, reading and metric; ``error`` says why
+    a method gave no value. Of the neighbor methods, the rows of ``reading`` are looked at.
     """
 
     runs: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=RUNS))
     passes: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=PASSES))
     information: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=INFORMATION))
     timings: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=TIMINGS))
+    reading: Reading = PANEL[0]
 
     def cell(self, scenario: str, rate: float, method: str, metric: str) -> Cell | None:
         """Mean and sd over the seeds of one metric of one method."""
-        return Cell.of(self._values(scenario, rate, method, metric)["value"])
+        return Cell.of(self.by_seed(scenario, rate, metric, [method])[method])
 
-    def difference(
-        self, scenario: str, rate: float, methods: tuple[str, str], metric: str
-    ) -> Cell | None:
-        """First method less second, seed by seed."""
-        first, second = (self._values(scenario, rate, m, metric) for m in methods)
-        both = first.join(second, on="seed", suffix="_second")
-        return Cell.of(both["value"] - both["value_second"])
-
-    def _values(self, scenario: str, rate: float, method: str, metric: str) -> pl.DataFrame:
-        here = {"scenario": scenario, "rate": rate, "method": method, "metric": metric}
-        return self.runs.filter(pl.col("value").is_not_null(), **here).select("seed", "value")
+    def by_seed(
+        self, scenario: str, rate: float, metric: str, methods: Iterable[str]
+    ) -> pl.DataFrame:
+        """A row for each seed, a column for each method; null where it gave no value."""
+        names = list(methods)
+        here = {"scenario": scenario, "rate": rate, "metric": metric}
+        rows = self.runs.filter(pl.col("method").is_in(names), **here)
+        found = rows.select("seed").unique().sort("seed")
+        for name in names:
+            own = rows.filter(method=name, reading=self.reading.key(name))
+            found = found.join(own.select("seed", pl.col("value").alias(name)), "seed", "left")
+        return found
 
     def rates(self, table: PrintedTable) -> list[float]:
         """Rates of a printed table at which its setting was run."""
@@ -136,21 +141,22 @@ class Results:
         cells = {str(name): Cell.of(rows.filter(column=name)[what]) for name in names}
         return {name: cell for name, cell in cells.items() if cell is not None}
 
-    def median_times(self) -> dict[str, dict[str, tuple[int, float]]]:
-        """By setting and method: columns with holes, and median seconds for the weights."""
-        groups = self.timings.group_by("scenario", "method", "targets", maintain_order=True)
-        found: dict[str, dict[str, tuple[int, float]]] = {}
-        for name, method, targets, seconds in groups.agg(pl.col("seconds").median()).iter_rows():
-            found.setdefault(name, {})[method] = targets, seconds
-        return found
+    def times(self, method: str) -> dict[str, tuple[int, Cell]]:
+        """By setting: columns with holes, and milliseconds for the weights of a method."""
+        groups = self.timings.filter(method=method).group_by("scenario", maintain_order=True)
+        cells = {
+            str(name): (own["targets"][0], Cell.of(1000 * own["seconds"]))
+            for (name,), own in groups
+        }
+        return {name: (targets, cell) for name, (targets, cell) in cells.items() if cell}
 
     def save(self, folder: Path) -> list[Path]:
         """Write each table as Parquet."""
         folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name in ("runs", "passes", "information", "timings"):
-            paths.append(folder / f"{name}.parquet")
-            put_parquet(paths[-1], getattr(self, name))
+        names = ("runs", "passes", "information", "timings")
+        paths = [folder / f"{name}.parquet" for name in names]
+        for path in paths:
+            put_parquet(path, getattr(self, path.stem))
         return paths
 
 
@@ -170,7 +176,7 @@ def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
 
 
 def start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> pl.DataFrame:
-    """Seconds that CGKNN and FWGKNN need for their column weights, taken in turns.
+    """Processor time that CGKNN and FWGKNN need for their column weights, taken in turns.
 
     The table has 20 % holes; FWGKNN weighs for each column that has holes.
     """
@@ -180,9 +186,9 @@ def start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> pl.DataF
         targets = np.flatnonzero(case.table.missing.any(axis=0))
         for repeat in range(-1, repeats):  # the first is not counted
             for method, part in (("cgknn", ClassInformation()), ("fwgknn", PairInformation())):
-                start = time.perf_counter()
+                start = time.process_time()
                 part.weigh(case.table, case.labels, targets)
-                seconds = time.perf_counter() - start
+                seconds = time.process_time() - start
                 if repeat >= 0:
                     rows.append((name, repeat, method, len(targets), seconds))
     return pl.DataFrame(rows, schema=TIMINGS, orient="row")

@@ -2,33 +2,87 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from greyfill import datasets, frames, targets
+from greyfill import NeighborImputer, datasets, frames, targets
+from greyfill.checks import check_choice
 from greyfill.evaluation.protocols import cross_validate, fit_fill, honest_protocol, prepare
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import METHODS as REGISTERED
 from greyfill.imputers.registry import make
-from greyfill.metrics import ImputationErrors, imputation_errors
 from greyfill.missingness import hide, mar, mcar
 from greyfill.paper.printed import METHODS, NO_IMPUTATION, TABLES
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, range_sizes
 
 REFERENCES = ("class_mean", "mean")
 NEIGHBORS = ("iknn", "miknn", "gknn", "fwgknn", "cgknn")  # their k is chosen by the paper's rule
+FILLED_BY_SOURCE = ("iknn", "miknn", "gknn")  # their sources treat imputed cells as observed
 CURVES = ("cgknn", "fwgknn", "gknn")
-ERRORS = ("rmse", "nrmse", "nrmse_all_cells", "wrong_share")
-FULL_SEEDS, QUICK_SEEDS = 20, 3
+FULL_SEEDS, FORENSIC_SEEDS, QUICK_SEEDS = 20, 5, 3
+TREES, QUICK_TREES = 100, 20
 SLOW = ("missforest", "mice")
 ACCURACY_ROWS = (NO_IMPUTATION, "complete")
+ALL_RATES = (0.05, 0.10, 0.20)
 ALL_ROWS = (NO_IMPUTATION, *METHODS, *REFERENCES, "complete")
 DROPPED_VOTE = "export-administration-act-south-africa"
 
+SCALES = {
+    "units": "in original units",
+    "range": "on the [0, 1] scale",
+    "sd": "in standard deviations of the column",
+}
+DIVISORS = {
+    "hidden": "over hidden cells",
+    "table": "divided by all cells of the table",
+    "columns": "divided by all cells of the columns with holes",
+}
+CONVENTIONS = {
+    f"{scale}-{divisor}": f"root mean square error {unit} {cells}"
+    for divisor, cells in DIVISORS.items()
+    for scale, unit in SCALES.items()
+}
+"""Ways to read the paper's RMSE, whose units it does not state; a wrong category counts 1."""
+
+TIES = ("largest", "smallest")
+HOLES = ("mask", "filled", "sources")
+
 Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How two gaps of the paper are read: which of tied k is taken, what a hole is to distances.
+
+    ``holes`` is "mask" (a hole never matches), "filled" (its fill counts like an observed value),
+    or "sources": filled for the rivals whose own sources say so, by mask for the others.
+
+    >>> Reading(holes="sources").key("gknn"), Reading().key("mice")
+    ('largest/filled', '')
+    """
+
+    ties: str = "largest"
+    holes: str = "mask"
+
+    def __post_init__(self) -> None:
+        check_choice("ties", self.ties, TIES)
+        check_choice("holes", self.holes, HOLES)
+
+    def is_filled(self, method: str) -> bool:
+        """Whether a method compares fills like observed values."""
+        return self.holes == "filled" or (self.holes == "sources" and method in FILLED_BY_SOURCE)
+
+    def key(self, method: str) -> str:
+        """What it comes to for a method, by which results are kept; all is one to the others."""
+        holes = "filled" if self.is_filled(method) else "mask"
+        return f"{self.ties}/{holes}" if method in NEIGHBORS else ""
+
+
+PANEL = (Reading(), Reading("smallest"), Reading(holes="filled"))
+"""The readings in which the neighbor methods fill every RMSE table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +97,27 @@ class Case:
     truth: Table
     mask: Bools
 
-    def errors(self, filled: Floats) -> ImputationErrors:
-        """Compare the made holes of a filled table with the truth."""
-        return imputation_errors(self.truth, filled, self.mask)
+    def errors(self, filled: Floats) -> dict[str, float]:
+        """Errors of the made holes of a filled table by every convention.
+
+        >>> case = SCENARIOS["iris"].case(rate=0.10, seed=0)
+        >>> errors = case.errors(case.truth.values + 0.5 * case.mask)
+        >>> round(errors["units-hidden"], 3), round(errors["units-table"], 3)
+        (0.5, 0.158)
+        """
+        truth, mask, votes = self.truth, self.mask, self.truth.is_categorical
+        wrong = np.rint(filled) != truth.values
+        gaps = np.where(mask, np.where(votes, wrong, filled - truth.values), 0.0)
+        spread = np.nanstd(np.where(truth.missing, np.nan, truth.values), axis=0)
+        sizes = {
+            "units": np.ones_like(spread),
+            "range": range_sizes(truth),
+            "sd": np.where(spread > 0, spread, 1.0),
+        }
+        holed = len(mask) * int(mask.any(axis=0).sum())
+        counts = {"hidden": int(mask.sum()), "columns": holed, "table": mask.size}
+        sums = {s: float(np.sum((gaps / np.where(votes, 1.0, sizes[s])) ** 2)) for s in SCALES}
+        return {f"{s}-{d}": float(np.sqrt(sums[s] / counts[d])) for s in SCALES for d in DIVISORS}
 
     def accuracy(self, filled: Floats, seed: int) -> float:
         """Percentage of right classes in ten-fold cross-validation on a filled table."""
@@ -62,8 +134,8 @@ class Case:
 class Scenario:
     """One setting: how its table is drawn, where holes are made, and how the RMSE is read.
 
-    ``convention`` is the field of ImputationErrors that stands beside the printed figures, and
-    ``second`` one that is shown besides.
+    ``convention`` is how the RMSE beside the printed figures is read, ``second`` how it is read in
+    a table besides.
     """
 
     title: str
@@ -102,7 +174,7 @@ def _bundled(name: str, title: str, more: str = "", second: str | None = None) -
     return Scenario(
         title,
         f"at random (MAR) in every column, by a logistic model on cells that stay observed{more}",
-        "nrmse",
+        "range-hidden",
         draw,
         lambda table, rate, rng: mar(table, rate, random_state=rng),
         second,
@@ -115,7 +187,7 @@ SCENARIOS = {
     "cubes": Scenario(
         "Simulation 1: four cubes in twenty columns of noise",
         "completely at random (MCAR) in x1",
-        "rmse",
+        "units-hidden",
         lambda seed: _numbers(datasets.make_cubes(seed)),
         lambda table, rate, rng: mcar(table, rate, ["x1"], random_state=rng),
     ),
@@ -123,15 +195,15 @@ SCENARIOS = {
         "Simulation 2: four normal classes",
         "at random (MAR) in x4 and x5, by a logistic model on x1, x2 and x3 whose "
         "coefficients are drawn anew for each seed (the paper does not print its own)",
-        "nrmse",
+        "range-hidden",
         lambda seed: _numbers(datasets.make_gaussian_classes(seed)),
         lambda table, rate, rng: mar(
             table, rate, ["x4", "x5"], ["x1", "x2", "x3"], random_state=rng
         ),
     ),
     "iris": _bundled("iris", "Iris"),
-    "voting": _bundled("votes", "Voting", _NATURAL, "nrmse_all_cells"),
-    "hepatitis": _bundled("hepatitis", "Hepatitis", _NATURAL, "nrmse_all_cells"),
+    "voting": _bundled("votes", "Voting", _NATURAL, "range-table"),
+    "hepatitis": _bundled("hepatitis", "Hepatitis", _NATURAL, "range-table"),
 }
 
 
@@ -144,32 +216,37 @@ class FillRun:
     seed: int
     method: str
     accuracy: bool
+    reading: Reading = Reading()
+    trees: int = TREES
 
     def run(self) -> list[Record]:
         """One record for each metric, or a single one that holds the error."""
         about = {name: getattr(self, name) for name in ("scenario", "rate", "seed", "method")}
+        about["reading"] = self.reading.key(self.method)
         try:
             figures = list(self._measure(SCENARIOS[self.scenario].case(self.rate, self.seed)))
         except Exception as error:  # a failing method is a row, not the end of the run
             reason = f"{type(error).__name__}: {error}"
-            return [{**about, "metric": "nrmse", "value": None, "error": reason}]
+            return [{**about, "metric": "range-hidden", "value": None, "error": reason}]
         return [{**about, "metric": m, "value": v, "error": None} for m, v in figures]
 
     def _measure(self, case: Case) -> Iterator[tuple[str, float]]:
         if self.method == "complete":
             yield "accuracy_paper", case.accuracy(case.truth.values, self.seed)
             return
-        imputer = prepare(paper_settings(self.method), case.table, self.seed)
+        method = paper_settings(self.method, self.reading, self.trees)
+        imputer = prepare(method, case.table, self.seed)
         filled = fit_fill(imputer, case.table, case.labels)
         if self.method != NO_IMPUTATION:
-            errors = case.errors(filled)
-            yield from ((metric, float(getattr(errors, metric))) for metric in ERRORS)
+            yield from case.errors(filled).items()
+        if scores := getattr(imputer, "k_scores_", None):
+            yield "tied_k", float(sum(score == min(scores.values()) for score in scores.values()))
         for attribute in ("n_neighbors_", "n_iter_", "converged_"):
             if hasattr(imputer, attribute):
                 yield attribute.rstrip("_"), float(getattr(imputer, attribute))
         if self.accuracy:
             yield "accuracy_paper", case.accuracy(filled, self.seed)
-            yield "accuracy_honest", case.honest_accuracy(paper_settings(self.method), self.seed)
+            yield "accuracy_honest", case.honest_accuracy(method, self.seed)
 
 
 @dataclass(frozen=True)
@@ -180,6 +257,7 @@ class PassesRun:
     seed: int
     method: str
     most: int
+    reading: Reading = Reading()
 
     def run(self) -> list[Record]:
         """One record for each protocol and number of passes; 0 is the start fill."""
@@ -191,7 +269,7 @@ class PassesRun:
         start = fit_fill(prepare("class_mean", case.table), case.table, case.labels)
         yield "paper", 0, case.accuracy(start, self.seed)
         for passes in range(1, self.most + 1):
-            method = make(self.method, n_neighbors="cv", max_iter=passes)
+            method = paper_settings(self.method, self.reading, max_iter=passes)
             imputer = prepare(method, case.table, self.seed)
             filled = fit_fill(imputer, case.table, case.labels)
             yield "paper", passes, case.accuracy(filled, self.seed)
@@ -208,20 +286,34 @@ def execute(run: Run) -> tuple[Run, list[Record]]:
         return run, run.run()
 
 
-def paper_settings(method: str) -> Any:
+def paper_settings(
+    method: str, reading: Reading = PANEL[0], trees: int = TREES, **more: Any
+) -> Any:
     """Make the imputer with the settings of the paper: k by ten-fold classification.
 
     >>> paper_settings("cgknn")
     CGKNNImputer(n_neighbors='cv')
+    >>> paper_settings("gknn", Reading("smallest", "filled")).distance
+    Grey(rho=0.5, holes='filled')
     """
-    if method == NO_IMPUTATION:
-        return make("native")
-    return make(method, n_neighbors="cv") if method in NEIGHBORS else make(method)
+    if method == "missforest":
+        return make(method, n_estimators=trees)
+    if method not in NEIGHBORS:
+        return make("native" if method == NO_IMPUTATION else method)
+    k = "cv" if reading.ties == "largest" else "cv_smallest"
+    imputer = make(method, n_neighbors=k, **more)
+    if not reading.is_filled(method):
+        return imputer
+    recipe = imputer._recipe()
+    parts = {part.name: getattr(recipe, part.name) for part in fields(recipe)}
+    return NeighborImputer(k, **{**parts, "distance": replace(recipe.distance, holes="filled")})
 
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """What to run; ``full`` and ``quick`` are the two that the command offers.
+    """What to run, and how to read it; the command offers ``full``, ``quick`` and ``forensic``.
+
+    ``convention`` reads the RMSE of every table alike; None as its scenario says.
 
     >>> ReproductionPlan.quick().rates, len(ReproductionPlan.full().seeds)
     ((0.1,), 20)
@@ -233,6 +325,10 @@ class ReproductionPlan:
     methods: tuple[str, ...]
     passes: int
     repeats: int
+    reading: Reading = Reading()
+    convention: str | None = None
+    is_forensic: bool = False
+    trees: int = TREES
 
     def __post_init__(self) -> None:
         if len(self.seeds) < 1:
@@ -244,18 +340,37 @@ class ReproductionPlan:
         known = {*REGISTERED, *ACCURACY_ROWS}
         if unknown := [method for method in self.methods if method not in known]:
             raise InvalidParameterError(f"no method is called {unknown[0]!r}")
+        if self.convention is not None:
+            check_choice("convention", self.convention, tuple(CONVENTIONS))
 
     @classmethod
     def full(cls, seeds: int | None = None) -> "ReproductionPlan":
         """Every table and figure at every rate."""
         n = FULL_SEEDS if seeds is None else seeds
-        return cls(tuple(SCENARIOS), (0.05, 0.10, 0.20), range(n), ALL_ROWS, passes=8, repeats=7)
+        return cls(tuple(SCENARIOS), ALL_RATES, range(n), ALL_ROWS, passes=8, repeats=7)
 
     @classmethod
     def quick(cls, seeds: int | None = None) -> "ReproductionPlan":
-        """Every table and figure at 10 %, with few seeds and passes."""
+        """Every table and figure at 10 %, with few seeds, passes and trees."""
         n = QUICK_SEEDS if seeds is None else seeds
-        return cls(tuple(SCENARIOS), (0.10,), range(n), ALL_ROWS, passes=4, repeats=3)
+        return cls(tuple(SCENARIOS), (0.10,), range(n), ALL_ROWS, 4, 3, trees=QUICK_TREES)
+
+    @classmethod
+    def forensic(cls, seeds: int | None = None) -> "ReproductionPlan":
+        """The errors of the paper's methods alone: what its RMSE can be."""
+        n = FORENSIC_SEEDS if seeds is None else seeds
+        return cls(tuple(SCENARIOS), ALL_RATES, range(n), tuple(METHODS), 0, 0, is_forensic=True)
+
+    @property
+    def name(self) -> str:
+        """Of the pages and folders."""
+        return "forensic" if self.is_forensic else "reproduction"
+
+    def conventions(self, name: str) -> tuple[str, ...]:
+        """How the RMSE of a setting is read: in the table that counts, and in one besides."""
+        about = SCENARIOS[name]
+        found = (self.convention or about.convention, about.second)
+        return tuple(dict.fromkeys(one for one in found if one))
 
     def runs(self) -> list[Run]:
         """All single runs, slow ones first, so that no worker is left with one at the end."""
@@ -267,18 +382,21 @@ class ReproductionPlan:
 
     def _fills(self) -> Iterator[FillRun]:
         """Runs of every RMSE table at its rates; accuracies where the paper has a table of them."""
-        accurate = {table.scenario for table in TABLES.values() if table.measure == "accuracy"}
-        for table in TABLES.values():
-            name = table.scenario
-            if table.measure != "rmse" or name not in self.scenarios:
-                continue
-            rates = [rate for rate in table.rates if rate in self.rates]
+        tables = [t for t in TABLES.values() if t.scenario in self.scenarios]
+        accurate = {t.scenario for t in tables if t.measure == "accuracy" and not self.is_forensic}
+        for table in (t for t in tables if t.measure == "rmse"):
+            name, rates = table.scenario, [rate for rate in table.rates if rate in self.rates]
             for rate, seed, method in product(rates, self.seeds, self.methods):
                 if name in accurate or method not in ACCURACY_ROWS:
-                    yield FillRun(name, rate, seed, method, name in accurate)
+                    yield FillRun(
+                        name, rate, seed, method, name in accurate, self.reading, self.trees
+                    )
+                for reading in () if self.is_forensic else PANEL:
+                    if reading.key(method) != self.reading.key(method):
+                        yield FillRun(name, rate, seed, method, False, reading)
 
     def _curves(self) -> Iterator[PassesRun]:
         if "iris" in self.scenarios and self.passes >= 1:
             for rate, seed, method in product(self.rates, self.seeds, CURVES):
                 if method in self.methods:
-                    yield PassesRun(rate, seed, method, self.passes)
+                    yield PassesRun(rate, seed, method, self.passes, self.reading)
