@@ -168,4 +168,5 @@ fast_inner = _compile(no_cpython_wrapper=True, fastmath=True)
 """Like `fast`, but only for kernels to call."""
 
 ZERO: Any = np.intp(0)
-"""A zero that is no literal: for each literal that a kernel is given it is compiled once more."""
+ONE: Any = np.intp(1)
+"""Numbers that are no literals: a kernel is compiled once more for each literal it is given."""

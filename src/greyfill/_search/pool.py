@@ -1,7 +1,7 @@
 """The arrays of one donor pool: exact rows, leaves for the scan, boxes for pruning, and hints."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,17 @@ FAR = np.float32(1e15)
 """Stands for a missing donor cell: no number is near it, no category equals it, and float32 holds
 its square."""
 
+STEPS = 254
+"""Steps of a coarse number between 0 and 1."""
+
+HOLE = np.uint8(255)
+"""A coarse cell that is missing; no number and no category has this code."""
+
 LINE = 64
 """Bytes of a line of the cache, and of the longest vectors."""
 
 Singles = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
 
 
@@ -47,8 +54,8 @@ class DonorPool(NamedTuple):
     """Donor rows, exact and laid out for the search.
 
     ``leaves`` has shape (leaf, column, donor). ``rows[i]`` is the donor at place i of the leaves:
-    near donors stand near each other, so that the boxes are small. ``sorted_columns`` give Δmin
-    and Δmax in O(p log n) for each query.
+    near donors stand near each other, so that the boxes are small. ``coarse`` has the same cells
+    in a byte each. ``sorted_columns`` give Δmin and Δmax in O(p log n) for each query.
     """
 
     values: Floats
@@ -56,6 +63,7 @@ class DonorPool(NamedTuple):
     is_categorical: Bools
     rows: Ints
     leaves: Singles
+    coarse: Bytes
     block_boxes: Boxes
     leaf_boxes: Boxes
     sorted_columns: Floats
@@ -72,7 +80,7 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
     # Near donors stand near each other; one block needs no order.
     in_order = len(cells) <= BLOCK
     rows = np.arange(len(cells)) if in_order else kd_order(cells, is_categorical, weights)
-    leaves = _cut_leaves(cells, rows)
+    leaves = _cut(cells, rows, LEAF, FAR)
     sorted_columns, sorted_counts = _sort_columns(values, missing, is_categorical)
     leaf_boxes = _leaf_boxes(leaves, is_categorical)
     return DonorPool(
@@ -81,6 +89,7 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
         is_categorical=is_categorical,
         rows=rows,
         leaves=leaves,
+        coarse=_cut(coarse_cells(cells, is_categorical), rows, BLOCK, HOLE),
         block_boxes=_block_boxes(leaf_boxes),
         leaf_boxes=leaf_boxes,
         sorted_columns=sorted_columns,
@@ -89,26 +98,38 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
     )
 
 
-def _cut_leaves(cells: Singles, rows: Ints) -> Singles:
-    """Leaves of shape (column, donor), the last one padded with missing cells."""
+def coarse_cells(cells: Singles, is_categorical: Bools) -> Bytes:
+    """A byte for each cell: numbers in steps, from 0 to 1; of categories all but multiples of 255.
+
+    >>> coarse_cells(np.array([[0.0, 1.0, FAR, 256.0]], np.float32), np.arange(4) == 3)
+    array([[  0, 254, 255,   1]], dtype=uint8)
+    """
+    coarse = np.rint(np.clip(cells, 0.0, 1.0) * np.float32(STEPS)).astype(np.uint8)
+    coarse[:, is_categorical] = np.fmod(cells[:, is_categorical], np.float32(HOLE)).astype(np.uint8)
+    coarse[cells == FAR] = HOLE
+    return coarse
+
+
+def _cut(cells: NDArray[Any], rows: Ints, size: int, hole: Any) -> NDArray[Any]:
+    """Groups of shape (column, donor), the last one padded with missing cells."""
     n, p = cells.shape
-    leaves = _on_lines((-(-n // LEAF), p, LEAF))
-    leaves[-1:] = FAR
-    for first in range(0, len(leaves), LEAVES):
-        part = cells[rows[first * LEAF : (first + LEAVES) * LEAF]]
-        whole = len(part) // LEAF
-        leaves[first : first + whole] = part[: whole * LEAF].reshape(whole, LEAF, p).swapaxes(1, 2)
-        if len(part) % LEAF:
-            leaves[first + whole, :, : len(part) % LEAF] = part[whole * LEAF :].T
-    return leaves
+    groups = _on_lines((-(-n // size), p, size), cells.dtype)
+    groups[-1:] = hole
+    for first in range(0, n, BLOCK):
+        part, place = cells[rows[first : first + BLOCK]], first // size
+        whole = len(part) // size
+        groups[place : place + whole] = part[: whole * size].reshape(whole, size, p).swapaxes(1, 2)
+        if len(part) % size:
+            groups[place + whole, :, : len(part) % size] = part[whole * size :].T
+    return groups
 
 
-def _on_lines(shape: tuple[int, ...]) -> Singles:
+def _on_lines(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Room for numbers from the beginning of a line on, so that no vector lies across two."""
-    size = int(np.prod(shape)) * np.dtype(np.float32).itemsize
+    size = int(np.prod(shape)) * dtype.itemsize
     room = np.empty(size + LINE, dtype=np.uint8)
     start = -room.ctypes.data % LINE
-    return room[start : start + size].view(np.float32).reshape(shape)
+    return room[start : start + size].view(dtype).reshape(shape)
 
 
 def _leaf_boxes(leaves: Singles, is_categorical: Bools) -> Boxes:

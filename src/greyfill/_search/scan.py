@@ -6,8 +6,9 @@ is the reference's, bit for bit, ties broken by row number.
 
 Donors are visited block by block and leaf by leaf, most promising first: a box around a group
 bounds the score of all its donors from above, since s falls with |a − b|, and a group whose bound
-is below the k-th best score is skipped. Where that skips little, the rest of the call scans
-everything in storage order instead.
+is below the k-th best score is skipped. Where that skips little, the rest of the call judges all
+donors by coarse cells (`losses`) and scores the leaves that these leave; where that skips little,
+too, and for HEOM, it scores everything.
 """
 
 from typing import Any, NamedTuple
@@ -15,106 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from greyfill._search.distances import extremes, grey_distance, heom_distance
-from greyfill._search.jit import ZERO, exact, exact_inner, fast_inner
-from greyfill._search.pool import LEAF, LEAVES
-
-LEAST = np.float32(1e-15)
-"""Below this ρΔmax float32 does not hold its square, and columns are taken one by one."""
-
-
-@fast_inner
-def add_scores(
-    grey, columns, first, last, leaves, start, n_leaves, singles, is_categorical, weights, top,
-    bottom, out,
-):  # fmt: skip
-    """Add λ_j s_j of the columns first … last to the scores of the donors of some leaves."""
-    zero, one = np.float32(0.0), np.float32(1.0)
-    for i in range(first, last):
-        j = columns[i]
-        a = singles[j]
-        weight = weights[j]
-        if is_categorical[j]:
-            for leaf in range(n_leaves):
-                for b in range(LEAF):
-                    out[leaf, b] += weight if leaves[start + leaf, j, b] == a else zero
-        elif grey:
-            scaled = weight * top
-            for leaf in range(n_leaves):
-                for b in range(LEAF):
-                    out[leaf, b] += scaled / (abs(leaves[start + leaf, j, b] - a) + bottom)
-        else:
-            for leaf in range(n_leaves):
-                for b in range(LEAF):
-                    d = min(abs(leaves[start + leaf, j, b] - a), one)
-                    out[leaf, b] += weight * (one - d * d)
-
-
-@fast_inner
-def add_pairs(
-    grey, columns, leaves, start, n_leaves, singles, is_categorical, weights, top, bottom, out
-):  # fmt: skip
-    """Add λ_j s_j of pairs of columns of numbers, from the first on; return how many were added.
-
-    To write the sums takes as long as to divide, and v/x + w/y = (vy + wx) / (xy).
-    """
-    one, n_paired = np.float32(1.0), len(columns) // 2 * 2 if bottom > LEAST else 0
-    for i in range(0, n_paired, 2):
-        j, k = columns[i], columns[i + 1]
-        if is_categorical[j] or is_categorical[k]:
-            return i
-        a, c, v, w = singles[j], singles[k], weights[j], weights[k]
-        if grey:
-            v, w = v * top, w * top
-            for leaf in range(n_leaves):
-                for b in range(LEAF):
-                    x = abs(leaves[start + leaf, j, b] - a) + bottom
-                    y = abs(leaves[start + leaf, k, b] - c) + bottom
-                    out[leaf, b] += (v * y + w * x) / (x * y)
-        else:
-            for leaf in range(n_leaves):
-                for b in range(LEAF):
-                    x = min(abs(leaves[start + leaf, j, b] - a), one)
-                    y = min(abs(leaves[start + leaf, k, b] - c), one)
-                    out[leaf, b] += v * (one - x * x) + w * (one - y * y)
-    return n_paired
-
-
-@fast_inner
-def any_reaches(scores, leaf, floor):
-    """Whether any score of a leaf is at least ``floor``."""
-    hits = 0
-    for b in range(LEAF):
-        hits += 1 if scores[leaf, b] >= floor else 0
-    return hits > 0
-
-
-@fast_inner
-def bound_scores(
-    grey, low, high, codes, columns, n_head, rest, singles, bits, is_categorical, weights, least,
-    top, bottom, out,
-):  # fmt: skip
-    """Upper bounds of the scores in each box: by the head of the columns, full marks for the rest.
-
-    No donor is nearer in a column than ``least``.
-    """
-    zero, one = np.float32(0.0), np.float32(1.0)
-    out[:] = np.float32(rest)
-    for i in range(n_head):
-        j = columns[i]
-        a = singles[j]
-        weight = weights[j]
-        if is_categorical[j]:
-            for b in range(len(out)):
-                out[b] += weight if (codes[j, b] & bits[j]) != 0 else zero
-        elif grey:
-            scaled = weight * top
-            for b in range(len(out)):
-                d = max(low[j, b] - a, a - high[j, b], least)
-                out[b] += scaled / (d + bottom)
-        else:
-            for b in range(len(out)):
-                d = min(max(low[j, b] - a, a - high[j, b], zero), one)
-                out[b] += weight * (one - d * d)
+from greyfill._search.jit import ONE, ZERO, exact, exact_inner, fast_inner
+from greyfill._search.losses import MOST, Losses, add_losses, mark_within, read_losses
+from greyfill._search.pool import BLOCK, LEAF, LEAVES
+from greyfill._search.scores import add_pairs, add_scores, any_reaches, bound_scores
 
 
 @exact_inner
@@ -191,11 +96,20 @@ def _keep_nearest(measured, measured_rows, count, rows, distances):
             distances[place] = distance
 
 
-TRIAL = 8
-"""After this many queries a call decides whether pruning pays."""
+PLAIN, COARSE, BOXED = 0, 1, 2
+"""Ways to visit leaves: all of them, those that coarse cells leave, those that boxes leave."""
 
-WORTHWHILE = 0.4
-"""Pruning pays when it visits at most this share of the leaves."""
+TRIAL = 4
+"""After this many queries a call decides whether its way pays."""
+
+WORTHWHILE = (1.0, 0.5, 0.4)
+"""A way pays when it visits at most this share of the leaves."""
+
+FEW = 2
+"""Up to this many blocks all leaves are scored as quickly as coarse cells are judged."""
+
+ENOUGH = 2
+"""Leaves for each of the k nearest that coarse cells pick first."""
 
 PICKS = 32
 """So many blocks are visited best first; those after them in storage order."""
@@ -236,6 +150,11 @@ class Scratch(NamedTuple):
     """Arrays that every query writes anew: scores, bounds and candidates."""
 
     scores: Any
+    picked: Any
+    marks: Any
+    done: Any
+    losses: Losses
+    lost: Any
     block_bounds: Any
     leaf_bounds: Any
     best: Any
@@ -312,12 +231,10 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
 
 
 @exact_inner
-def _scan(grey, query, pool, weights32, prune, scratch):
-    """Score the donors of one query, promising blocks first, and keep the candidates.
+def _scan_boxes(grey, query, pool, weights32, scratch):
+    """Score the donors of one query where boxes leave them, promising blocks first.
 
-    With ``prune``, groups are skipped by their bounds. Without, only the first block is chosen by
-    its bound, so that the k-th best score is high from the start, and all others follow in storage
-    order. The named tuples are taken apart here: passing them on would cost more than a leaf.
+    The named tuples are taken apart here: passing them on would cost more than a leaf.
     Returns how many leaves were visited and how many candidates there are.
     """
     leaves, order, is_categorical = pool.leaves, pool.rows, pool.is_categorical
@@ -327,24 +244,29 @@ def _scan(grey, query, pool, weights32, prune, scratch):
     least, top, bottom = query.least, query.top, query.bottom
     rest, margin, own_row = query.rest, query.margin, query.own_row
     scores, leaf_bounds, found = scratch.scores, scratch.leaf_bounds, scratch.found
-    places, bounds, best = scratch.places, scratch.block_bounds, scratch.best
+    places, bounds, best, picked = (
+        scratch.places,
+        scratch.block_bounds,
+        scratch.best,
+        scratch.picked,
+    )
     bound_scores(
         grey, boxes.low, boxes.high, boxes.codes, columns, n_head, rest, singles, bits,
         is_categorical, weights32, least, top, bottom, bounds,
     )  # fmt: skip
     best[:] = query.least_score
-    n_found, visited, n_picks = ZERO, ZERO, PICKS if prune else 1
-    for step in range(n_picks + len(bounds)):
-        block = _place_of_largest(bounds, len(bounds)) if step < n_picks else step - n_picks
-        if bounds[block] < (max(best[-1] - margin, 0.0) if prune else 0.0):
-            if step < n_picks:
+    n_found, visited = ZERO, ZERO
+    for step in range(PICKS + len(bounds)):
+        block = _place_of_largest(bounds, len(bounds)) if step < PICKS else step - PICKS
+        if bounds[block] < max(best[-1] - margin, 0.0):
+            if step < PICKS:
                 break  # no other block has a larger bound
             continue
         bounds[block] = -1.0
         n_leaves, n_found = _scan_block(
-            grey, prune, block, leaves, leaf_low, leaf_high, leaf_codes, columns, n_head, rest,
-            singles, bits, is_categorical, weights32, least, top, bottom, margin, own_row, order,
-            scores, leaf_bounds, best, found, places, n_found,
+            grey, block, leaves, leaf_low, leaf_high, leaf_codes, columns, n_head, rest, singles,
+            bits, is_categorical, weights32, least, top, bottom, margin, own_row, order, scores,
+            picked, leaf_bounds, best, found, places, n_found,
         )  # fmt: skip
         visited += n_leaves
     return visited, n_found
@@ -352,55 +274,140 @@ def _scan(grey, query, pool, weights32, prune, scratch):
 
 @exact_inner
 def _scan_block(
-    grey, prune, block, leaves, low, high, codes, columns, n_head, rest, singles, bits,
-    is_categorical, weights, least, top, bottom, margin, own_row, order, scores, bounds, best,
-    found, places, n_found,
+    grey, block, leaves, low, high, codes, columns, n_head, rest, singles, bits, is_categorical,
+    weights, least, top, bottom, margin, own_row, order, scores, picked, bounds, best, found,
+    places, n_found,
 ):  # fmt: skip
-    """Score the leaves of one block, with ``prune`` only those whose bound suffices, best first."""
+    """Score the leaves of one block whose bound suffices, best first."""
     n_here, n_columns = min(LEAVES, len(leaves) - block * LEAVES), len(columns)
-    if prune:
-        bound_scores(
-            grey, low[block], high[block], codes[block], columns, n_head, rest, singles, bits,
-            is_categorical, weights, least, top, bottom, bounds,
-        )  # fmt: skip
-    else:
-        n_head = n_columns
-    for turn in range(n_here if prune else 1):
-        start, n_leaves = block * LEAVES, n_here
-        if prune:
-            place = _place_of_largest(bounds, n_here)
-            if bounds[place] < max(best[-1] - margin, 0.0):
-                return turn, n_found
-            bounds[place] = -1.0
-            start, n_leaves = start + place, 1
-        for leaf in range(n_leaves):
-            for b in range(LEAF):
-                scores[leaf, b] = np.float32(0.0)
-        n_added = ZERO
-        if not prune:
-            n_added = add_pairs(
-                grey, columns, leaves, start, n_leaves, singles, is_categorical, weights, top,
-                bottom, scores,
-            )  # fmt: skip
+    bound_scores(
+        grey, low[block], high[block], codes[block], columns, n_head, rest, singles, bits,
+        is_categorical, weights, least, top, bottom, bounds,
+    )  # fmt: skip
+    for turn in range(n_here):
+        place = _place_of_largest(bounds, n_here)
+        if bounds[place] < max(best[-1] - margin, 0.0):
+            return turn, n_found
+        bounds[place] = -1.0
+        picked[0] = block * LEAVES + place
+        for b in range(LEAF):
+            scores[0, b] = np.float32(0.0)
         add_scores(
-            grey, columns, n_added, n_head, leaves, start, n_leaves, singles, is_categorical,
-            weights, top, bottom, scores,
+            grey, columns, ZERO, n_head, leaves, picked, ONE, singles, is_categorical, weights, top,
+            bottom, scores,
         )  # fmt: skip
         if n_head < n_columns:
             if not any_reaches(scores, ZERO, best[-1] - margin - rest):
                 continue
             add_scores(
-                grey, columns, n_head, n_columns, leaves, start, n_leaves, singles, is_categorical,
+                grey, columns, n_head, n_columns, leaves, picked, ONE, singles, is_categorical,
                 weights, top, bottom, scores,
             )  # fmt: skip
-        for leaf in range(n_leaves):
-            if any_reaches(scores, leaf, best[-1] - margin):
-                first = (start + leaf) * LEAF
-                n_found = add_candidates(
-                    scores, leaf, first, min(LEAF, len(order) - first), margin, own_row, order,
-                    best, found, places, n_found,
-                )  # fmt: skip
+        if any_reaches(scores, ZERO, best[-1] - margin):
+            first = picked[0] * LEAF
+            n_found = add_candidates(
+                scores, ZERO, first, min(LEAF, len(order) - first), margin, own_row, order, best,
+                found, places, n_found,
+            )  # fmt: skip
     return n_here, n_found
+
+
+@exact_inner
+def _scan_leaves(grey, coarse, query, pool, weights, weights32, guess, scratch):
+    """Score the donors of one query, all or those that coarse cells leave.
+
+    Leaves that promise most come first, so that the k-th best score is high when the others are
+    judged: those of the block with the largest bound, or those with a donor that loses at most
+    ``guess``. Returns how many leaves were visited, how many candidates there are, and the loss
+    that no other donor could exceed.
+    """
+    marks, done, best, picked = scratch.marks, scratch.done, scratch.best, scratch.picked
+    best[:], done[:], full, unit, limit = query.least_score, False, 0.0, 0.0, np.intp(MOST)
+    if coarse:
+        full, unit = _lose(query, pool, weights, scratch)
+    else:
+        guess = _best_block(grey, query, pool, weights32, scratch)
+    n_found, n_picked, visited = ZERO, ZERO, ZERO
+    for turn in range(2):
+        if coarse:
+            limit = int(max(min((full - best[-1] + query.margin) * unit, MOST), -1.0))
+            if limit < 0:
+                break
+            tried = min(limit, guess) if turn == 0 else limit
+            n_marked = mark_within(scratch.lost, np.uint16(tried), marks)
+            while turn == 0 and tried > 0 and n_marked > ENOUGH * len(best):
+                tried = tried * 7 // 8
+                n_marked = mark_within(scratch.lost, np.uint16(tried), marks)
+        for leaf in range(len(marks)):
+            wanted = marks[leaf] if coarse else turn == 1 or leaf // LEAVES == guess
+            if wanted and not done[leaf]:
+                done[leaf], picked[n_picked] = True, leaf
+                n_picked += 1
+            if n_picked == LEAVES or (n_picked > 0 and leaf == len(marks) - 1):
+                n_found = _scan_picked(
+                    grey, n_picked, picked, pool.leaves, query.columns, query.singles,
+                    pool.is_categorical, weights32, query.top, query.bottom, query.margin,
+                    query.own_row, pool.rows, scratch.scores, best, scratch.found, scratch.places,
+                    n_found,
+                )  # fmt: skip
+                visited += n_picked
+                n_picked = ZERO
+    return visited, n_found, max(limit, 0)
+
+
+@exact_inner
+def _scan_picked(
+    grey, n_picked, picked, leaves, columns, singles, is_categorical, weights, top, bottom, margin,
+    own_row, order, scores, best, found, places, n_found,
+):  # fmt: skip
+    """Score the picked leaves and take their donors among the candidates."""
+    scores[:n_picked] = np.float32(0.0)
+    n_added = add_pairs(
+        grey, columns, leaves, picked, n_picked, singles, is_categorical, weights, top, bottom,
+        scores,
+    )  # fmt: skip
+    add_scores(
+        grey, columns, n_added, len(columns), leaves, picked, n_picked, singles, is_categorical,
+        weights, top, bottom, scores,
+    )  # fmt: skip
+    for n in range(n_picked):
+        if any_reaches(scores, n, best[-1] - margin):
+            first = picked[n] * LEAF
+            n_found = add_candidates(
+                scores, n, first, min(LEAF, len(order) - first), margin, own_row, order, best,
+                found, places, n_found,
+            )  # fmt: skip
+    return n_found
+
+
+@exact_inner
+def _lose(query, pool, weights, scratch):
+    """What every donor loses by its coarse cells."""
+    columns, losses, lost = query.columns, scratch.losses, scratch.lost
+    n_head = len(columns)
+    full, unit = read_losses(
+        query.exact, columns, n_head, pool.is_categorical, weights, float(query.top),
+        float(query.bottom), losses,
+    )  # fmt: skip
+    for block in range(len(pool.coarse)):
+        first = block * BLOCK
+        add_losses(
+            columns, n_head, pool.coarse[block], min(BLOCK, len(lost) - first), losses.codes,
+            losses.factors, losses.caps, losses.holes, lost[first : first + BLOCK],
+        )  # fmt: skip
+    return full, unit
+
+
+@exact_inner
+def _best_block(grey, query, pool, weights32, scratch):
+    """The block whose box has the largest bound."""
+    boxes, bounds = pool.block_boxes, scratch.block_bounds
+    bound_scores(
+        grey, boxes.low, boxes.high, boxes.codes, query.columns, query.n_head, query.rest,
+        query.singles, query.bits, pool.is_categorical, weights32, query.least, query.top,
+        query.bottom, bounds,
+    )  # fmt: skip
+    return _place_of_largest(bounds, len(bounds))
 
 
 @exact
@@ -414,25 +421,42 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     row −1. Returns the share of leaves that was visited.
     """
     weights32 = weights.astype(np.float32)
-    k, n_leaves, n_blocks = rows.shape[1], len(pool.leaves), len(pool.leaf_boxes.low)
+    p, k = len(weights), rows.shape[1]
+    n_leaves, n_blocks = len(pool.leaves), len(pool.coarse)
     scratch = Scratch(
         np.empty((LEAVES, LEAF), dtype=np.float32),
+        np.empty(LEAVES, dtype=np.intp),
+        np.empty(n_leaves, dtype=np.bool_),
+        np.empty(n_leaves, dtype=np.bool_),
+        Losses(
+            np.empty(p, dtype=np.uint8),
+            np.empty(p, dtype=np.uint16),
+            np.empty(p, dtype=np.uint8),
+            np.empty(p, dtype=np.uint8),
+        ),
+        np.empty(n_leaves * LEAF, dtype=np.uint16),
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),
         np.empty(len(pool.rows), dtype=np.float32),
         np.empty(len(pool.rows), dtype=np.intp),
-        np.empty(len(weights)),
+        np.empty(p),
         np.empty(k + LEAF),
         np.empty(k + LEAF, dtype=np.intp),
     )
-    pruning, visited = prune and n_blocks > 1, 0
+    way = BOXED if prune and n_blocks > 1 else PLAIN
+    guess, since, visited, total = np.intp(MOST), 0, 0, 0
     for q in range(len(queries)):
         query = _read_query(
             grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho,
             known[q], limits[q],
         )  # fmt: skip
-        n_visited, n_found = _scan(grey, query, pool, weights32, pruning, scratch)
+        if way == BOXED:
+            n_visited, n_found = _scan_boxes(grey, query, pool, weights32, scratch)
+        else:
+            n_visited, n_found, guess = _scan_leaves(
+                grey, way == COARSE, query, pool, weights, weights32, guess, scratch
+            )
         measure(
             grey, query.exact, query.missing, query.low, query.offset, pool.rows, pool.values,
             pool.missing, pool.is_categorical, weights,
@@ -440,7 +464,8 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
             n_found, scratch.parts, scratch.measured, scratch.measured_rows,
             rows[q], distances[q],
         )  # fmt: skip
-        visited += n_visited
-        if q == TRIAL:
-            pruning = pruning and visited <= WORTHWHILE * n_leaves * (q + 1)
-    return visited / (n_leaves * max(len(queries), 1))
+        visited, total = visited + n_visited, total + n_visited
+        if q + 1 - since == TRIAL and visited > WORTHWHILE[way] * n_leaves * TRIAL:
+            may_pay = grey and way == BOXED and n_blocks > FEW
+            way, since, visited = COARSE if may_pay else PLAIN, q + 1, 0
+    return total / (n_leaves * max(len(queries), 1))
