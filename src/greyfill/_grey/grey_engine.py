@@ -430,14 +430,28 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
 
 def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
-    shares = _with_shares(fitted, queries).shares
-    shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
-    shares /= shares.sum(axis=1, keepdims=True)
-    rows, labels = np.nonzero(shares)  # the classes of a row follow each other
-    forecast = fitted.predict(target, queries.part(rows).with_labels(fitted.donors, labels))
-    out = np.zeros((len(shares), forecast.outcomes.width))
-    np.add.at(out, rows, shares[rows, labels, np.newaxis] * forecast.predicted)
-    return Forecast(out, forecast.outcomes)
+    from greyfill._search import panel
+
+    labeled, rows, shares = _by_class(fitted, queries)
+    forecast = fitted.predict(target, labeled)
+    mixed = panel.mixed(forecast.predicted, rows, shares, len(queries.values))
+    return Forecast(mixed, forecast.outcomes)
+
+
+def _by_class(fitted: FittedGrey, queries: Queries) -> tuple[Queries, Ints, Floats]:
+    """Rows as of each class that is not negligible, their numbers, and the shares of the classes.
+
+    The classes of a row follow each other. All columns of the same rows share them.
+    """
+    if "by class" not in queries._features:
+        shares = _with_shares(fitted, queries).shares
+        shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
+        shares /= shares.sum(axis=1, keepdims=True)
+        rows, labels = np.nonzero(shares)
+        labeled = queries.part(rows).with_labels(fitted.donors, labels)
+        queries._features["by class"] = labeled, rows, shares[rows, labels]
+    found: tuple[Queries, Ints, Floats] = queries._features["by class"]
+    return found
 
 
 def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:

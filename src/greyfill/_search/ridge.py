@@ -11,58 +11,57 @@ so that a query costs what its holes cost, not a new factor of all features.
 
 import numpy as np
 
-from greyfill._search.jit import fast, fast_inner
-from greyfill._search.lists import NOTHING
-from greyfill.table import Bools, Floats, Ints
+from greyfill._search.jit import fast_inner
+from greyfill.table import Floats, Ints
+
+NOTHING = -1e300
+"""Stands for a prediction that cannot be made: no value inside a fast kernel may be NaN."""
 
 BLOCK = 8_192
 """Donors whose sums of products are computed at once."""
+
+SMALL, TINY = 8, 1e-300
+"""Rows up to which a factor is computed here, and what a pivot is at least."""
 
 FEWEST = 3
 """Donors that a regression needs at least."""
 
 
-@fast
-def local_ridges(
-    queries: Floats,
-    usable: Bools,
-    features: Floats,
-    places: Ints,
-    scales: Floats,
-    rows: Ints,
-    distances: Floats,
-    multipliers: Floats,
-    targets: Floats,
-    ks: Ints,
-    ridges: Floats,
-) -> Floats:
-    """Ridge fits on the first k donors of each query's list; shape (query, fit, target).
+@fast_inner
+def local_fits(
+    queries, missing, owners, features, places, scales, rows, distances, multipliers, targets, fits,
+    ridges, slots, out,
+):  # fmt: skip
+    """Ridge fits on the first k donors of each query's list, into the slots of their candidates.
 
-    Fit m takes ``ks[m]`` donors and the penalty ``ridges[m]``; fits of the same k stand together.
-    ``places`` are the features that count, in ``queries`` as in ``features``. A fit leaves the
+    Fit m is candidate ``fits[m, 0]``, takes ``fits[m, 1]`` donors and the penalty ``ridges[m]``;
+    fits of the same k stand together. ``places`` are the features that count. A fit leaves the
     range of its donors' targets by half of it at most.
     """
-    out = np.full((len(queries), len(ks), targets.shape[1]), NOTHING)
-    chosen = np.empty(len(places), dtype=np.intp)
-    scaled = np.empty(len(places))
-    for q in range(len(queries)):
-        size = _choose(usable[q], places, scales, chosen, scaled)
-        there = 0
-        while there < rows.shape[1] and distances[q, there] < 1e300:
-            there += 1
-        first = 0
-        while first < len(ks):
-            last = first + 1
-            while last < len(ks) and ks[last] == ks[first]:
-                last += 1
-            n = min(ks[first], there)
+    wanted, penalties = np.empty(len(fits), dtype=np.intp), np.empty(len(fits))
+    chosen, scaled = np.empty(len(places), dtype=np.intp), np.empty(len(places))
+    found, last = np.empty((len(fits), targets.shape[1])), 0
+    while last < len(fits):
+        first, n_fits = last, 0
+        while last < len(fits) and fits[last, 1] == fits[first, 1]:
+            if slots[fits[last, 0]] >= 0:
+                wanted[n_fits], penalties[n_fits] = slots[fits[last, 0]], ridges[last]
+                n_fits += 1
+            last += 1
+        if n_fits == 0:
+            continue
+        for q in range(len(queries)):
+            n, most = 0, min(fits[first, 1], rows.shape[1])
+            while n < most and distances[q, n] < 1e300:
+                n += 1
             if n >= FEWEST:
+                size = _choose(missing[q], owners, places, scales, chosen, scaled)
                 fit_donors(
                     queries[q], chosen[:size], scaled[:size], features, rows[q, :n], multipliers,
-                    targets, ridges[first:last], out[q, first:last],
+                    targets, penalties[:n_fits], found,
                 )  # fmt: skip
-            first = last
-    return out
+                for fit in range(n_fits):
+                    out[q, wanted[fit]] = found[fit]
 
 
 @fast_inner
@@ -92,7 +91,7 @@ def fit_donors(
             for f in range(len(start)):
                 total += solved[f] * side[f, t]
             out[a, t] = total
-    _limit(rows, targets, out)
+    _limit(rows, targets, len(ridges), out)
 
 
 @fast_inner
@@ -125,23 +124,23 @@ def _center(query, chosen, scales, features, rows, multipliers, targets, x, y, p
 
 
 @fast_inner
-def _limit(rows, targets, out):
+def _limit(rows, targets, n, out):
     for t in range(targets.shape[1]):
         low, high = targets[rows[0], t], targets[rows[0], t]
         for i in rows:
             low, high = min(low, targets[i, t]), max(high, targets[i, t])
         margin = (high - low) / 2
-        for a in range(len(out)):
+        for a in range(n):
             out[a, t] = min(max(out[a, t], low - margin), high + margin)
 
 
 @fast_inner
 def solve(gram, side):
     """gram⁻¹ side of a positive definite matrix, by a Cholesky factor."""
-    size = len(side)
+    size, work = len(side), side.copy()
     if size == 0:
-        return side.copy()
-    factor, work = np.linalg.cholesky(gram), side.copy()
+        return work
+    factor = _small_factor(gram) if size <= SMALL else np.linalg.cholesky(gram)
     for i in range(size):
         total = work[i]
         for j in range(i):
@@ -152,6 +151,19 @@ def solve(gram, side):
         for j in range(i):
             work[j] -= factor[i, j] * work[i]
     return work
+
+
+@fast_inner
+def _small_factor(gram):
+    """The Cholesky factor of a few rows, without the way to the library."""
+    factor = gram.copy()
+    for i in range(len(gram)):
+        for j in range(i + 1):
+            total = gram[i, j]
+            for e in range(j):
+                total -= factor[i, e] * factor[j, e]
+            factor[i, j] = np.sqrt(max(total, TINY)) if i == j else total / factor[j, j]
+    return factor
 
 
 def moments(
@@ -192,80 +204,65 @@ def ridge_inverses(
 ) -> tuple[Floats, Floats]:
     """(S C S / n + α I)⁻¹ and its product with S b / n, S the scales, C and b the centered sums.
 
-    Shapes (group, ridge, feature, feature) and (group, ridge, feature, target).
+    For families of scales (family, feature) and penalties (family, ridge), and sums of each family
+    and group; shapes (family, group, ridge, feature, feature) and (…, feature, target).
     """
     per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
-    gram = products * (scales[:, np.newaxis] * scales) * per_donor
-    penalty = ridges[:, np.newaxis, np.newaxis] * np.eye(len(scales))
-    inverses = np.ascontiguousarray(np.linalg.inv(gram[:, np.newaxis] + penalty), dtype=np.float64)
-    side = cross * scales[:, np.newaxis] * per_donor
-    return inverses, np.ascontiguousarray(inverses @ side[:, np.newaxis])
+    by_scale = scales[:, np.newaxis, :, np.newaxis]
+    gram = products * (by_scale * scales[:, np.newaxis, np.newaxis] * per_donor)
+    penalty = ridges[:, np.newaxis, :, np.newaxis, np.newaxis] * np.eye(scales.shape[1])
+    inverses = np.asarray(np.linalg.inv(gram[:, :, np.newaxis] + penalty))
+    return inverses, inverses @ (cross * (by_scale * per_donor))[:, :, np.newaxis]
 
 
-@fast
-def common_ridges(
-    queries: Floats,
-    usable: Bools,
-    places: Ints,
-    scales: Floats,
-    groups: Ints,
-    own_targets: Floats,
-    which: Ints,
-    counts: Floats,
-    middles: Floats,
-    centers: Floats,
-    inverses: Floats,
-    slopes: Floats,
-) -> Floats:
-    """Ridge fits on all donors of each query's group; shape (query, ridge, target).
+def few_inverses(
+    donors: Floats, counts: Floats, cross: Floats, scales: Floats, ridges: Floats
+) -> tuple[Floats, Floats]:
+    """The same where features are many more than donors, with X the scaled donors / √n.
 
-    ``which`` are the places of the penalties among those of ``inverses``, which with ``slopes`` are
-    those of `ridge_inverses`, the sums those of `moments`. Where ``own_targets`` has rows, each
-    query is a donor of its group with these targets, and is taken out. A group below 0, and one of
-    too few donors, predicts nothing.
+    (X'X + α I)⁻¹ = (I − X' (X X' + α I)⁻¹ X) / α
+
+    ``donors`` are centered, shape (family, group, donor, feature), with zeros for want of donors.
     """
-    size, n_targets, leaves = len(places), centers.shape[1], len(own_targets) > 0
-    out = np.full((len(queries), len(which), n_targets), NOTHING)
-    place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
-    for q in range(len(queries)):
-        g = groups[q]
-        if g < 0 or counts[g] - leaves < FEWEST:
-            continue
-        m = 0
-        for f in range(size):
-            place[f] = (queries[q, places[f]] - middles[g, f]) * scales[f]
-            if not usable[q, places[f]]:
-                place[f], lacking[m] = 0.0, f
-                m += 1
-        for a in range(len(which)):
-            _common_fit(
-                place, lacking[:m], counts[g], centers[g], inverses[g, which[a]],
-                slopes[g, which[a]], own_targets[q : q + leaves], out[q, a],
-            )  # fmt: skip
-    return out
+    per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
+    by_scale = scales[:, np.newaxis, np.newaxis]
+    x = (donors * (by_scale * np.sqrt(per_donor)))[:, :, np.newaxis]
+    penalty = ridges[:, np.newaxis, :, np.newaxis, np.newaxis]
+    turned = x.swapaxes(3, 4)
+    inner = np.linalg.inv(x @ turned + penalty * np.eye(x.shape[3]))
+    inverses = (np.eye(x.shape[4]) - turned @ (inner @ x)) / penalty
+    side = cross * (by_scale.swapaxes(2, 3) * per_donor)
+    return inverses, inverses @ side[:, :, np.newaxis]
 
 
 @fast_inner
-def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
+def common_fit(place, lacking, count, center, inverse, slopes, own, out):
     """Predict center + place' P_O b_O, O the features that are not lacking, without the own row.
 
     With u = (P place)_M: place' P_O b_O = place' β − u' b_M − u' P_MM⁻¹ (β_M − P_MM b_M), and the
-    last two terms together are −u' P_MM⁻¹ β_M.
+    last two terms together are −u' P_MM⁻¹ β_M. What a donor in this place counts in its own
+    prediction is place' P_O place = place' P place − u' P_MM⁻¹ u.
     """
-    m = len(lacking)
-    moved, solved = np.empty(m), np.empty(m)
+    m, share = len(lacking), 0.0
+    moved, solved, part = np.empty(m), np.empty(m), np.empty((m, m))
     for a in range(m):
         moved[a] = 0.0
         for f in range(len(place)):
             moved[a] += inverse[lacking[a], f] * place[f]
+        for b in range(m):
+            part[a, b] = inverse[lacking[a], lacking[b]]
     if m:
-        part = np.empty((m, m))
-        for a in range(m):
-            for b in range(m):
-                part[a, b] = inverse[lacking[a], lacking[b]]
         solved = solve(part, moved)
-    share = _share(place, inverse, moved, solved) / count if len(own) else 0.0
-    for t in range(len(center)):
+    if len(own):
+        for f in range(len(place)):
+            total = 0.0
+            for e in range(len(place)):
+                total += inverse[f, e] * place[e]
+            share += place[f] * total
+        for a in range(m):
+            share -= solved[a] * moved[a]
+        share /= count
+    for t in range(len(out)):
         slope = 0.0
         for f in range(len(place)):
             slope += place[f] * slopes[f, t]
@@ -281,23 +278,11 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
 
 
 @fast_inner
-def _share(place, inverse, moved, solved):
-    """Compute place' P_O place, what a donor in this place counts in its own prediction."""
-    share = 0.0
-    for f in range(len(place)):
-        for e in range(len(place)):
-            share += place[f] * inverse[f, e] * place[e]
-    for a in range(len(moved)):
-        share -= solved[a] * moved[a]
-    return share
-
-
-@fast_inner
-def _choose(usable, places, scales, chosen, scaled):
-    """The usable features that count, and their scales; returns how many."""
+def _choose(missing, owners, places, scales, chosen, scaled):
+    """The features of observed columns that count, and their scales; returns how many."""
     size = 0
     for f in range(len(places)):
-        if usable[places[f]] and scales[f] > 0.0:
+        if scales[f] > 0.0 and not missing[owners[places[f]]]:
             chosen[size], scaled[size] = places[f], scales[f]
             size += 1
     return size
