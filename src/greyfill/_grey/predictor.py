@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Plan
-from greyfill._grey.donor_fits import DonorFits
+from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Plan, RidgeFamily
+from greyfill._grey.donor_fits import arranged
 from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._neighbors.distance import Grey
@@ -325,12 +325,17 @@ class ColumnPredictor:
         multipliers = NOBODY if self.multipliers is None else self.multipliers
         features = self.donors.features[0]
         if self.is_swept:
-            truth = self._once("truth", lambda: self.donors.truth(self.target))
-            return features, rows, truth, multipliers
+            return features, rows, self._truth(), multipliers
         used, places = np.unique(rows, return_inverse=True)
         truth = self.donors.outcomes(self.target).truth(self.donors.table.values[used, self.target])
         few = multipliers[used] if len(multipliers) else NOBODY
         return features[used], places.reshape(rows.shape).astype(np.intp), truth, few
+
+    def _truth(self) -> Floats:
+        """The targets of all rows; kept where they are few."""
+        if not self.is_swept:
+            return self.donors.truth(self.target)
+        return self._once("truth", lambda: self.donors.truth(self.target))
 
     def _fits(self, plan: Plan, slots: Ints) -> tuple[Any, ...]:
         """The families of a plan as the kernel reads them, on all donors those with a slot."""
@@ -341,15 +346,16 @@ class ColumnPredictor:
         made, arrays = self._made.get(plan, (frozenset(), ()))
         if not arrays or not needed <= made:
             needed |= made
-            some = [family for family in plan.common if family.first in needed]
-            arrays = self._once("regressions", self._regressions).arranged(plan, some)
+            arrays = self._arranged(plan, [f for f in plan.common if f.first in needed])
             self._made[plan] = needed, arrays
         return tuple(arrays)
 
-    def _regressions(self) -> DonorFits:
-        to, counts = self.layout(), NOBODY if self.multipliers is None else self.multipliers
-        given = self.donors, self.target, to.rows, to.starts, counts
-        return DonorFits(*given, self.scales)
+    def _arranged(self, plan: Plan, common: list[RidgeFamily]) -> tuple[Any, ...]:
+        to, families = self.layout(), (*plan.local, *common)
+        read = {family.like.place: self.scales(family.like) for family in families}
+        multipliers = NOBODY if self.multipliers is None else self.multipliers
+        donors = self.donors.features, self._truth(), to.rows, to.starts, multipliers
+        return arranged(plan, common, read, donors)
 
     def scales(self, like: Candidate) -> tuple[Ints, Floats]:
         """Which features count, and their √(w / max w), 1 for the class."""

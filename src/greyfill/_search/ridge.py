@@ -11,7 +11,7 @@ so that a query costs what its holes cost, not a new factor of all features.
 
 import numpy as np
 
-from greyfill._search.jit import fast_inner
+from greyfill._search.jit import fast, fast_inner
 from greyfill.table import Floats, Ints
 
 NOTHING = -1e300
@@ -19,6 +19,9 @@ NOTHING = -1e300
 
 BLOCK = 8_192
 """Donors whose sums of products are computed at once."""
+
+MANY_FEATURES = 2
+"""Features for each donor from which regressions on all donors are solved by donors."""
 
 SMALL, TINY = 8, 1e-300
 """Rows up to which a factor is computed here, and what a pivot is at least."""
@@ -166,73 +169,135 @@ def _small_factor(gram):
     return factor
 
 
-def moments(
-    features: Floats, places: Ints, targets: Floats, rows: Ints, multipliers: Floats, starts: Ints
+@fast
+def donor_fits(
+    features: Floats,
+    targets: Floats,
+    rows: Ints,
+    starts: Ints,
+    multipliers: Floats,
+    sets: Ints,
+    ends: Ints,
+    places: Ints,
+    families: Ints,
+    kept: Ints,
+    scales: Floats,
+    ridges: Floats,
+    sizes: Ints,
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Counts, means of z and t, and centered sums of z z' and z t' over the donors of each group.
+    """Counts, means of features and targets, inverses and slopes of ridges on groups of donors.
 
-    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. Multipliers may be
-    none: then all count 1.
+    (S C S / n + α I)⁻¹ and its product with S b / n, where S are the scales, C and b the sums of
+    z z' and z t' around their means. ``features`` have shape (form, row, feature); the donors
+    ``rows`` stand class after class from ``starts`` on. A set has a form, and whether each class is
+    a group; set s reads the features ``places[ends[s] : ends[s + 1]]``. A family of regressions is
+    a row of the table ``common`` of `greyfill._search.panel`, with its set in the last column; of
+    the features of its set it reads those in ``kept`` by its ``scales``. ``sizes`` are the lengths
+    of the counts, means, inverses and slopes of all families, which stand end to end.
     """
-    n_groups, size, n_targets = len(starts) - 1, len(places), targets.shape[1]
-    counts, means = np.zeros(n_groups), np.zeros((n_groups, size + n_targets))
-    products = np.zeros((n_groups, size, size + n_targets))
-    for g in range(n_groups):
-        for first in range(starts[g], starts[g + 1], BLOCK):
-            some = rows[first : min(first + BLOCK, starts[g + 1])]
-            both = np.concatenate([features[some][:, places], targets[some]], axis=1)
-            count, weighed = float(len(some)), both
-            if len(multipliers):
-                count = multipliers[some].sum()
-                weighed = both * multipliers[some, np.newaxis]
-            mean = weighed.sum(axis=0) / count
-            both -= mean
-            weighed = both * multipliers[some, np.newaxis] if len(multipliers) else both
-            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
-            total, apart = counts[g] + count, mean - means[g]
-            products[g] += weighed[:, :size].T @ both
-            if counts[g] > 0.0:
-                products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
-            means[g] += apart * (count / total)
-            counts[g] = total
-    middles, centers = means[:, :size], means[:, size:]
-    return counts, middles, centers, products[:, :, :size], products[:, :, size:]
+    n_targets = targets.shape[1]
+    counts, middles, centers = (
+        np.zeros(sizes[0]),
+        np.zeros(sizes[1]),
+        np.zeros(sizes[0] * n_targets),
+    )
+    inverses, slopes = np.empty(sizes[2]), np.empty(sizes[3])
+    for s in range(len(sets)):
+        columns = places[ends[s] : ends[s + 1]]
+        middle, center = np.empty(len(columns)), np.empty(n_targets)
+        for g in range(len(starts) - 1 if sets[s, 1] else 1):
+            some = rows[starts[g] : starts[g + 1]] if sets[s, 1] else rows
+            count = _means(
+                features[sets[s, 0]], targets, some, columns, multipliers, middle, center
+            )
+            gram = np.zeros((len(columns), len(columns)))
+            cross, x = np.zeros((len(columns), n_targets)), np.empty((0, len(columns)))
+            for first in range(0, len(some), BLOCK):
+                x, y = _apart(
+                    features[sets[s, 0]], targets, some[first : first + BLOCK], columns,
+                    multipliers, middle, center,
+                )  # fmt: skip
+                gram += np.dot(x.T, x)
+                cross += np.dot(x.T, y)
+            at, penalty = 0, 0
+            for f in range(len(families)):
+                family, size = families[f], families[f, 3]
+                if family[11] == s:
+                    here, scale = kept[at : at + size], scales[at : at + size]
+                    counts[family[7] + g] = count
+                    centers[(family[7] + g) * n_targets :][:n_targets] = center
+                    middles[family[8] + g * size :][:size] = middle[here]
+                    _fit_group(
+                        count, gram, cross, x if len(some) <= BLOCK else x[:0], here, scale,
+                        ridges[penalty : penalty + family[4]],
+                        inverses[family[9] + g * family[4] * size * size :],
+                        slopes[family[10] + g * family[4] * size * n_targets :],
+                    )  # fmt: skip
+                at, penalty = at + size, penalty + family[4]
+    return counts, middles, centers, inverses, slopes
 
 
-def ridge_inverses(
-    counts: Floats, products: Floats, cross: Floats, scales: Floats, ridges: Floats
-) -> tuple[Floats, Floats]:
-    """(S C S / n + α I)⁻¹ and its product with S b / n, S the scales, C and b the centered sums.
+@fast_inner
+def _means(features, targets, rows, columns, multipliers, middle, center):
+    """Write the weighted means; returns the sum of the weights."""
+    count = 0.0
+    middle[:], center[:] = 0.0, 0.0
+    for i in rows:
+        weight = multipliers[i] if len(multipliers) else 1.0
+        count += weight
+        for f in range(len(columns)):
+            middle[f] += weight * features[i, columns[f]]
+        for t in range(len(center)):
+            center[t] += weight * targets[i, t]
+    middle /= max(count, TINY)
+    center /= max(count, TINY)
+    return count
 
-    For families of scales (family, feature) and penalties (family, ridge), and sums of each family
-    and group; shapes (family, group, ridge, feature, feature) and (…, feature, target).
+
+@fast_inner
+def _apart(features, targets, rows, columns, multipliers, middle, center):
+    """Features and targets of some donors around the means, times the roots of their weights."""
+    x, y = np.empty((len(rows), len(columns))), np.empty((len(rows), len(center)))
+    for r in range(len(rows)):
+        root = np.sqrt(multipliers[rows[r]]) if len(multipliers) else 1.0
+        for f in range(len(columns)):
+            x[r, f] = (features[rows[r], columns[f]] - middle[f]) * root
+        for t in range(len(center)):
+            y[r, t] = (targets[rows[r], t] - center[t]) * root
+    return x, y
+
+
+@fast_inner
+def _fit_group(count, gram, cross, x, kept, scales, ridges, inverses, slopes):
+    """Write inverses and slopes of one family and group, penalty after penalty.
+
+    Where features are many more than donors x, with X the scaled donors / √n,
+    (X'X + α I)⁻¹ = (I − X' (X X' + α I)⁻¹ X) / α.
     """
-    per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
-    by_scale = scales[:, np.newaxis, :, np.newaxis]
-    gram = products * (by_scale * scales[:, np.newaxis, np.newaxis] * per_donor)
-    penalty = ridges[:, np.newaxis, :, np.newaxis, np.newaxis] * np.eye(scales.shape[1])
-    inverses = np.asarray(np.linalg.inv(gram[:, :, np.newaxis] + penalty))
-    return inverses, inverses @ (cross * (by_scale * per_donor))[:, :, np.newaxis]
-
-
-def few_inverses(
-    donors: Floats, counts: Floats, cross: Floats, scales: Floats, ridges: Floats
-) -> tuple[Floats, Floats]:
-    """The same where features are many more than donors, with X the scaled donors / √n.
-
-    (X'X + α I)⁻¹ = (I − X' (X X' + α I)⁻¹ X) / α
-
-    ``donors`` are centered, shape (family, group, donor, feature), with zeros for want of donors.
-    """
-    per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
-    by_scale = scales[:, np.newaxis, np.newaxis]
-    x = (donors * (by_scale * np.sqrt(per_donor)))[:, :, np.newaxis]
-    penalty = ridges[:, np.newaxis, :, np.newaxis, np.newaxis]
-    turned = x.swapaxes(3, 4)
-    inner = np.linalg.inv(x @ turned + penalty * np.eye(x.shape[3]))
-    inverses = (np.eye(x.shape[4]) - turned @ (inner @ x)) / penalty
-    side = cross * (by_scale.swapaxes(2, 3) * per_donor)
-    return inverses, inverses @ side[:, :, np.newaxis]
+    size, n_targets, n = len(kept), cross.shape[1], max(count, 1.0)
+    by_donors = 0 < MANY_FEATURES * len(x) < size
+    scaled, inner = np.empty((len(x) if by_donors else 0, size)), np.empty((size, size))
+    side, root = np.empty((size, n_targets)), 1.0 / np.sqrt(n)
+    for f in range(size):
+        for t in range(n_targets):
+            side[f, t] = cross[kept[f], t] * scales[f] / n
+        for r in range(len(scaled)):
+            scaled[r, f] = x[r, kept[f]] * scales[f] * root
+        for e in range(size):
+            inner[f, e] = gram[kept[f], kept[e]] * scales[f] * scales[e] / n
+    if by_donors:
+        inner = np.dot(scaled, scaled.T)
+    for a in range(len(ridges)):
+        for f in range(len(inner)):
+            inner[f, f] += ridges[a] - (ridges[a - 1] if a else 0.0)
+        inverse = np.linalg.inv(inner)
+        if by_donors:
+            inverse = np.dot(scaled.T, np.dot(inverse, scaled))
+            for f in range(size):
+                for e in range(size):
+                    inverse[f, e] = ((1.0 if f == e else 0.0) - inverse[f, e]) / ridges[a]
+        inverses[a * size * size :][: size * size] = inverse.ravel()
+        slopes[a * size * n_targets :][: size * n_targets] = np.dot(inverse, side).ravel()
 
 
 @fast_inner
