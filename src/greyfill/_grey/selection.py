@@ -52,6 +52,9 @@ IN_WORDS = {
 """Kinds of candidates in words."""
 
 
+_in_words = lru_cache(maxsize=1_024)(str)
+
+
 @dataclass(frozen=True, eq=False)
 class PanelChoice:
     """How one column is predicted.
@@ -97,8 +100,8 @@ class PanelChoice:
 
     def described(self, scale: Callable[[float], float], **more: Any) -> dict[str, Any]:
         """The panel in words, its error and that of every candidate, on a scale for people."""
-        tried = {str(candidate): scale(error) for candidate, error in self.errors}
-        panel = [str(candidate) for candidate in self.panel]
+        tried = {_in_words(candidate): scale(error) for candidate, error in self.errors}
+        panel = [_in_words(candidate) for candidate in self.panel]
         described = {"panel": panel, "error": scale(self.error), **more, "tried": tried}
         return described | ({"left_out": left} if (left := self._left_out()) else {})
 
@@ -306,17 +309,15 @@ def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
     near = trial.few.neighborhood(plan, queries, means)
     some = trial.round(np.concatenate([common, means]), queries, near)
     found = found.joined(some) if until < np.inf else some
-    best = -1
-    for place in _best_places(some):
-        if monotonic() > until:
-            break
-        which = local[plan.place_of[local] == place]
-        if best >= 0:  # other places try the best of the first place alone
-            which = which[best : best + 1]
-        more = trial.round(which, queries, near)
-        if best < 0 and len(order := more.ranked()):
-            best = int(order[0])
+    places = _best_places(some)
+    if monotonic() < until:
+        more = trial.round(local[plan.place_of[local] == places[0]], queries, near)
         found = found.joined(more)
+        best = more.ranked()[:1]
+    if monotonic() < until and len(best):  # other places try the best of the first place alone
+        others = [local[plan.place_of[local] == place][best] for place in places[1:]]
+        if others:
+            found = found.joined(trial.round(np.concatenate(others), queries, near))
     return found
 
 
