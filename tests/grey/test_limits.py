@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import greyfill
 from greyfill._grey import grey_engine, predictor, selection
-from greyfill._grey.candidates import COMMON_RIDGE, Candidate
+from greyfill._grey.candidates import COMMON_RIDGE, Candidate, Plan
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Outcomes
 from greyfill._grey.relevance import MAX_PREDICTORS
@@ -171,10 +171,10 @@ def test_regressions_that_are_clearly_worse_meet_no_other_cell() -> None:
     noise, cells = noise - noise.mean(), np.linspace(1.0, 2.0, 40)
     losses = [cells + gap + noise * (gap > 0) for gap in (0.0, 0.02, 0.04, 0.06)]
     losses += [cells + 9.0, cells + 0.01 + noise]
-    early = Round(
-        [*names, far, mean], Outcomes(np.zeros((1, 0), int)), cells, cells, np.stack(losses)
-    )
-    assert set(selection._survivors(early)) == {names[0], names[1], mean}
+    plan = Plan.of((*names, far, mean))
+    numbers = Outcomes(np.zeros((1, 0), int))
+    early = Round(plan, plan.everything, numbers, cells, cells, np.stack(losses))
+    assert selection._survivors(early).tolist() == [0, 1, 5]
 
 
 def test_what_left_early_is_still_listed_with_its_error() -> None:

@@ -13,6 +13,7 @@ from greyfill._grey import grey_engine
 from greyfill._grey.candidates import COMMON_RIDGE, Candidate, Plan
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
+from greyfill._grey.predictor import Neighborhood
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 
@@ -63,9 +64,10 @@ def test_votes_of_a_short_list_equal_the_votes_for_all_levels() -> None:
     column = choice.predictor(donors, None)
     queries = Queries.of(donors, np.flatnonzero(donors.table.missing[:, 0]))
     forecast = choice.predict(column, queries)
-    near = column.neighborhoods(Plan.of(panel), queries)["equal", "soft"]
-    weights = [column.donor_weights(near, c.k, c.kernel)[..., np.newaxis] for c in panel]
-    truth = donors.truth(0)[near.rows]
+    plan = Plan.of(panel)
+    near = column.neighborhood(plan, queries, plan.everything)
+    weights = [column.donor_weights(near, 0, c.k, c.kernel)[..., np.newaxis] for c in panel]
+    truth = donors.truth(0)[near.rows[:, 0]]
     everything = [(w * truth[:, : w.shape[1]]).sum(axis=1) for w in weights]
     full = np.mean(everything, axis=0)  # one column for each of the levels
     listed = np.searchsorted(donors.levels(0), forecast.outcomes.levels)
@@ -120,7 +122,8 @@ def test_draws_reach_every_level_by_its_share() -> None:
 def test_frequencies_leave_the_own_cell_out() -> None:
     fitted = fitted_towns()
     _, column = fitted.model(0)
-    outcomes = column.outcomes([], 1)
+    nobody = Neighborhood(np.zeros((1, 0, 0), dtype=np.intp), np.zeros((1, 0, 0)))
+    outcomes = column.outcomes(nobody, 1)
     code = float(outcomes.levels[0, 0])
     with_own = column.overall_mean(outcomes)[0, 0] * len(column.donor_rows)
     without = column.overall_mean(outcomes, np.array([code]))[0, 0] * (len(column.donor_rows) - 1)

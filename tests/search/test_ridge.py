@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greyfill._grey.donor_table import FORMS, FeatureMap
-from greyfill._search import histogram, lists, reference, ridge
+from greyfill._grey.donor_table import FeatureMap
+from greyfill._search import histogram, lists, panel, reference, ridge
+from greyfill._search.ridge import NOTHING
 from greyfill.table import Column, Kind, Table
 
 seeds = st.integers(0, 2**32 - 1)
@@ -90,7 +91,8 @@ def swept(rng: np.random.Generator) -> dict[str, np.ndarray]:
     starts = np.concatenate([[0], np.sort(rng.integers(0, n + 1, 2)), [n]])
     numbers = values[:, :n_numbers]
     return {
-        "queries": queries, "missing": rng.random((n_queries, p)) < 0.3, "own": own,
+        "queries": queries, "missing": rng.random((n_queries, p)) < 0.3,
+        "columns": np.arange(p), "own": own,
         "labels": rng.integers(-1, 3, size=n_queries), "sources": np.arange(n_queries),
         "donors": np.ascontiguousarray(values.T),
         "limits": np.stack([numbers.min(axis=0), numbers.max(axis=0)]),
@@ -132,12 +134,40 @@ def test_lists_of_neighbors_equal_the_reference(seed: int, k: int) -> None:
 def test_equal_donors_are_listed_in_their_order() -> None:
     donors, whole = np.array([[0.2, 0.7, 0.7, 0.2, 0.7, 0.2]]), np.zeros((1, 1), dtype=bool)
     rows, distances = lists.neighbor_lists(
-        np.array([[0.7]]), whole, np.array([2]), np.array([-1]), np.array([0]), donors,
-        np.array([[0.2], [0.7]]), np.arange(6) * 10, np.array([0, 6]),
+        np.array([[0.7]]), whole, np.array([0]), np.array([2]), np.array([-1]), np.array([0]),
+        donors, np.array([[0.2], [0.7]]), np.arange(6) * 10, np.array([0, 6]),
         np.array([[1.0], [0.0], [0.0]]), 0.0, np.array([0]), np.array([False]), 0.5, 4,
     )  # fmt: skip
     assert rows[0, 0].tolist() == [10, 40, 0, 30]  # never itself, which is row 20
     assert distances[0, 0, :2].tolist() == [0.0, 0.0]
+
+
+@given(seeds, st.booleans())
+def test_the_nearest_of_many_donors_are_those_of_a_stable_sort(seed: int, tied: bool) -> None:
+    """A sample tells how far they reach; it may tell too little, as where it misses all of them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(300, 900))
+    cells = np.where(rng.random(n) < 0.05, 0.5 + rng.random(n) * 1e-3, rng.random(n))
+    if tied:
+        cells = cells.round(1)
+    given = {
+        "values": np.array([[0.5]]), "missing": np.zeros((1, 1), dtype=bool),
+        "columns": np.array([0]), "own": np.array([7]), "labels": np.array([-1]),
+        "sources": np.array([0]), "donors": cells[np.newaxis],
+        "limits": np.array([[cells.min()], [cells.max()]]), "rows": np.arange(n),
+        "starts": np.array([0, n]), "weights": np.array([[1.0], [0.0], [0.0]]),
+    }  # fmt: skip
+    pair = np.array([0, -1]), np.array([False, False])  # the second is left empty
+    rows, distances = lists.neighbor_lists(*given.values(), 0.0, *pair, 0.5, 40)
+    others = np.delete(np.arange(n), 7)
+    order = others[np.argsort(np.abs(cells[others] - 0.5).round(13), kind="stable")[:40]]
+    found = rows[0, 0]
+    np.testing.assert_allclose(np.abs(cells[found] - 0.5), np.abs(cells[order] - 0.5), atol=1e-11)
+    assert (np.diff(distances[0, 0]) >= 0).all()
+    assert len(set(found.tolist())) == 40
+    same = np.diff(distances[0, 0]) == 0
+    assert (np.diff(found)[same] > 0).all()
+    assert np.isinf(distances[0, 1]).all()
 
 
 def test_classes_of_one_row_share_its_sweep_and_change_nothing() -> None:
@@ -151,6 +181,28 @@ def test_classes_of_one_row_share_its_sweep_and_change_nothing() -> None:
         np.testing.assert_array_equal(one, other)
 
 
+def predicted(**given: np.ndarray) -> np.ndarray:
+    """What the kernel of a panel predicts; what is not given has no rows."""
+    tables = {"means": 4, "local": 5, "common": 11, "fits": 2}
+    nothing = {name: np.zeros((0, width), dtype=np.intp) for name, width in tables.items()}
+    owners, queries = np.arange(given["features"].shape[2]), given["features"].shape[1]
+    floats = ("multipliers", "ridges", "scales", "counts", "middles", "centers")
+    nothing |= dict.fromkeys((*floats, "inverses", "slopes"), np.zeros(0))
+    nothing |= {
+        "rows": np.zeros((queries, 0, 0), dtype=np.intp), "distances": np.zeros((queries, 0, 0)),
+        "own_targets": np.zeros((0, 0)), "groups": np.full(queries, -1),
+        "places": np.zeros(0, dtype=np.intp), "donors": np.zeros((0, 0)),
+    }  # fmt: skip
+    names = (
+        "features", "missing", "owners", "groups", "own_targets", "slots", "n_slots", "rows",
+        "distances", "donors", "multipliers", "targets", "softening", "means", "local", "common",
+        "fits", "ridges", "places", "scales", "counts", "middles", "centers", "inverses", "slopes",
+    )  # fmt: skip
+    whole = nothing | {"owners": owners, "softening": 1e-6} | given
+    whole["n_slots"] = int(whole["slots"].max()) + 1
+    return np.asarray(panel.panel_predictions(*(whole[name] for name in names)))
+
+
 @given(seeds)
 def test_means_of_lists_equal_the_reference(seed: int) -> None:
     rng, n_donors, _, n_targets, n_queries = case(seed)
@@ -158,17 +210,32 @@ def test_means_of_lists_equal_the_reference(seed: int) -> None:
     rows = rng.integers(0, n_donors, size=(n_queries, 2, 6))
     distances = np.sort(rng.random((n_queries, 2, 6)), axis=2)
     distances[:, 1, 4:] = np.inf
-    pairs, ks, by_distance = np.array([0, 1, 1]), np.array([3, 6, 4]), np.array([True, True, False])
-    found = lists.list_means(rows, distances, multipliers, targets, pairs, ks, by_distance, 1e-6)
+    means = np.array([[0, 0, 3, 1], [1, 1, 6, 1], [2, 1, 4, 0], [3, 0, 2, 0]])
+    given = {
+        "features": np.zeros((2, n_queries, 0)), "missing": np.zeros((n_queries, 0), dtype=bool),
+        "multipliers": multipliers, "targets": targets, "means": means, "rows": rows,
+        "slots": np.array([1, 0, 2, -1]),  # the last is not wanted
+    }  # fmt: skip
+    found = predicted(**given, distances=distances)
+    assert found.shape == (n_queries, 3, n_targets)
     for q in range(n_queries):
-        for m in range(3):
-            of_list = rows[q, pairs[m], : ks[m]], distances[q, pairs[m], : ks[m]]
-            softening = 1e-6 if by_distance[m] else None
+        for slot, (_, pair, k, by_distance) in zip((1, 0, 2), means, strict=False):
+            of_list = rows[q, pair, :k], distances[q, pair, :k]
+            softening = 1e-6 if by_distance else None
             expected = reference.list_mean(*of_list, multipliers, targets, softening)
-            np.testing.assert_allclose(found[q, m], expected, atol=1e-12)
-    nobody = np.full_like(distances, np.inf)
-    nothing = lists.list_means(rows, nobody, multipliers, targets, pairs, ks, by_distance, 1e-6)
-    assert (nothing == lists.NOTHING).all()
+            np.testing.assert_allclose(found[q, slot], expected, atol=1e-12)
+    assert (predicted(**given, distances=np.full_like(distances, np.inf)) == NOTHING).all()
+
+
+def local_case(ks: list[int], ridges: list[float], **given: np.ndarray) -> dict[str, np.ndarray]:
+    """Fits of one family on neighbors, each in a slot of its own."""
+    family = np.array([[0, 0, len(given["places"]), 0, len(ks)]])
+    fits = np.column_stack([np.arange(len(ks)), ks])
+    return given | {
+        "local": family, "fits": fits, "ridges": np.array(ridges), "slots": np.arange(len(ks)),
+        "features": np.stack([given["features"]] * 2),
+        "rows": given["rows"][:, np.newaxis], "distances": given["distances"][:, np.newaxis],
+    }  # fmt: skip
 
 
 @given(seeds)
@@ -177,18 +244,21 @@ def test_local_regressions_equal_the_reference(seed: int) -> None:
     rows = np.stack([rng.permutation(n_donors) for _ in range(n_queries)])
     distances = np.where(np.arange(n_donors) < n_donors - 1, 0.5, np.inf) * np.ones(rows.shape)
     features, places = rng.normal(size=(n_donors, 9)), rng.permutation(9)[:n_features]
-    queries, usable = rng.normal(size=(n_queries, 9)), rng.random((n_queries, 9)) < 0.7
+    queries, missing = rng.normal(size=(n_queries, 9)), rng.random((n_queries, 9)) < 0.3
     scales = rng.random(n_features) * (rng.random(n_features) < 0.8)
     targets, multipliers = rng.normal(size=(n_donors, n_targets)), rng.random(n_donors) + 0.1
-    ks, ridges = np.array([2, 3, 3, 40]), np.array([1.0, 1e-2, 1.0, 1e-2])
-    found = ridge.local_ridges(
-        queries, usable, features, places, scales, rows, distances, multipliers, targets, ks, ridges
-    )
-    assert (found[:, 0] == lists.NOTHING).all()  # two donors are too few
+    ks, ridges = [2, 3, 3, 40], [1.0, 1e-2, 1.0, 1e-2]
+    found = predicted(
+        **local_case(
+            ks, ridges, features=queries, missing=missing, donors=features, places=places,
+            scales=scales, rows=rows, distances=distances, multipliers=multipliers, targets=targets,
+        )
+    )  # fmt: skip
+    assert (found[:, 0] == NOTHING).all()  # two donors are too few
     for q in range(n_queries):
         for m in range(1, 4):
             near = rows[q, : min(ks[m], n_donors - 1)]
-            known = queries[q, places], usable[q, places], scales, multipliers[near]
+            known = queries[q, places], ~missing[q, places], scales, multipliers[near]
             expected = reference.donors_ridge(
                 *known, features[np.ix_(near, places)], targets[near], ridges[m]
             )
@@ -222,8 +292,10 @@ def test_moments_of_many_donors_are_read_block_by_block() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-@given(seeds, st.booleans())
-def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> None:
+@given(seeds, st.booleans(), st.booleans())
+def test_common_regressions_equal_the_reference(
+    seed: int, leave_out: bool, by_donors: bool
+) -> None:
     rng, n_donors, n_features, n_targets, n_queries = case(seed)
     n_donors += 8
     features, places = rng.normal(size=(n_donors, n_features + 1)), np.arange(n_features) + 1
@@ -232,55 +304,86 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
     own = rng.integers(0, n_donors, size=n_queries) if leave_out else np.full(n_queries, -1)
     queries = features[own] if leave_out else rng.normal(size=(n_queries, n_features + 1))
     groups = (own >= starts[1]).astype(int) if leave_out else rng.integers(-1, 2, size=n_queries)
-    usable = rng.random(queries.shape) < 0.7
+    missing = rng.random(queries.shape) < 0.3
     scales, ridges = rng.random(n_features) + 0.1, np.array([1e-2, 1.0])
     counts, middles, centers, products, cross = ridge.moments(
         features, places, targets, rows, np.zeros(0), starts
     )
-    fits = ridge.ridge_inverses(counts, products, cross, scales, ridges)
-    own_targets = targets[own] if leave_out else np.zeros((0, n_targets))
-    found = ridge.common_ridges(
-        queries, usable, places, scales, groups, own_targets, np.array([1, 0]), counts,
-        middles.copy(), centers.copy(), *fits,
-    )[:, ::-1]  # fmt: skip
+    alike = scales[np.newaxis], ridges[np.newaxis]
+    fits = ridge.ridge_inverses(counts, products[np.newaxis], cross[np.newaxis], *alike)
+    if by_donors:
+        apart = np.zeros((1, 2, n_donors - n_donors // 2, n_features))
+        for g in range(2):
+            some = features[starts[g] : starts[g + 1], 1:] - middles[g]
+            apart[0, g, : len(some)] = some
+        fits = ridge.few_inverses(apart, counts, cross[np.newaxis], *alike)
+    found = predicted(
+        features=np.stack([np.zeros_like(queries), queries]), missing=missing, groups=groups,
+        own_targets=targets[own] if leave_out else np.zeros((0, n_targets)),
+        slots=np.array([2, 1, 0]), targets=targets, places=places, scales=scales, counts=counts,
+        common=np.array([[1, 1, 0, n_features, 2, 0, 3, 0, 0, 0, 0]]),
+        fits=np.array([[0, -1], [1, 1], [2, 0]]), middles=middles.ravel(), centers=centers.ravel(),
+        inverses=fits[0].ravel(), slopes=fits[1].ravel(),
+    )  # fmt: skip
     for q, group in enumerate(groups):
         if group < 0:
-            assert (found[q] == lists.NOTHING).all()
+            assert (found[q] == NOTHING).all()
             continue
         donors = np.setdiff1d(np.arange(starts[group], starts[group + 1]), [own[q]])
         even = np.ones(len(donors))
-        known = queries[q, places], usable[q, places], scales, even
+        known = queries[q, places], ~missing[q, places], scales, even
         # the penalty stays that of all donors when one of them is left out
         share = (len(donors) + leave_out) / len(donors)
         for r, penalty in enumerate(ridges):
             given = *known, features[np.ix_(donors, places)], targets[donors]
             expected = reference.donors_ridge(*given, penalty * share)
             np.testing.assert_allclose(found[q, r], expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(found[q, 2], targets[donors].mean(axis=0), atol=1e-9)
+
+
+@given(seeds)
+def test_means_of_panels_and_mixtures_of_classes_equal_plain_sums(seed: int) -> None:
+    rng, n_queries, _, n_targets, n_slots = case(seed)
+    found = rng.normal(size=(n_queries, n_slots, n_targets))
+    found[rng.random((n_queries, n_slots)) < 0.4] = NOTHING
+    fallback, there = rng.normal(size=n_targets), found > NOTHING
+    expected = [
+        [row[kept].mean() if kept.any() else fallback[t] for t, (row, kept) in enumerate(pairs)]
+        for pairs in (zip(f.T, k.T, strict=True) for f, k in zip(found, there, strict=True))
+    ]
+    means = panel.panel_means(found, fallback)
+    np.testing.assert_allclose(means, expected, atol=1e-12)
+    sources, shares = np.sort(rng.integers(0, 3, size=n_queries)), rng.random(n_queries)
+    mixture = (sources == np.arange(3)[:, np.newaxis]) * shares @ means
+    np.testing.assert_allclose(panel.mixed(means, sources, shares, 3), mixture, atol=1e-12)
 
 
 def test_many_features_are_solved_like_few() -> None:
     rng = np.random.default_rng(0)
-    root = rng.normal(size=(30, 30))
     for size in (1, 8, 9, 30):
-        gram, side = (root @ root.T)[:size, :size] + np.eye(size), rng.normal(size=size)
-        rows, apart = np.arange(size + 3)[np.newaxis], np.zeros((1, size + 3))
-        assert np.linalg.cond(gram) < 1e6
-        features, targets = rng.normal(size=(size + 3, size)), rng.normal(size=(size + 3, 1))
-        found = ridge.local_ridges(
-            side[np.newaxis], np.ones((1, size), bool), features, np.arange(size), np.ones(size),
-            rows, apart, np.zeros(0), targets, np.array([size + 3]), np.array([0.1]),
+        side, n = rng.normal(size=size), size + 3
+        features, targets = rng.normal(size=(n, size)), rng.normal(size=(n, 1))
+        found = predicted(
+            **local_case(
+                [n], [0.1], features=side[np.newaxis], missing=np.zeros((1, size), bool),
+                donors=features, places=np.arange(size), scales=np.ones(size),
+                rows=np.arange(n)[np.newaxis], distances=np.zeros((1, n)), targets=targets,
+            )
         )  # fmt: skip
-        everything = side, np.ones(size, bool), np.ones(size), np.ones(size + 3), features, targets
+        everything = side, np.ones(size, bool), np.ones(size), np.ones(n), features, targets
         expected = reference.within_reach(reference.donors_ridge(*everything, 0.1), targets)
         np.testing.assert_allclose(found[0, 0], expected, rtol=1e-7, atol=1e-7)
 
 
 def test_a_line_is_continued_and_a_large_penalty_leaves_the_mean() -> None:
     features, targets = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [5.0]])
-    query, usable, scales = np.array([[2.5]]), np.array([[True]]), np.ones(1)
-    near = np.array([[0, 1, 2]]), np.zeros((1, 3)), np.zeros(0)
-    fits = targets, np.array([3, 3]), np.array([1e-9, 1e9])
-    found = ridge.local_ridges(query, usable, features, np.array([0]), scales, *near, *fits)
+    found = predicted(
+        **local_case(
+            [3, 3], [1e-9, 1e9], features=np.array([[2.5]]), missing=np.zeros((1, 1), dtype=bool),
+            donors=features, places=np.array([0]), scales=np.ones(1), rows=np.array([[0, 1, 2]]),
+            distances=np.zeros((1, 3)), targets=targets,
+        )
+    )  # fmt: skip
     assert found[0, 0, 0] == pytest.approx(6.0)  # t = 1 + 2 z
     assert found[0, 1, 0] == pytest.approx(3.0)  # the mean of 1, 3, 5
 
@@ -299,16 +402,16 @@ def test_features_equal_the_reference(seed: int) -> None:
     learned = FeatureMap.learn(Table(values, missing, columns))
     rows = rng.random((5, 3)) * [1.4, 0, 1.4] - [0.2, 0, 0.2]
     rows[:, 1] = rng.integers(0, 4, 5)
-    for form, name in enumerate(FORMS):
-        found, written = learned.of(rows, name), np.zeros((5, learned.starts[-1]))
-        for j, c in enumerate(learned.columns):
-            learned.renew(written, np.arange(5), j, rows[:, j].copy(), name)
-            for i, value in enumerate(rows[:, j]):
-                of = (c.levels, c.shift, c.spread, c.knots, c.scores)
-                expected = reference.features_of(value, *of)[form]
-                here = slice(learned.starts[j], learned.starts[j + 1])
-                np.testing.assert_allclose(found[i, here], expected, atol=1e-12)
-        np.testing.assert_array_equal(written, found)
+    found = learned.of(rows)
+    written = np.zeros_like(found)
+    for j, c in enumerate(learned.columns):
+        learned.renew(written, np.arange(5), j, rows[:, j].copy())
+        for i, value in enumerate(rows[:, j]):
+            of = (c.levels, c.shift, c.spread, c.knots, c.scores)
+            here = slice(learned.starts[j], learned.starts[j + 1])
+            for form, expected in enumerate(reference.features_of(value, *of)):
+                np.testing.assert_allclose(found[form, i, here], expected, atol=1e-12)
+    np.testing.assert_array_equal(written, found)
 
 
 @given(seeds)

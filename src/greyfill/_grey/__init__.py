@@ -11,8 +11,8 @@ The path of ``fit`` and what follows it:
 
 1. `donor_table`: scaled rows with start values, and the features that regressions read.
 2. `relevance`: weights of the predictors of a target, information above a permutation null.
-3. `candidates`, `predictor`: all ways to predict a target, arranged so that those that
-   share neighbors or a regression are one call; `ColumnPredictor` computes them.
+3. `candidates`, `donor_fits`, `predictor`: all ways to predict a target, arranged as tables, so
+   that one call of a kernel predicts with all of them; `ColumnPredictor` makes what it reads.
 4. `selection`: candidates predict held-out observed cells, all of them the first cells and those
    that are not clearly worse the others; the best of each family form the panel.
 5. `grey_engine.fit_imputer`: passes over the columns with holes, fewest first; each pass rewrites
@@ -26,6 +26,6 @@ The path of ``fit`` and what follows it:
 
 Records are frozen, but for `DonorTable`, which the passes write and then close. Private dicts
 (``_made``, ``_features`` …) memoize what follows from the fields; pickles and files lack them.
-The compiled loops are those of `greyfill._search`: `lists`, `ridge`, `features`, `histogram`, and
-the pool where donors are many.
+The compiled loops are those of `greyfill._search`: `lists`, `panel`, `ridge`, `features`,
+`histogram`, and the pool where donors are many.
 """

@@ -1,7 +1,7 @@
 """The ways to predict a column, which of them are alike, and which a kernel computes at once."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -11,6 +11,8 @@ ALL_DONORS = 0
 """Stands for k = all donors of the scope."""
 
 RELEVANCES = ("pair", "mixed", "equal")
+KINDS = ("common", "mean", "local")
+"""Regressions on all donors, means of neighbors, regressions on neighbors; the cheapest first."""
 
 KS = (5, 10, 20, 40, 80)
 KERNELS = ("uniform", "inverse")
@@ -80,68 +82,99 @@ COMMON_RIDGE = Candidate("equal", "soft", ALL_DONORS, "uniform", 1e-2, "values")
 UNTUNED = (COMMON_RIDGE, Candidate("equal", "soft", 10, "inverse", np.inf, "values"))
 """Columns without holes in a table too large to tune them: a line, and what is near it."""
 
-NO_LINE = 1e12
-"""A penalty that leaves the mean, in place of infinity."""
-
 
 @dataclass(frozen=True, eq=False)
-class NeighborMeans:
-    """Means of neighbors: which candidates they are, their places, and what each one takes."""
+class RidgeFamily:
+    """Regressions that read the same features: one of them, all penalties, and their fits.
 
-    which: Ints
-    pairs: Ints
-    ks: Ints
-    by_distance: Bools
+    The fits stand from ``first`` to ``last`` in the plan.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class Regressions:
-    """Regressions of one relevance, scope and form; those of one k stand together."""
-
-    which: Ints
     like: Candidate
-    ks: Ints
-    ridges: Floats
+    ridges: tuple[float, ...]
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Some candidates, arranged for the kernels.
+    """Some candidates, arranged for the kernels of `greyfill._search.panel`.
 
-    ``places`` are those whose neighbors are needed, ``k`` how many of them.
+    ``places`` are those whose neighbors are needed, ``relevances`` and ``splits`` the same as
+    numbers and flags; ``ks`` and ``place_of`` are the k and the place of each candidate, 0 and −1
+    of those that take all donors, ``kinds`` and ``families`` numbers of what is alike. A row of
+    ``means`` has the number of the candidate, its place, its k, and whether the nearer count more;
+    a row of ``fits`` the number of the candidate, and its k or the place of its penalty in its
+    family, −1: none.
     """
 
+    candidates: tuple[Candidate, ...]
     places: tuple[Place, ...]
-    k: int
-    means: NeighborMeans | None
-    local: tuple[Regressions, ...]
-    common: tuple[Regressions, ...]
+    relevances: Ints
+    splits: Bools
+    ks: Ints
+    place_of: Ints
+    kinds: Ints
+    families: Ints
+    means: Ints
+    fits: Ints
+    ridges: Floats
+    local: tuple[RidgeFamily, ...]
+    common: tuple[RidgeFamily, ...]
+
+    @cached_property
+    def everything(self) -> Ints:
+        """The numbers of all candidates."""
+        return np.arange(len(self.candidates))
+
+    @cached_property
+    def common_firsts(self) -> frozenset[int]:
+        """The first fits of all regressions on all donors."""
+        return frozenset(family.first for family in self.common)
+
+    @cached_property
+    def k(self) -> int:
+        """The largest k."""
+        return int(self.ks.max(initial=0))
 
     @classmethod
     @lru_cache(maxsize=4_096)
     def of(cls, candidates: tuple[Candidate, ...]) -> "Plan":
         """Arrange some candidates; most columns of a table meet the same ones."""
-        near = [c for c in candidates if c.k]
-        places = tuple(dict.fromkeys(c.place for c in near))
+        places = tuple(dict.fromkeys(c.place for c in candidates if c.k))
+        families = list(dict.fromkeys(c.family for c in candidates))
+        means = [
+            (number, places.index(c.place), c.k, c.kernel == "inverse")
+            for number, c in enumerate(candidates)
+            if c.kind == "mean"
+        ]
         groups: dict[tuple[str, ...], list[int]] = {}
         for number, c in enumerate(candidates):
-            key = (c.kind,) if c.kind == "mean" else c.family
-            groups.setdefault(key, []).append(number)
-        means = None
-        if which := groups.pop(("mean",), None):
-            given = [candidates[i] for i in which]
-            means = NeighborMeans(
-                np.array(which),
-                np.array([places.index(c.place) for c in given]),
-                np.array([c.k for c in given]),
-                np.array([c.kernel == "inverse" for c in given]),
-            )
-        kinds: dict[str, list[Regressions]] = {"local": [], "common": []}
+            if c.kind != "mean":
+                groups.setdefault(c.family, []).append(number)
+        kinds: dict[str, list[RidgeFamily]] = {"local": [], "common": []}
+        fits: list[tuple[int, int]] = []
         for (kind, *_), numbers in groups.items():
-            some = sorted(numbers, key=lambda i: candidates[i].k)
-            ks = np.array([candidates[i].k for i in some])
-            ridges = np.array([min(candidates[i].ridge, NO_LINE) for i in some])
-            like = candidates[some[0]]
-            kinds[kind].append(Regressions(np.array(some), like, ks, ridges))
-        k = max((c.k for c in near), default=0)
-        return cls(places, k, means, tuple(kinds["local"]), tuple(kinds["common"]))
+            numbers.sort(key=lambda i: candidates[i].k)
+            given = dict.fromkeys(candidates[i].ridge for i in numbers)
+            ridges = tuple(ridge for ridge in given if ridge < np.inf)
+            like, first = candidates[numbers[0]], len(fits)
+            for i in numbers:
+                c = candidates[i]
+                fits.append((i, c.k or (ridges.index(c.ridge) if c.ridge < np.inf else -1)))
+            kinds[kind].append(RidgeFamily(like, ridges, first, len(fits)))
+        return cls(
+            candidates,
+            places,
+            np.array([RELEVANCES.index(relevance) for relevance, _ in places], dtype=np.intp),
+            np.array([scope == "split" for _, scope in places], dtype=bool),
+            np.array([c.k for c in candidates]),
+            np.array([places.index(c.place) if c.k else -1 for c in candidates]),
+            np.array([KINDS.index(c.kind) for c in candidates]),
+            np.array([families.index(c.family) for c in candidates]),
+            np.array(means, dtype=np.intp).reshape(-1, 4),
+            np.array(fits, dtype=np.intp).reshape(-1, 2),
+            np.array([candidates[i].ridge for i, _ in fits]),
+            tuple(kinds["local"]),
+            tuple(kinds["common"]),
+        )

@@ -7,7 +7,7 @@ import numpy as np
 
 from greyfill._grey.candidates import ALL_DONORS, Candidate, Plan
 from greyfill._grey.cross_fit import without_own_y
-from greyfill._grey.donor_table import Queries
+from greyfill._grey.donor_table import FORMS, Queries
 from greyfill._grey.grey_engine import FittedGrey, as_of_classes, predict
 from greyfill._grey.predictor import GREY, ColumnPredictor
 from greyfill._grey.selection import PanelChoice
@@ -107,9 +107,9 @@ def _kernel_weights(
         groups = dict(predictor.donor_groups(candidate.scope))
         donors = groups.get(group, np.zeros(0, dtype=np.intp))
         return donors, np.full(len(donors), 1.0 / max(len(donors), 1))
-    near = predictor.neighborhoods(Plan.of((candidate,)), query)[candidate.place]
-    weights = predictor.donor_weights(near, candidate.k, candidate.kernel)[0]
-    return near.rows[0, weights > 0], weights[weights > 0]
+    near = predictor.neighborhood(Plan.of((candidate,)), query, np.zeros(1, np.intp))
+    weights = predictor.donor_weights(near, 0, candidate.k, candidate.kernel)[0]
+    return near.rows[0, 0, : len(weights)][weights > 0], weights[weights > 0]
 
 
 def _regression_terms(
@@ -120,9 +120,10 @@ def _regression_terms(
     if np.isinf(candidate.ridge):
         return np.zeros((len(donors), len(scales)))
     table = predictor.donors
-    usable = query.usable(table)[0, places]
-    own = query.features(table, candidate.form)[0, places]
-    theirs = table.features(candidate.form)[np.ix_(donors, places)]
+    form = FORMS.index(candidate.form)
+    usable = ~query.missing[0, table.feature_map.owners[places]]
+    own = query.features(table)[form, 0, places]
+    theirs = table.features[form][np.ix_(donors, places)]
     return feature_weights(own, usable, scales, weights, theirs, candidate.ridge)
 
 

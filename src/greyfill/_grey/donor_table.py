@@ -107,28 +107,35 @@ class FeatureMap:
         first = self.starts[columns] - np.cumsum(widths) + widths
         return np.arange(len(owners)) + first[owners], owners
 
-    def of(self, values: Floats, form: str) -> Floats:
-        """Features of all columns of some rows."""
+    @property
+    def owners(self) -> Ints:
+        """The column of every feature."""
+        if "owners" not in self._flat:
+            self._flat["owners"] = np.repeat(np.arange(len(self.columns)), self.widths)
+        owners: Ints = self._flat["owners"]
+        return owners
+
+    def of(self, values: Floats) -> Floats:
+        """Features of all columns of some rows, in both forms; shape (form, row, feature)."""
         from greyfill._search import features
 
-        return np.asarray(features.encode(values, form == "scores", self.starts, *self._arrays))
+        return np.asarray(features.encode(values, *self._arrays))
 
-    def renew(self, features: Floats, rows: Ints, column: int, values: Floats, form: str) -> None:
+    def renew(self, features: Floats, rows: Ints, column: int, values: Floats) -> None:
         """Write the features of new values of a column in some rows."""
         from greyfill._search import features as kernels
 
-        kernels.encode_column(
-            values, rows, column, form == "scores", self.starts, *self._arrays, features
-        )
+        kernels.encode_column(values, rows, column, *self._arrays, features)
 
     @property
     def _arrays(self) -> tuple[Any, ...]:
-        """Levels, shifts, spreads, knots and scores of all columns, end to end."""
+        """Starts, levels, shifts, spreads, knots and scores of all columns, end to end."""
         if "arrays" not in self._flat:
             levels = [
                 c.levels if len(c.levels) == c.width else np.full(c.width, -1) for c in self.columns
             ]
             self._flat["arrays"] = (
+                self.starts,
                 np.concatenate([np.zeros(0), *levels]),
                 np.concatenate([np.zeros(0), *(c.shift for c in self.columns)]),
                 np.array([c.spread for c in self.columns], dtype=float),
@@ -154,7 +161,7 @@ class DonorTable:
     labels: Ints
     n_classes: int
     feature_map: FeatureMap
-    _features: dict[str, Floats] = field(default_factory=dict, repr=False)
+    _features: dict[str, Any] = field(default_factory=dict, repr=False)
     _levels: dict[int, Ints] = field(default_factory=dict, repr=False)
     _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
     _is_open: bool = field(default=False, repr=False)
@@ -179,6 +186,14 @@ class DonorTable:
         return self.table.n_columns - 1
 
     @property
+    def is_categorical(self) -> Bools:
+        """Which columns hold unordered categories."""
+        if "categorical" not in self._features:
+            self._features["categorical"] = self.table.is_categorical
+        found: Bools = self._features["categorical"]
+        return found
+
+    @property
     def targets(self) -> list[int]:
         """Columns with holes and with observed cells, fewest holes first."""
         holes = self.table.missing.sum(axis=0)
@@ -200,21 +215,22 @@ class DonorTable:
             self._ranges[column] = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
         return self._ranges[column]
 
-    def features(self, form: str) -> Floats:
-        """Features of all columns of the filled table."""
-        if form not in self._features:
-            self._features[form] = self.feature_map.of(self.table.values, form)
-        return self._features[form]
+    @property
+    def features(self) -> Floats:
+        """Features of all columns in both `FORMS`, shape (form, row, feature)."""
+        if "both" not in self._features:
+            self._features["both"] = self.feature_map.of(self.table.values)
+        features: Floats = self._features["both"]
+        return features
 
     def fill(self, rows: Ints, column: int, values: Floats) -> float:
         """Rewrite holes of a column and their features; return the largest change."""
         assert self._is_open, "a fitted donor table is not rewritten"
         change = np.abs(values - self.table.values[rows, column]).max(initial=0.0)
-        if self.table.is_categorical[column]:
+        if self.is_categorical[column]:
             change = float(change > 0)
         self.table.values[rows, column] = values
-        for form in FORMS:
-            self.feature_map.renew(self.features(form), rows, column, values, form)
+        self.feature_map.renew(self.features, rows, column, values)
         return float(change)
 
     def levels(self, column: int) -> Ints:
@@ -224,7 +240,7 @@ class DonorTable:
         """
         if column not in self._levels:
             values = self.table.values[:, column]
-            occurring = np.unique(values) if self.table.is_categorical[column] else values[:0]
+            occurring = np.unique(values) if self.is_categorical[column] else values[:0]
             self._levels[column] = occurring.astype(np.intp)
         return self._levels[column]
 
@@ -242,7 +258,7 @@ class DonorTable:
 
     def fills(self, column: int, forecast: Forecast) -> Floats:
         """A value for each prediction: the most probable level, or a number in the seen range."""
-        if self.table.is_categorical[column]:
+        if self.is_categorical[column]:
             return forecast.most_probable().astype(float)
         return np.clip(forecast.predicted[:, 0], *self.seen_range(column))
 
@@ -262,15 +278,15 @@ class Queries:
     own_rows: Ints
     sources: Ints
     shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    _features: dict[str, Any] = field(default_factory=dict, repr=False)
+    _features: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, donors: DonorTable, rows: Ints) -> "Queries":
         """Rows of the donor table."""
         table = donors.table
         values, missing = table.values[rows], table.missing[rows]
-        known = {form: donors.features(form)[rows] for form in FORMS}
         labels, sources = donors.labels[rows], np.arange(len(rows))
+        known = {"both": donors.features.take(rows, axis=1)}
         return cls(values, missing, labels, rows, sources, _features=known)
 
     def with_labels(
@@ -286,42 +302,30 @@ class Queries:
         """The same rows as if they lacked a column."""
         missing = self.missing.copy()
         missing[:, column] = True
-        known = {form: self._features[form] for form in FORMS if form in self._features}
+        known = {"both": self._features["both"]} if "both" in self._features else {}
         return replace(self, missing=missing, _features=known)
 
     def part(self, index: Any) -> "Queries":
         """Some of the rows."""
+        index = np.arange(len(self.labels))[index]
         shares = self.shares[index] if len(self.shares) else self.shares
-        known = {name: array[index] for name, array in self._features.items()}
+        features = self._features.get("both")
+        known = {} if features is None else {"both": features.take(index, axis=1)}
         values, missing, labels = self.values[index], self.missing[index], self.labels[index]
         own, sources = self.own_rows[index], self.sources[index]
         return Queries(values, missing, labels, own, sources, shares, known)
 
-    def features(self, donors: DonorTable, form: str) -> Floats:
-        """The features of all columns."""
-        if form not in self._features:
-            self._features[form] = donors.feature_map.of(self.values, form)
-        features: Floats = self._features[form]
+    def features(self, donors: DonorTable) -> Floats:
+        """The features of all columns in both `FORMS`, shape (form, row, feature)."""
+        if "both" not in self._features:
+            self._features["both"] = donors.feature_map.of(self.values)
+        features: Floats = self._features["both"]
         return features
 
-    def usable(self, donors: DonorTable) -> Bools:
-        """Which features are those of an observed column."""
-        if "usable" not in self._features:
-            widths = donors.feature_map.widths
-            self._features["usable"] = np.repeat(~self.missing, widths, axis=1)
-        usable: Bools = self._features["usable"]
-        return usable
-
-    def groups(self, donors: DonorTable) -> Ints:
-        """The class of each row, −1 where it is unknown."""
-        return np.where(self.missing[:, donors.y_column], -1, self.labels)
-
-    @property
-    def one_group(self) -> Ints:
-        """One group of all rows."""
-        return np.zeros(len(self.labels), dtype=np.intp)
-
-    @property
-    def no_labels(self) -> Ints:
-        """No row with a class."""
-        return np.full(len(self.labels), -1, dtype=np.intp)
+    def groups(self, donors: DonorTable, splits: bool) -> Ints:
+        """The class of each row, −1 where it is unknown or does not split the donors."""
+        if splits not in self._features:
+            known = ~self.missing[:, donors.y_column] & splits
+            self._features[splits] = np.where(known, self.labels, -1)
+        groups: Ints = self._features[splits]
+        return groups

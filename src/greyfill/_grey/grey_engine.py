@@ -447,20 +447,28 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
 
 def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
+    from greyfill._search import panel
+
     rows, shares, labeled = as_of_classes(fitted, queries)
     forecast = fitted.predict(target, labeled)
-    out = np.zeros((len(queries.values), forecast.outcomes.width))
-    np.add.at(out, rows, shares[:, np.newaxis] * forecast.predicted)
-    return Forecast(out, forecast.outcomes)
+    mixed = panel.mixed(forecast.predicted, rows, shares, len(queries.values))
+    return Forecast(mixed, forecast.outcomes)
 
 
 def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Queries]:
-    """Each row as of every class that is not negligible: its place, the share, the query."""
-    shares = _with_shares(fitted, queries).shares
-    shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
-    shares /= shares.sum(axis=1, keepdims=True)
-    rows, labels = np.nonzero(shares)  # the classes of a row follow each other
-    return rows, shares[rows, labels], queries.part(rows).with_labels(fitted.donors, labels)
+    """Each row as of every class that is not negligible: its place, the share, the query.
+
+    The classes of a row follow each other. All columns of the same rows share them.
+    """
+    if "by class" not in queries._features:
+        shares = _with_shares(fitted, queries).shares
+        shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
+        shares /= shares.sum(axis=1, keepdims=True)
+        rows, labels = np.nonzero(shares)
+        labeled = queries.part(rows).with_labels(fitted.donors, labels)
+        queries._features["by class"] = rows, shares[rows, labels], labeled
+    found: tuple[Ints, Floats, Queries] = queries._features["by class"]
+    return found
 
 
 def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Place, Plan, Regressions
+from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Plan, RidgeFamily
+from greyfill._grey.donor_fits import arranged
 from greyfill._grey.donor_table import DonorTable, Queries
-from greyfill._grey.outcomes import Outcomes
+from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._neighbors.distance import Grey
 from greyfill._neighbors.links import QueryRows, Search, places_among, searchable
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
@@ -25,6 +26,9 @@ SWEPT = 4_096
 
 GREY = Grey()
 NOBODY, NO_TARGETS = np.zeros(0), np.zeros((0, 0))
+NOTHING = -1e300
+"""What kernels give where a candidate predicts nothing."""
+
 
 Made = TypeVar("Made")
 
@@ -33,7 +37,7 @@ Made = TypeVar("Made")
 class Neighborhood:
     """The nearest donors of some queries: rows of the donor table, and their distances.
 
-    Empty places have row 0 and distance infinity.
+    Both have the shape (query, place, k). Empty places have row 0 and distance infinity.
     """
 
     rows: Ints
@@ -45,28 +49,18 @@ class DonorLayout:
     """The donors of a target, class after class, and its predictors, numbers before categories.
 
     ``cells`` has shape (predictor, donor), donor i is row ``rows[i]`` of the donor table, and
-    ``starts`` are the first donors of the classes. ``places`` are the donors in rising order of
-    their rows, ``limits`` the least and the largest value of each number, and ``weights`` those of
-    the relevances, with rows of zeros for those that are not there.
+    ``starts`` are the first donors of the classes. ``donor_of`` is the donor of each row, −1 where
+    it is none and at the end, ``limits`` the least and the largest value of each number, and
+    ``weights`` those of the `RELEVANCES`, with rows of zeros for those that are not there.
     """
 
     rows: Ints
     starts: Ints
-    places: Ints
+    donor_of: Ints
     columns: Ints
     limits: Floats
     weights: Floats
     cells: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class CommonFit:
-    """Regressions on all donors of each group, as `ridge.common_ridges` reads them."""
-
-    places: Ints
-    scales: Floats
-    ridges: tuple[float, ...]
-    arrays: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +117,7 @@ class ColumnPredictor:
         return np.append(weights * (1 - self.class_weight), self.class_weight)
 
     def predict(
-        self,
-        candidates: Sequence[Candidate],
-        queries: Queries,
-        *,
-        near: dict[Place, Neighborhood] | None = None,
-        leave_out: bool = False,
+        self, candidates: Sequence[Candidate], queries: Queries, *, leave_out: bool = False
     ) -> tuple[Outcomes, Floats]:
         """What is predicted of some rows, and each candidate's predictions of it.
 
@@ -137,26 +126,65 @@ class ColumnPredictor:
         regressions on all donors; it is never its own neighbor.
         """
         plan = Plan.of(tuple(candidates))
-        if near is None:
-            near = self.neighborhoods(plan, queries)
-        outcomes = self.outcomes(list(near.values()), len(queries.values))
-        out = np.empty((len(queries.values), len(candidates), outcomes.width))
-        if outcomes.n_others:
-            own = queries.values[:, self.target] if leave_out else None
-            for place, c in enumerate(candidates):
-                if c.k == ALL_DONORS:
-                    out[:, place] = self.overall_mean(outcomes, own)
-                else:
-                    out[:, place] = self.votes(near[c.place], c, outcomes)
-            return outcomes, out.swapaxes(0, 1)
-        if plan.means:
-            out[:, plan.means.which] = self._means(plan, near)
-        for some in plan.local:
-            out[:, some.which] = self._local_ridges(some, queries, near)
-        for some in plan.common:
-            out[:, some.which] = self._common_ridges(some, queries, leave_out)
-        out[out < -1e299] = np.nan
-        return outcomes, out.swapaxes(0, 1)
+        which = plan.everything
+        near = self.neighborhood(plan, queries, which)
+        outcomes = self.outcomes(near, len(queries.values))
+        if not outcomes.n_others:
+            return outcomes, self.trials(plan, queries, near, which, leave_out)
+        out = np.empty((len(candidates), len(queries.values), outcomes.width))
+        own = queries.values[:, self.target] if leave_out else None
+        for number, c in enumerate(candidates):
+            if c.k == ALL_DONORS:
+                out[number] = self.overall_mean(outcomes, own)
+            else:
+                out[number] = self.votes(near, plan.places.index(c.place), c, outcomes)
+        return outcomes, out
+
+    def trials(
+        self, plan: Plan, queries: Queries, near: Neighborhood, which: Ints, leave_out: bool
+    ) -> Floats:
+        """What some candidates of a plan predict, shape (candidate, query, outcome), or NaN."""
+        found = self._fitted(plan, queries, near, which, leave_out)
+        return np.where(found > 0.5 * NOTHING, found, np.nan).swapaxes(0, 1)
+
+    def mean(self, plan: Plan, queries: Queries) -> Forecast:
+        """The mean of what all candidates of a plan predict.
+
+        One that predicts nothing is left out; where all are, all donors' mean counts.
+        """
+        from greyfill._search import panel
+
+        if self.donors.is_wide(self.target):
+            outcomes, found = self.predict(plan.candidates, queries)
+            there = ~np.isnan(found)
+            total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
+            mean = self.overall_mean(outcomes)
+            return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
+        near = self.neighborhood(plan, queries, plan.everything)
+        found = self._fitted(plan, queries, near, plan.everything, False)
+        outcomes = self.donors.outcomes(self.target)
+        return Forecast(panel.panel_means(found, self.overall_mean(outcomes)), outcomes)
+
+    def _fitted(
+        self, plan: Plan, queries: Queries, near: Neighborhood, which: Ints, leave_out: bool
+    ) -> Floats:
+        """What some candidates predict, shape (query, candidate, outcome), or `NOTHING`."""
+        from greyfill._search import panel
+
+        slots = which
+        if which is not plan.everything:
+            slots = np.full(len(plan.candidates), -1)
+            slots[which] = np.arange(len(which))
+        donors, rows, targets, multipliers = self._of_rows(near.rows)
+        own = NO_TARGETS
+        if leave_out:
+            own = self.donors.outcomes(self.target).truth(queries.values[:, self.target])
+        found = panel.panel_predictions(
+            queries.features(self.donors), queries.missing, self.donors.feature_map.owners,
+            queries.groups(self.donors, self.splits), own, slots, len(which), rows, near.distances,
+            donors, multipliers, targets, SOFTENING, plan.means, *self._fits(plan, slots),
+        )  # fmt: skip
+        return np.asarray(found)
 
     def layout(self) -> DonorLayout:
         """The donors and predictors as the sweep reads them."""
@@ -169,54 +197,63 @@ class ColumnPredictor:
         by_class = np.argsort(labels, kind="stable")
         n_groups = self.donors.n_classes if self.splits else 1
         starts = np.searchsorted(labels[by_class], np.arange(n_groups + 1))
-        order = np.argsort(table.is_categorical[self.predictors], kind="stable")
+        is_categorical = self.donors.is_categorical
+        order = np.argsort(is_categorical[self.predictors], kind="stable")
         columns = self.predictors[order]
         rows = self.donor_rows[by_class]
-        places = np.empty(len(rows), dtype=np.intp)
-        places[by_class] = np.arange(len(rows))
-        n_numbers = int((~table.is_categorical[columns]).sum())
+        donor_of = np.full(table.n_rows + 1, -1)
+        donor_of[rows] = np.arange(len(rows))
+        n_numbers = int((~is_categorical[columns]).sum())
         cells, limits = np.zeros((0, 0)), np.zeros((2, n_numbers))
         if self.is_swept:
             cells = np.ascontiguousarray(table.values[rows][:, columns].T)
         if self.is_swept and len(rows):
             limits = np.stack([cells[:n_numbers].min(axis=1), cells[:n_numbers].max(axis=1)])
         weights = np.zeros((len(RELEVANCES), len(columns)))
-        for place, name in enumerate(self.weights):
-            weights[place] = self.weights[name][order]
-        return DonorLayout(rows, starts, places, columns, limits, weights, cells)
+        for name, given in self.weights.items():
+            weights[RELEVANCES.index(name)] = given[order]
+        return DonorLayout(rows, starts, donor_of, columns, limits, weights, cells)
 
-    def neighborhoods(self, plan: Plan, queries: Queries) -> dict[Place, Neighborhood]:
-        """The donors of each relevance and scope that some candidate needs, for its largest k."""
+    def neighborhood(self, plan: Plan, queries: Queries, which: Ints) -> Neighborhood:
+        """The donors of each place that some candidates of a plan need, for their largest k."""
+        is_whole = which is plan.everything
+        k = plan.k if is_whole else int(plan.ks[which].max(initial=0))
+        k, relevances = min(k, len(self.donor_rows)), plan.relevances
+        if k == 0:
+            nothing = len(queries.values), len(plan.places), 0
+            return Neighborhood(np.zeros(nothing, dtype=np.intp), np.zeros(nothing))
+        if not is_whole:
+            relevances = np.full(len(plan.places) + 1, -1)  # one more for those without a place
+            relevances[plan.place_of[which]] = 0
+            relevances = np.where(relevances[:-1] < 0, -1, plan.relevances)
         if not self.is_swept:
-            return {place: self._searched(queries, *place, plan.k) for place in plan.places}
-        if not plan.places:
-            return {}
-        rows, distances = self._swept(queries, plan.places, plan.k)
-        return {p: Neighborhood(rows[:, i], distances[:, i]) for i, p in enumerate(plan.places)}
+            return self._searched(queries, plan, relevances, k)
+        return self._swept(queries, plan, relevances, k)
 
-    def _swept(self, queries: Queries, places: tuple[Place, ...], k: int) -> tuple[Ints, Floats]:
-        """The k nearest donors for each place, all of one sweep; shape (query, place, k)."""
+    def _swept(self, queries: Queries, plan: Plan, relevances: Ints, k: int) -> Neighborhood:
+        """The k nearest donors for each place, all of one sweep."""
         from greyfill._search import lists
 
         to = self.layout()
-        names = list(self.weights)
-        own = places_among(self.donor_rows, queries.own_rows)
-        if len(to.rows):
-            own = np.where(own >= 0, to.places[own], -1)
-        labels = queries.groups(self.donors) if self.splits else queries.no_labels
         rows, distances = lists.neighbor_lists(
-            np.ascontiguousarray(queries.values[:, to.columns]),
-            np.ascontiguousarray(queries.missing[:, to.columns]),
-            own, labels, queries.sources, to.cells, to.limits, to.rows, to.starts, to.weights,
-            self.class_weight,
-            np.array([names.index(relevance) for relevance, _ in places]),
-            np.array([scope == "split" for _, scope in places]),
-            GREY.rho, min(k, max(len(to.rows), 1)),
+            queries.values, queries.missing, to.columns, to.donor_of[queries.own_rows],
+            queries.groups(self.donors, self.splits), queries.sources, to.cells, to.limits, to.rows,
+            to.starts, to.weights, self.class_weight, relevances, plan.splits, GREY.rho, k,
         )  # fmt: skip
-        return rows, distances
+        return Neighborhood(rows, distances)
 
-    def _searched(self, queries: Queries, relevance: str, scope: str, k: int) -> Neighborhood:
-        """The k nearest donors of every query by the search of a pool."""
+    def _searched(self, queries: Queries, plan: Plan, relevances: Ints, k: int) -> Neighborhood:
+        """The k nearest donors for each place by the search of pools."""
+        shape = len(queries.values), len(plan.places), k
+        rows, distances = np.zeros(shape, dtype=np.intp), np.full(shape, np.inf)
+        for number in np.flatnonzero(relevances >= 0).tolist():
+            found = self._searched_place(queries, *plan.places[number], k)
+            rows[:, number], distances[:, number] = found
+        return Neighborhood(rows, distances)
+
+    def _searched_place(
+        self, queries: Queries, relevance: str, scope: str, k: int
+    ) -> tuple[Ints, Floats]:
         weights, columns = self.column_weights(relevance, scope), self.columns(scope)
         missing = np.ascontiguousarray(queries.missing[:, columns])
         able = searchable(missing, weights)
@@ -239,7 +276,7 @@ class ColumnPredictor:
             distances[rows, :size] = np.where(
                 there, GREY.over_observed(np.where(there, far, 1.0), share), np.inf
             )
-        return Neighborhood(neighbors, distances)
+        return neighbors, distances
 
     def _extremes(self, queries: Queries) -> Floats:
         """Δmin and Δmax of each query over all donors, as in the sweep, whatever the scope."""
@@ -262,7 +299,7 @@ class ColumnPredictor:
             self.column_weights(relevance, scope),
         )
         return build_pool(
-            values, np.zeros(values.shape, bool), table.is_categorical[columns], weights
+            values, np.zeros(values.shape, bool), self.donors.is_categorical[columns], weights
         )
 
     def donor_groups(self, scope: str) -> list[tuple[int, Ints]]:
@@ -272,127 +309,75 @@ class ColumnPredictor:
         to = self.layout()
         return [(c, to.rows[to.starts[c] : to.starts[c + 1]]) for c in range(len(to.starts) - 1)]
 
-    def donor_weights(self, near: Neighborhood, k: int, kernel: str) -> Floats:
+    def donor_weights(self, near: Neighborhood, place: int, k: int, kernel: str) -> Floats:
         """Weights of the k nearest by the kernel and the multipliers; they sum to 1, or to 0."""
-        distances = near.distances[:, :k]
+        distances = near.distances[:, place, :k]
         there = np.isfinite(distances)
         squared = np.where(there, distances, 0.0) ** 2
         raw = there / (squared + SOFTENING) if kernel == "inverse" else there.astype(float)
         if self.multipliers is not None:
-            raw = raw * self.multipliers[near.rows[:, :k]]
+            raw = raw * self.multipliers[near.rows[:, place, :k]]
         total = raw.sum(axis=1, keepdims=True)
         return np.asarray(raw / np.where(total > 0, total, 1.0))
 
-    def _means(self, plan: Plan, near: dict[Place, Neighborhood]) -> Floats:
-        from greyfill._search import lists
-
-        assert plan.means is not None
-        rows = np.stack([near[place].rows for place in plan.places], axis=1)
-        distances = np.stack([near[place].distances for place in plan.places], axis=1)
-        compact, targets, multipliers = self._of_rows(rows)
-        which = plan.means.pairs, plan.means.ks, plan.means.by_distance
-        found = lists.list_means(compact, distances, multipliers, targets, *which, SOFTENING)
-        return np.asarray(found)
-
-    def _of_rows(self, rows: Ints) -> tuple[Ints, Floats, Floats]:
-        """Rows with their targets and multipliers; of many donors, of the rows that occur alone."""
+    def _of_rows(self, rows: Ints) -> tuple[Floats, Ints, Floats, Floats]:
+        """Features, rows, targets and multipliers; of many donors, those of rows that occur."""
         multipliers = NOBODY if self.multipliers is None else self.multipliers
+        features = self.donors.features[0]
         if self.is_swept:
-            return rows, self._once("truth", lambda: self.donors.truth(self.target)), multipliers
+            return features, rows, self._truth(), multipliers
         used, places = np.unique(rows, return_inverse=True)
         truth = self.donors.outcomes(self.target).truth(self.donors.table.values[used, self.target])
         few = multipliers[used] if len(multipliers) else NOBODY
-        return places.reshape(rows.shape).astype(np.intp), truth, few
+        return features[used], places.reshape(rows.shape).astype(np.intp), truth, few
 
-    def _local_ridges(
-        self, some: Regressions, queries: Queries, near: dict[Place, Neighborhood]
-    ) -> Floats:
-        from greyfill._search import ridge as kernels
+    def _truth(self) -> Floats:
+        """The targets of all rows; kept where they are few."""
+        if not self.is_swept:
+            return self.donors.truth(self.target)
+        return self._once("truth", lambda: self.donors.truth(self.target))
 
-        like, here = some.like, near[some.like.place]
-        k = int(some.ks[-1])
-        places, scales = self.scales(like)
-        rows = np.ascontiguousarray(here.rows[:, :k])
-        compact, targets, multipliers = self._of_rows(rows)
-        features = self.donors.features(like.form)
-        if compact is not rows:
-            features = features[np.unique(rows)]
-        found = kernels.local_ridges(
-            queries.features(self.donors, like.form), queries.usable(self.donors), features, places,
-            scales, compact, np.ascontiguousarray(here.distances[:, :k]), multipliers, targets,
-            some.ks, some.ridges,
-        )  # fmt: skip
-        return np.asarray(found)
+    def _fits(self, plan: Plan, slots: Ints) -> tuple[Any, ...]:
+        """The families of a plan as the kernel reads them, on all donors those with a slot."""
+        needed = plan.common_firsts
+        if slots is not plan.everything:
+            taken = slots[plan.fits[:, 0]] >= 0
+            needed = frozenset(f.first for f in plan.common if taken[f.first : f.last].any())
+        made, arrays = self._made.get(plan, (frozenset(), ()))
+        if not arrays or not needed <= made:
+            needed |= made
+            arrays = self._arranged(plan, [f for f in plan.common if f.first in needed])
+            self._made[plan] = needed, arrays
+        return tuple(arrays)
 
-    def _common_ridges(self, some: Regressions, queries: Queries, leave_out: bool) -> Floats:
-        from greyfill._search import ridge as kernels
-
-        like, ridges = some.like, some.ridges
-        key = "fit", *like.family
-        if key not in self._made or not set(ridges) <= set(self._made[key].ridges):
-            self._made[key] = self._fit_all(like, ridges)
-        fit: CommonFit = self._made[key]
-        which = np.array([fit.ridges.index(ridge) for ridge in ridges])
-        groups = queries.groups(self.donors) if like.scope == "split" else queries.one_group
-        outcomes = self.donors.outcomes(self.target)
-        own = NO_TARGETS
-        if leave_out:
-            own = outcomes.truth(queries.values[:, self.target])
-        found = kernels.common_ridges(
-            queries.features(self.donors, like.form), queries.usable(self.donors), fit.places,
-            fit.scales, groups, own, which, *fit.arrays,
-        )  # fmt: skip
-        return np.asarray(found)
-
-    def _fit_all(self, like: Candidate, ridges: Floats) -> CommonFit:
-        """Regressions on all donors of each group."""
-        from greyfill._search import ridge as kernels
-
-        counts, middles, centers, products, cross = self._once(
-            ("moments", like.scope, like.form), lambda: self._moments(like)
-        )
-        places, scales = self.scales(like)
-        kept = np.flatnonzero(scales > 0)
-        if len(kept) < len(scales):
-            products, cross = products[:, kept][:, :, kept], cross[:, kept]
-            middles, places, scales = middles[:, kept], places[kept], scales[kept]
-        sums = counts, np.ascontiguousarray(middles), np.ascontiguousarray(centers)
-        fits = kernels.ridge_inverses(counts, products, cross, scales, ridges)
-        return CommonFit(places, scales, tuple(ridges), (*sums, *fits))
-
-    def _moments(self, like: Candidate) -> tuple[Floats, ...]:
-        from greyfill._search import ridge as kernels
-
-        to = self.layout()
-        truth = self.donors.truth(self.target)
-        found: tuple[Floats, ...] = kernels.moments(
-            self.donors.features(like.form),
-            self.donors.feature_map.places(self.columns(like.scope))[0],
-            truth,
-            to.rows,
-            NOBODY if self.multipliers is None else self.multipliers,
-            to.starts if like.scope == "split" else np.array([0, len(to.rows)]),
-        )
-        return found
+    def _arranged(self, plan: Plan, common: list[RidgeFamily]) -> tuple[Any, ...]:
+        to, families = self.layout(), (*plan.local, *common)
+        read = {family.like.place: self.scales(family.like) for family in families}
+        multipliers = NOBODY if self.multipliers is None else self.multipliers
+        donors = self.donors.features, self._truth(), to.rows, to.starts, multipliers
+        return arranged(plan, common, read, donors)
 
     def scales(self, like: Candidate) -> tuple[Ints, Floats]:
         """Which features count, and their √(w / max w), 1 for the class."""
         return self._once(("scales", like.relevance, like.scope), lambda: self._make_scales(like))
 
     def _make_scales(self, like: Candidate) -> tuple[Ints, Floats]:
-        columns, weights = self.columns(like.scope), self.weights[like.relevance]
+        weights = self.weights[like.relevance]
         scales = np.sqrt(weights / max(weights.max(initial=0.0), 1e-300))
+        columns = self.columns(like.scope)
+        places, owners = self._once(
+            ("places", like.scope), lambda: self.donors.feature_map.places(columns)
+        )
         if len(columns) > len(weights):
             scales = np.append(scales, 1.0)
-        places, owners = self.donors.feature_map.places(columns)
         return places, scales[owners]
 
-    def votes(self, near: Neighborhood, like: Candidate, outcomes: Outcomes) -> Floats:
+    def votes(self, near: Neighborhood, place: int, like: Candidate, outcomes: Outcomes) -> Floats:
         """The votes of the k nearest donors for the levels that each row lists."""
         from greyfill._search import lists
 
-        weights = self.donor_weights(near, like.k, like.kernel)
-        rows = np.ascontiguousarray(near.rows[:, : like.k])
+        weights = self.donor_weights(near, place, like.k, like.kernel)
+        rows = np.ascontiguousarray(near.rows[:, place, : like.k])
         found = lists.local_votes(rows, weights, self.target_codes(), outcomes.levels)
         return np.where(weights.sum(axis=1, keepdims=True) > 0, found, np.nan)
 
@@ -415,7 +400,7 @@ class ColumnPredictor:
         given = values[self.donor_rows] if len(self.donor_rows) else values
         return np.asarray(self.donors.outcomes(self.target).truth(given).mean(axis=0))
 
-    def outcomes(self, neighborhoods: list[Neighborhood], n_queries: int) -> Outcomes:
+    def outcomes(self, near: Neighborhood, n_queries: int) -> Outcomes:
         """What is predicted; where levels are very many, a short list of them for each row.
 
         It has the most frequent levels, those of the row's neighbors, the nearest first, and more.
@@ -425,12 +410,10 @@ class ColumnPredictor:
         if not self.donors.is_wide(self.target):
             return self.donors.outcomes(self.target)
         codes, levels = self.target_codes(), self.donors.levels(self.target)
-        ranks = [np.arange(near.rows.shape[1]) for near in neighborhoods]
-        order = np.argsort(np.concatenate([np.zeros(0), *ranks]), kind="stable")
-        given = [np.where(np.isfinite(n.distances), codes[n.rows], -1) for n in neighborhoods]
-        near = np.concatenate([np.zeros((n_queries, 0), dtype=np.intp), *given], axis=1)[:, order]
+        given = np.where(np.isfinite(near.distances), codes[near.rows], -1)
+        by_rank = np.ascontiguousarray(given.swapaxes(1, 2)).reshape(n_queries, -1)
         frequent = levels[np.argsort(-self._level_counts(), kind="stable")]
-        listed = lists.shortlists(np.ascontiguousarray(near), frequent, FREQUENT, MANY_LEVELS)
+        listed = lists.shortlists(by_rank, frequent, FREQUENT, MANY_LEVELS)
         return Outcomes(listed, len(levels) - MANY_LEVELS)
 
     def target_codes(self) -> Ints:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from greyfill._grey.donor_table import DonorTable
+from greyfill._grey.donor_table import FORMS, DonorTable
 from greyfill.information import normalize
 from greyfill.information.entropy import known_cells
 from greyfill.information.measures import above_chance
@@ -90,7 +90,7 @@ def predictors_of(donors: DonorTable, targets: Iterable[int]) -> dict[int, Ints]
     everything = np.arange(n)
     if n - 1 <= MAX_PREDICTORS:
         return {j: everything[everything != j] for j in targets}
-    features = donors.features("scores")
+    features = donors.features[FORMS.index("scores")]
     features = features - features.mean(axis=0)
     norms = np.sqrt((features**2).sum(axis=0))
     features = features / np.where(norms > 0, norms, 1.0)

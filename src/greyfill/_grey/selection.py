@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from time import monotonic
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey import candidates as grid
-from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Place, Plan
+from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Plan
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.predictor import ColumnPredictor, Neighborhood
@@ -43,14 +44,15 @@ OF_FAMILY = 2
 SHARPNESS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 """Powers that calibrate probabilities."""
 
-KINDS = {
+IN_WORDS = {
     "common": "regressions on all donors",
     "mean": "means of neighbors",
     "local": "regressions on neighbors",
 }
 """Kinds of candidates in words."""
 
-COSTS = {"common": 0, "mean": 1, "local": 2}
+
+_in_words = lru_cache(maxsize=1_024)(str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,28 +94,21 @@ class PanelChoice:
 
         A candidate that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        n = len(queries.values)
+        n, plan = len(queries.values), Plan.of(self.panel)
         if n <= BLOCK_ROWS:
-            return self._predict(predictor, queries)
+            return predictor.mean(plan, queries)
         blocks = [np.arange(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS)]
         # the first alone: it makes what all of them need
-        first = self._predict(predictor, queries.part(blocks[0]))
+        first = predictor.mean(plan, queries.part(blocks[0]))
         others = map_threads(
-            lambda rows: self._predict(predictor, queries.part(rows)), blocks[1:], predictor.n_jobs
+            lambda rows: predictor.mean(plan, queries.part(rows)), blocks[1:], predictor.n_jobs
         )
         return Forecast.joined(list(zip(blocks, [first, *others], strict=True)), n)
 
-    def _predict(self, predictor: ColumnPredictor, queries: Queries) -> Forecast:
-        outcomes, found = predictor.predict(self.panel, queries)
-        there = ~np.isnan(found)
-        total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
-        mean = predictor.overall_mean(outcomes)
-        return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
-
     def described(self, scale: Callable[[float], float], **more: Any) -> dict[str, Any]:
         """The panel in words, its error and that of every candidate, on a scale for people."""
-        tried = {str(candidate): scale(error) for candidate, error in self.errors}
-        panel = [str(candidate) for candidate in self.panel]
+        tried = {_in_words(candidate): scale(error) for candidate, error in self.errors}
+        panel = [_in_words(candidate) for candidate in self.panel]
         described = {"panel": panel, "error": scale(self.error), **more, "tried": tried}
         return described | ({"left_out": left} if (left := self._left_out()) else {})
 
@@ -121,17 +116,19 @@ class PanelChoice:
         """Kinds of candidates that a column with candidates had no time for."""
         kinds = {candidate.kind for candidate, _ in self.errors}
         is_wide = self.errors and self.errors[0][0] == MEAN_OF_ALL
-        return [] if is_wide or not kinds else [KINDS[k] for k in KINDS if k not in kinds]
+        return [] if is_wide or not kinds else [IN_WORDS[k] for k in IN_WORDS if k not in kinds]
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What some candidates predicted of held-out cells, and what they lost on each.
+    """What some candidates of a plan predicted of held-out cells, and what they lost on each.
 
-    ``found`` has the shape (candidate, cell, outcome), ``losses`` (candidate, cell).
+    ``which`` are the numbers of the candidates, ``found`` has the shape (candidate, cell, outcome),
+    ``losses`` (candidate, cell).
     """
 
-    names: list[Candidate]
+    plan: Plan
+    which: Ints
     outcomes: Outcomes
     truth: Floats
     found: Floats
@@ -139,27 +136,32 @@ class Round:
 
     def joined(self, other: "Round") -> "Round":
         """With more candidates on the same cells."""
-        found, losses = (self.found, other.found), (self.losses, other.losses)
-        names = self.names + other.names
-        return replace(
-            self, names=names, found=np.concatenate(found), losses=np.concatenate(losses)
-        )
+        which = np.concatenate([self.which, other.which])
+        found = np.concatenate([self.found, other.found])
+        losses = np.concatenate([self.losses, other.losses])
+        return Round(self.plan, which, self.outcomes, self.truth, found, losses)
 
     def followed(self, other: "Round") -> "Round":
         """The candidates of another round, with its cells after these."""
-        known = {name: place for place, name in enumerate(self.names)}
-        places = [known[name] for name in other.names]
+        places = np.empty(len(self.plan.candidates), dtype=np.intp)
+        places[self.which] = np.arange(len(self.which))
+        places = places[other.which]
         return Round(
-            other.names, self.outcomes,
+            self.plan, other.which, self.outcomes,
             np.concatenate([self.truth, other.truth]),
             np.concatenate([self.found[places], other.found], axis=1),
             np.concatenate([self.losses[places], other.losses], axis=1),
         )  # fmt: skip
 
-    def ranked(self) -> list[int]:
-        """The candidates that predict every cell, the best first."""
+    def ranked(self) -> Ints:
+        """The places of the candidates that predict every cell, the best first."""
         means = self.losses.mean(axis=1)
-        return [int(i) for i in np.argsort(means, kind="stable") if np.isfinite(means[i])]
+        order = np.argsort(means, kind="stable")
+        return np.asarray(order[np.isfinite(means[order])])
+
+    def errors(self) -> dict[int, float]:
+        """The mean loss of every candidate."""
+        return dict(zip(self.which.tolist(), self.losses.mean(axis=1).tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,42 +170,34 @@ class CellTrial:
 
     predictor: ColumnPredictor
     few: ColumnPredictor
+    plan: Plan
     loss: str
 
     @classmethod
     def of(cls, predictor: ColumnPredictor, loss: str, rng: np.random.Generator) -> "CellTrial":
         """At most `MAX_DONORS` donors are neighbors."""
-        rows = predictor.donor_rows
-        if len(rows) <= MAX_DONORS:
-            return cls(predictor, predictor, loss)
-        rows = np.sort(rng.permutation(rows)[:MAX_DONORS])
-        return cls(predictor, replace(predictor, donor_rows=rows, _made={}), loss)
+        rows, few = predictor.donor_rows, predictor
+        if len(rows) > MAX_DONORS:
+            few = replace(
+                predictor, donor_rows=np.sort(rng.permutation(rows)[:MAX_DONORS]), _made={}
+            )
+        return cls(predictor, few, _trial_plan(predictor), loss)
 
     def queries(self, cells: Ints) -> Queries:
         """The rows of some cells, as if they lacked the target."""
         return Queries.of(self.predictor.donors, cells).without(self.predictor.target)
 
-    def round(
-        self,
-        names: list[Candidate],
-        queries: Queries,
-        near: dict[Place, Neighborhood] | None = None,
-    ) -> Round:
-        """What some candidates of one kind lose on some cells."""
-        p = self.predictor if all(c.kind == "common" for c in names) else self.few
-        outcomes, found = p.predict(names, queries, near=near, leave_out=True)
+    def round(self, which: Ints, queries: Queries, near: Neighborhood | None = None) -> Round:
+        """What some candidates lose on some cells."""
+        if near is None:
+            near = self.few.neighborhood(self.plan, queries, which)
+        p = self.predictor
+        outcomes = p.donors.outcomes(p.target)
         truth = outcomes.truth(queries.values[:, p.target])
-        losses = np.where(
-            np.isnan(found).any(axis=2), np.inf, outcomes.loss(found, truth, self.loss)
-        )
-        return Round(names, outcomes, truth, found, losses)
-
-    def mixed_round(self, names: list[Candidate], queries: Queries) -> Round:
-        """The same of candidates of several kinds."""
-        common = [c for c in names if c.kind == "common"]
-        others = [c for c in names if c.kind != "common"]
-        rounds = [self.round(some, queries) for some in (common, others) if some]
-        return rounds[0].joined(rounds[1]) if len(rounds) > 1 else rounds[0]
+        found = p.trials(self.plan, queries, near, which, leave_out=True)
+        losses = outcomes.loss(found, truth, self.loss)
+        losses[np.isnan(losses)] = np.inf
+        return Round(self.plan, which, outcomes, truth, found, losses)
 
 
 def choose_panel(
@@ -227,13 +221,13 @@ def choose_panel(
     if p.donors.is_wide(p.target):
         race = early = _wide_round(trial, trial.queries(cells))
     else:
-        n_first = FIRST_VOTES if p.donors.table.is_categorical[p.target] else FIRST_NUMBERS
+        n_first = FIRST_VOTES if p.donors.is_categorical[p.target] else FIRST_NUMBERS
         n_first = n_first if len(cells) >= 1.5 * n_first else len(cells)
         race = early = _first_round(trial, trial.queries(cells[:n_first]), until)
         left = _survivors(early)
-        if left and n_first < len(cells) and monotonic() < until:
-            race = early.followed(trial.mixed_round(left, trial.queries(cells[n_first:])))
-    if not race.ranked():
+        if len(left) and n_first < len(cells) and monotonic() < until:
+            race = early.followed(trial.round(left, trial.queries(cells[n_first:])))
+    if not len(race.ranked()):
         return plain
     n_rows = p.donors.table.n_rows
     panel = _best_panel(race, slice(None), n_rows)
@@ -243,36 +237,66 @@ def choose_panel(
         return float(race.outcomes.loss(mean, race.truth, "log", power).mean())
 
     sharpness = min(SHARPNESS, key=log_loss) if loss == "log" else 1.0
-    tried = dict(zip(early.names, early.losses.mean(axis=1).tolist(), strict=True))
-    tried |= dict(zip(race.names, race.losses.mean(axis=1).tolist(), strict=True))
+    names = race.plan.candidates
     return replace(
         plain,
-        panel=tuple(race.names[i] for i in panel),
+        panel=tuple(names[i] for i in race.which[panel].tolist()),
         sharpness=sharpness,
         error=float(race.outcomes.loss(mean, race.truth, loss, sharpness).mean()),
-        errors=tuple(tried.items()),
+        errors=tuple((names[i], error) for i, error in (early.errors() | race.errors()).items()),
         residuals=_cross_residuals(race, n_rows) if len(race.truth) > 1 else np.zeros(0),
     )
 
 
 def _wide_round(trial: CellTrial, queries: Queries) -> Round:
     """Means of neighbors, and of all donors: a regression for each level would cost too much."""
-    found = trial.round([MEAN_OF_ALL, *_means(trial.few)], queries)
-    votes = np.where(np.isnan(found.found), found.found[0], found.found)
-    losses = found.outcomes.loss(votes, found.truth, trial.loss)
-    return replace(found, found=votes, losses=losses)
+    p = trial.few
+    means = [c for c in trial.plan.candidates if c.kind == "mean"]
+    plan = Plan.of((MEAN_OF_ALL, *means))
+    outcomes, found = p.predict(plan.candidates, queries, leave_out=True)
+    truth = outcomes.truth(queries.values[:, p.target])
+    votes = np.where(np.isnan(found), found[0], found)
+    losses = outcomes.loss(votes, truth, trial.loss)
+    return Round(plan, np.arange(len(plan.candidates)), outcomes, truth, votes, losses)
 
 
-def _means(predictor: ColumnPredictor) -> list[Candidate]:
-    """Means of neighbors."""
-    ks = _small(grid.KS, predictor)
-    grids = product(predictor.weights, predictor.scopes, ks, grid.KERNELS)
-    return [Candidate(*place, np.inf, "values") for place in grids]
+def _trial_plan(predictor: ColumnPredictor) -> Plan:
+    """All candidates of a column."""
+    table, columns = predictor.donors, predictor.predictors
+    needed = table.n_classes * int(table.feature_map.widths[columns].sum()) / ENOUGH
+    splits = predictor.splits and len(predictor.donor_rows) >= needed
+    has_numbers = not table.is_categorical[columns].all()
+    few = min(len(predictor.donor_rows), MAX_DONORS)
+    names = tuple(predictor.weights)
+    return _all_candidates(names, predictor.scopes, splits, has_numbers, few > grid.MANY_DONORS)
 
 
-def _small(ks: tuple[int, ...], predictor: ColumnPredictor) -> tuple[int, ...]:
-    """The numbers of neighbors that are worth a trial."""
-    return ks if len(predictor.donor_rows) > grid.MANY_DONORS else ks[:-1]
+@lru_cache(maxsize=256)
+def _all_candidates(
+    relevances: tuple[str, ...],
+    scopes: tuple[str, ...],
+    classes_regress: bool,
+    has_numbers: bool,
+    has_many: bool,
+) -> Plan:
+    """Regressions on all donors, means of neighbors, and regressions on them.
+
+    Ranks of categories are no other features than the categories.
+    """
+    ks, local_ks = (ks if has_many else ks[:-1] for ks in (grid.KS, grid.LOCAL_KS))
+    out = []
+    of_all = scopes if classes_regress else ("soft",)
+    forms = FORMS if has_numbers else FORMS[:1]
+    for relevance, scope, form in product(sorted({"pair", "equal"} & {*relevances}), of_all, forms):
+        ridges: tuple[float, ...] = grid.COMMON_RIDGES
+        if relevance == "equal" and form == "values":
+            ridges = (*ridges, np.inf)  # the mean, which needs no weights
+        out += [Candidate(relevance, scope, ALL_DONORS, "uniform", r, form) for r in ridges]
+    for relevance, scope, k, kernel in product(relevances, scopes, ks, grid.KERNELS):
+        out.append(Candidate(relevance, scope, k, kernel, np.inf, "values"))
+    for relevance, scope, k, ridge in product(relevances, scopes, local_ks, grid.LOCAL_RIDGES):
+        out.append(Candidate(relevance, scope, k, "uniform", ridge, "values"))
+    return Plan.of(tuple(out))
 
 
 def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
@@ -280,72 +304,55 @@ def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
 
     Regressions on neighbors are tried at the best places alone.
     """
-    common = _common_ridges(trial.predictor)
-    plain = [c for c in common if c.place == COMMON_RIDGE.place]
-    found = trial.round(plain, queries)
-    if monotonic() > until:
-        return found
-    means, few = _means(trial.few), trial.few
-    near = few.neighborhoods(Plan.of(tuple(means)), queries)
-    of_means = trial.round(means, queries, near)
-    found = found.joined(of_means)
-    if monotonic() < until and len(plain) < len(common):
-        others = [c for c in common if c.place != COMMON_RIDGE.place]
-        found = found.joined(trial.round(others, queries))
-    ks = _small(grid.LOCAL_KS, few)
-    tried: tuple[tuple[int, float], ...] = tuple(product(ks, grid.LOCAL_RIDGES))
-    for place in _best_places(of_means):
+    plan = trial.plan
+    common, means, local = (np.flatnonzero(plan.kinds == kind) for kind in range(3))
+    near = None
+    if until < np.inf:
+        plain = [i for i in common if plan.candidates[i].place == COMMON_RIDGE.place]
+        common = np.setdiff1d(common, plain)
+        found = trial.round(np.array(plain), queries)
         if monotonic() > until:
-            break
-        local = [Candidate(*place, k, "uniform", ridge, "values") for k, ridge in tried]
-        more = trial.round(local, queries, {place: near[place]})
-        if order := more.ranked():  # other places try the best of the first place alone
-            tried = ((local[order[0]].k, local[order[0]].ridge),)
+            return found
+    near = trial.few.neighborhood(plan, queries, means)
+    some = trial.round(np.concatenate([common, means]), queries, near)
+    found = found.joined(some) if until < np.inf else some
+    places = _best_places(some)
+    if monotonic() < until:
+        more = trial.round(local[plan.place_of[local] == places[0]], queries, near)
         found = found.joined(more)
+        best = more.ranked()[:1]
+    if monotonic() < until and len(best):  # other places try the best of the first place alone
+        others = [local[plan.place_of[local] == place][best] for place in places[1:]]
+        if others:
+            found = found.joined(trial.round(np.concatenate(others), queries, near))
     return found
 
 
-def _common_ridges(predictor: ColumnPredictor) -> list[Candidate]:
-    """Regressions on all donors."""
-    relevances = sorted({"pair", "equal"} & set(predictor.weights))
-    table = predictor.donors
-    n_features = len(table.feature_map.places(predictor.predictors)[0])
-    needed = table.n_classes * n_features / ENOUGH
-    scopes = predictor.scopes if len(predictor.donor_rows) >= needed else ("soft",)
-    out = []
-    for relevance, scope, form in product(relevances, scopes, FORMS):
-        ridges: tuple[float, ...] = grid.COMMON_RIDGES
-        if relevance == "equal" and form == "values":
-            ridges = (*ridges, np.inf)  # the mean, which needs no weights
-        like = relevance, scope, ALL_DONORS, "uniform"
-        out += [Candidate(*like, ridge, form) for ridge in ridges]
-    return out
+def _best_places(race: Round) -> list[int]:
+    """The places with the least error of a neighbor mean."""
+    means = np.flatnonzero(race.plan.kinds[race.which] == 1)
+    squares = race.outcomes.loss(race.found[means], race.truth, "square").mean(axis=1)
+    least = np.full(len(race.plan.places), np.inf)
+    np.fmin.at(least, race.plan.place_of[race.which[means]], squares)
+    return [int(place) for place in np.argsort(least, kind="stable")[:REGRESSED]]
 
 
-def _best_places(means: Round) -> list[Place]:
-    """The pairs of relevance and scope with the least error of a neighbor mean."""
-    squares = means.outcomes.loss(means.found, means.truth, "square").mean(axis=1)
-    least: dict[Place, float] = {}
-    for candidate, error in zip(means.names, np.nan_to_num(squares, nan=np.inf), strict=True):
-        known = least.get(candidate.place, np.inf)
-        least[candidate.place] = min(float(error), known)
-    return sorted(least, key=lambda place: least[place])[:REGRESSED]
-
-
-def _survivors(early: Round) -> list[Candidate]:
+def _survivors(early: Round) -> Ints:
     """Means, and the best two regressions of each family, unless clearly worse than the best."""
     order = early.ranked()
-    if not order:
-        return []
+    if not len(order):
+        return order
     gaps = early.losses[order] - early.losses[order[0]]
-    errors = gaps.std(axis=1) / np.sqrt(gaps.shape[1])
-    kept: dict[Any, list[Candidate]] = {}
-    for i, gap, error in zip(order, gaps.mean(axis=1), errors, strict=True):
-        family = kept.setdefault(early.names[i].family, [])
-        is_cheap = early.names[i].kind == "mean"
-        if gap <= 2.0 * error + 1e-15 and (is_cheap or len(family) < OF_FAMILY):
-            family.append(early.names[i])
-    return [c for family in kept.values() for c in family]
+    near = gaps.mean(axis=1) <= 2.0 * gaps.std(axis=1) / np.sqrt(gaps.shape[1]) + 1e-15
+    which = early.which[order[near]]
+    kinds, families = early.plan.kinds[which].tolist(), early.plan.families[which].tolist()
+    taken: dict[int, int] = {}
+    kept = []
+    for i, kind, family in zip(which.tolist(), kinds, families, strict=True):
+        taken[family] = taken.get(family, 0) + 1
+        if kind == 1 or taken[family] <= OF_FAMILY:
+            kept.append(i)
+    return np.sort(np.array(kept))
 
 
 def _best_panel(race: Round, cells: Any, n_rows: int) -> list[int]:
@@ -354,7 +361,7 @@ def _best_panel(race: Round, cells: Any, n_rows: int) -> list[int]:
     Clearly worse: by more than two standard errors of the difference. In large tables, where the
     errors are estimated well and every candidate costs time, the cheapest within one.
     """
-    names, losses = race.names, race.losses[:, cells]
+    losses, plan = race.losses[:, cells], race.plan
     means = losses.mean(axis=1)
     best = int(means.argmin())
     usable = np.flatnonzero(np.isfinite(means))
@@ -362,11 +369,12 @@ def _best_panel(race: Round, cells: Any, n_rows: int) -> list[int]:
     errors = gaps.std(axis=1) / np.sqrt(losses.shape[1])
     allowed = 1.0 if n_rows > LARGE else 2.0
     near = usable[gaps.mean(axis=1) <= allowed * errors + 1e-15]
+    near = near[np.argsort(means[near], kind="stable")]
     if n_rows > LARGE:
-        return [min(near, key=lambda i: (COSTS[names[i].kind], means[i]))]
-    winners: dict[Any, int] = {}
-    for i in sorted(near, key=lambda i: means[i]):
-        winners.setdefault(names[i].family, int(i))
+        return [int(near[plan.kinds[race.which[near]].argmin()])]
+    winners: dict[int, int] = {}
+    for i, family in zip(near.tolist(), plan.families[race.which[near]].tolist(), strict=True):
+        winners.setdefault(family, i)
     return list(winners.values())[:PANEL]
 
 

@@ -6,7 +6,8 @@
     losses     compiled: what donors lose at least, by cells of a byte each
     scan       compiled: boxes, leaves, candidates, and the k nearest of them
     kernels    compiled: the searches by name, and what fills cells from donors
-    lists      compiled: the nearest donors by several weightings in one sweep, their means, votes
+    lists      compiled: the nearest donors by several weightings in one sweep, their votes
+    panel      compiled: predictions of many candidates for some rows in one call
     ridge      compiled: regressions on neighbors, and on all donors without what a row lacks
     features   compiled: what regressions read of a cell
     histogram  compiled: information between columns within classes
@@ -21,7 +22,8 @@ distance. Scores in float32 propose candidates, distances in float64 decide, tie
 row number: the answer is that of `reference`, bit for bit.
 
 The self-tuning engine compares many weightings on small tables: `lists` sweeps over all donors of a
-query once, and `ridge` solves with LAPACK. Where donors are many it searches a pool, too.
+query once, `panel` predicts by all candidates, and `ridge` solves with LAPACK. Where donors are
+many it searches a pool, too.
 
 Every value that enters a kernel is finite, numbers are scaled to [0, 1] and holes are given by
 masks. Kernels have nothing to do with tables, labels or parameters. The compiled modules are

@@ -9,7 +9,6 @@ from greyfill.table import Floats, Ints
 @exact
 def encode(
     values: Floats,
-    by_rank: bool,
     starts: Ints,
     levels: Floats,
     shifts: Floats,
@@ -18,18 +17,17 @@ def encode(
     knots: Floats,
     scores: Floats,
 ) -> Floats:
-    """Features of all columns of rows, shape (row, feature).
+    """Features of all columns of rows as values and as scores, shape (form, row, feature).
 
     Column j has the features from ``starts[j]`` on and the knots from ``knot_starts[j]`` on; one
     without knots holds categories.
     """
-    out = np.zeros((len(values), starts[-1]))
+    out = np.zeros((2, len(values), starts[-1]))
     for i in range(len(values)):
         for j in range(values.shape[1]):
             _encode_cell(
-                values[i, j], j, by_rank, starts, levels, shifts, spreads, knot_starts, knots,
-                scores, out[i],
-            )  # fmt: skip
+                values[i, j], i, j, starts, levels, shifts, spreads, knot_starts, knots, scores, out
+            )
     return out
 
 
@@ -38,7 +36,6 @@ def encode_column(
     values: Floats,
     rows: Ints,
     column: int,
-    by_rank: bool,
     starts: Ints,
     levels: Floats,
     shifts: Floats,
@@ -51,24 +48,23 @@ def encode_column(
     """Write the features of one column of some rows into ``out``."""
     for i in range(len(rows)):
         _encode_cell(
-            values[i], column, by_rank, starts, levels, shifts, spreads, knot_starts, knots, scores,
-            out[rows[i]],
+            values[i], rows[i], column, starts, levels, shifts, spreads, knot_starts, knots, scores,
+            out,
         )  # fmt: skip
 
 
 @exact_inner
 def _encode_cell(
-    value, j, by_rank, starts, levels, shifts, spreads, knot_starts, knots, scores, out
+    value, i, j, starts, levels, shifts, spreads, knot_starts, knots, scores, out
 ):  # fmt: skip
     first, last = knot_starts[j], knot_starts[j + 1]
-    if last > first and by_rank:
-        out[starts[j]] = _interpolated(value, knots[first:last], scores[first:last])
-        return
     for f in range(starts[j], starts[j + 1]):
         raw = value
         if last == first:
             raw = 1.0 if value == levels[f] else 0.0
-        out[f] = (raw - shifts[f]) / spreads[j]
+        out[0, i, f] = out[1, i, f] = (raw - shifts[f]) / spreads[j]
+    if last > first:
+        out[1, i, starts[j]] = _interpolated(value, knots[first:last], scores[first:last])
 
 
 @exact_inner

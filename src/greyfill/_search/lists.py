@@ -1,4 +1,4 @@
-"""Lists of the nearest donors by several weightings at once, and means and votes of them.
+"""Lists of the nearest donors by several weightings at once, and votes of them.
 
 The self-tuning engine compares weightings and scopes on the same rows. One sweep over the donors
 gives the grey coefficients of a row, which every weighting then sums in its own way. The donors
@@ -14,20 +14,21 @@ from greyfill.table import Bools, Floats, Ints
 WEIGHTINGS = 3
 """Weights of columns that one sweep sums, or zeros in their place."""
 
-STEPS = 256
-"""Steps in which distances are counted to find the k-th."""
+STEPS = 128
+"""Steps in which distances are counted to find the k-th, and to put them in order."""
+
+SAMPLE = 128
+"""Distances, at least, by which the reach of the k nearest is found."""
 
 FAR = 1e300
 """The distance of a row from itself: no row is its own donor."""
 
-NOTHING = -1e300
-"""Stands for a prediction that cannot be made: no value inside a fast kernel may be NaN."""
-
 
 @exact
 def neighbor_lists(
-    queries: Floats,
+    values: Floats,
     missing: Bools,
+    columns: Ints,
     own: Ints,
     labels: Ints,
     sources: Ints,
@@ -47,24 +48,29 @@ def neighbor_lists(
     The results have shape (query, pair, k), row 0 and distance infinity in empty places. ``donors``
     has shape (column, donor), the first columns hold numbers, whose least and largest are the rows
     of ``limits``. Donor i is row ``rows[i]``, and ``starts`` are the first donors of the classes.
-    ``own`` is the donor that is the query itself (−1: none). ``weights`` has three rows, of which
-    ``relevances`` are used. A label below 0 is unknown: then there are no donors to split. Queries
+    Column j of the donors is column ``columns[j]`` of the queries. ``own`` is the donor that is the
+    query itself (−1: none). ``weights`` has three rows, of which ``relevances`` are used, −1 for a
+    pair that is left empty. A label below 0 is unknown: then there are no donors to split. Queries
     with the same number in ``sources`` that follow each other differ in their label alone.
     """
     n_pairs, n_donors = len(relevances), donors.shape[1]
-    found = np.zeros((len(queries), n_pairs, k), dtype=np.intp)
-    distances = np.full((len(queries), n_pairs, k), np.inf)
+    found = np.zeros((len(values), n_pairs, k), dtype=np.intp)
+    distances = np.full((len(values), n_pairs, k), np.inf)
+    query, lacks = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
     grades, gaps = np.empty((WEIGHTINGS, n_donors)), np.empty(n_donors)
     counts, shares = np.empty(STEPS + 1, dtype=np.intp), np.empty(WEIGHTINGS)
-    for q in range(len(queries)):
+    picked = np.empty(n_donors + 1, dtype=np.intp)
+    for q in range(len(values)):
         if q == 0 or sources[q] != sources[q - 1]:
-            _sum_grades(
-                queries[q], missing[q], own[q], donors, limits, weights, rho, gaps, grades, shares
-            )
+            for j in range(len(columns)):
+                query[j], lacks[j] = values[q, columns[j]], missing[q, columns[j]]
+            _sum_grades(query, lacks, own[q], donors, limits, weights, rho, gaps, grades, shares)
         label = labels[q]
         here, after = (starts[label], starts[label + 1]) if label >= 0 else (ZERO, ZERO)
         for pair in range(n_pairs):
             relevance = relevances[pair]
+            if relevance < 0:
+                continue
             first, last, of_class = ZERO, n_donors, class_weight if label >= 0 else 0.0
             if splits[pair]:
                 first, last, of_class = here, after, 0.0
@@ -74,7 +80,7 @@ def neighbor_lists(
                     own[q], gaps,
                 )  # fmt: skip
                 _take_nearest(
-                    gaps, first, last, own[q], rows, counts, found[q, pair], distances[q, pair]
+                    gaps, first, last, rows, counts, picked, found[q, pair], distances[q, pair]
                 )
     return found, distances
 
@@ -152,79 +158,77 @@ def _distances(grades, share, class_weight, first, last, class_first, class_last
 
 
 @fast_inner
-def _take_nearest(distances, first, last, own, rows, counts, found, nearest):
+def _take_nearest(distances, first, last, rows, counts, picked, found, nearest):
     """Keep the k donors of least distance in rising order, ties by their place.
 
-    The distances are counted in equal steps from the least to the largest, so that only those up
-    to the step that holds the k-th are put in order.
+    A sample of the distances tells up to where the k nearest reach, in all likelihood; if these
+    are fewer, all donors are put in order.
     """
-    low, high = FAR, 0.0
-    for i in range(first, last):
-        if i != own:
+    k, n, m = len(found), last - first, 0
+    low, high, limit = FAR, 0.0, 0.5 * FAR
+    every = max(n // SAMPLE, 1)
+    for i in range(first, last, every):
+        if distances[i] < limit:
             low, high = min(low, distances[i]), max(high, distances[i])
+    if n > 2 * k:
+        limit = _reach(distances[first:last:every], low, high, 4.0 + 1.5 * k / every, counts)
+        m = _within(distances, first, last, limit, picked)
+    if m < k:
+        m = _within(distances, first, last, 0.5 * FAR, picked)
+    _sort(distances, picked[:m], counts)
+    for place in range(min(m, k)):
+        found[place], nearest[place] = rows[picked[place]], distances[picked[place]]
+
+
+@fast_inner
+def _reach(sample, low, high, wanted, counts):
+    """The upper end of the step in which a sample reaches a count."""
     step = max(high - low, 1e-12) / (STEPS - 1)
-    k, seen, limit = len(found), 0, 2.0 * FAR
-    if last - first > 2 * k:
-        counts[:] = 0
-        for i in range(first, last):
-            counts[int(min((distances[i] - low) / step, STEPS))] += 1
-        for place in range(STEPS):
-            seen += counts[place]
-            if seen >= k:
-                limit = low + (place + 1.001) * step
-                break
-    n = 0
+    counts[:] = 0
+    for distance in sample:
+        counts[int(min((distance - low) / step, STEPS))] += 1
+    seen = 0
+    for place in range(STEPS):
+        seen += counts[place]
+        if seen >= wanted:
+            return low + (place + 1.0) * step
+    return 0.5 * FAR
+
+
+@fast_inner
+def _within(distances, first, last, limit, picked):
+    """List the donors up to a distance; returns how many."""
+    m = 0
     for i in range(first, last):
-        distance = distances[i]
-        if distance > limit or i == own:
-            continue
-        if n == k:
-            if distance >= nearest[k - 1]:
-                continue
-            n -= 1
-        place = n
-        while place > 0 and nearest[place - 1] > distance:
-            nearest[place], found[place] = nearest[place - 1], found[place - 1]
-            place -= 1
-        nearest[place], found[place] = distance, rows[i]
-        n += 1
+        picked[m] = i
+        m += distances[i] <= limit
+    return m
 
 
-@fast
-def list_means(
-    rows: Ints,
-    distances: Floats,
-    multipliers: Floats,
-    targets: Floats,
-    pairs: Ints,
-    ks: Ints,
-    by_distance: Bools,
-    softening: float,
-) -> Floats:
-    """Weighted means of the targets of the first k donors of a list; shape (query, mean, target).
-
-    Mean m takes list ``pairs[m]`` and its first ``ks[m]`` donors, alike or by 1/(d² + softening),
-    times the multiplier of the donor's row where there are any; `NOTHING` without a donor.
-    """
-    out = np.zeros((len(rows), len(ks), targets.shape[1]))
-    for q in range(len(rows)):
-        for m in range(len(ks)):
-            total = 0.0
-            for r in range(min(ks[m], rows.shape[2])):
-                distance = distances[q, pairs[m], r]
-                if distance > 1e300:
-                    break
-                i, weight = rows[q, pairs[m], r], 1.0
-                if by_distance[m]:
-                    weight = 1.0 / (distance * distance + softening)
-                if len(multipliers):
-                    weight *= multipliers[i]
-                total += weight
-                for t in range(targets.shape[1]):
-                    out[q, m, t] += weight * targets[i, t]
-            for t in range(targets.shape[1]):
-                out[q, m, t] = out[q, m, t] / total if total > 0.0 else NOTHING
-    return out
+@fast_inner
+def _sort(distances, picked, counts):
+    """Put donors in rising order of distance: by equal steps first, then by insertion."""
+    m = len(picked)
+    low, high = FAR, 0.0
+    for i in picked:
+        low, high = min(low, distances[i]), max(high, distances[i])
+    scale = (STEPS - 1) / max(high - low, 1e-12)
+    counts[:] = 0
+    for i in picked:
+        counts[int((distances[i] - low) * scale) + 1] += 1
+    for step in range(STEPS):
+        counts[step + 1] += counts[step]
+    ordered = np.empty(m, dtype=np.intp)
+    for i in picked:
+        step = int((distances[i] - low) * scale)
+        ordered[counts[step]] = i
+        counts[step] += 1
+    for place in range(m):
+        donor, at = ordered[place], place
+        while at > 0 and distances[picked[at - 1]] > distances[donor]:
+            picked[at] = picked[at - 1]
+            at -= 1
+        picked[at] = donor
 
 
 @fast

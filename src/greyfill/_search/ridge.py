@@ -12,57 +12,59 @@ so that a query costs what its holes cost, not a new factor of all features.
 import numpy as np
 
 from greyfill._search.jit import fast, fast_inner
-from greyfill._search.lists import NOTHING
-from greyfill.table import Bools, Floats, Ints
+from greyfill.table import Floats, Ints
+
+NOTHING = -1e300
+"""Stands for a prediction that cannot be made: no value inside a fast kernel may be NaN."""
 
 BLOCK = 8_192
 """Donors whose sums of products are computed at once."""
+
+MANY_FEATURES = 2
+"""Features for each donor from which regressions on all donors are solved by donors."""
+
+SMALL, TINY = 8, 1e-300
+"""Rows up to which a factor is computed here, and what a pivot is at least."""
 
 FEWEST = 3
 """Donors that a regression needs at least."""
 
 
-@fast
-def local_ridges(
-    queries: Floats,
-    usable: Bools,
-    features: Floats,
-    places: Ints,
-    scales: Floats,
-    rows: Ints,
-    distances: Floats,
-    multipliers: Floats,
-    targets: Floats,
-    ks: Ints,
-    ridges: Floats,
-) -> Floats:
-    """Ridge fits on the first k donors of each query's list; shape (query, fit, target).
+@fast_inner
+def local_fits(
+    queries, missing, owners, features, places, scales, rows, distances, multipliers, targets, fits,
+    ridges, slots, out,
+):  # fmt: skip
+    """Ridge fits on the first k donors of each query's list, into the slots of their candidates.
 
-    Fit m takes ``ks[m]`` donors and the penalty ``ridges[m]``; fits of the same k stand together.
-    ``places`` are the features that count, in ``queries`` as in ``features``. A fit leaves the
+    Fit m is candidate ``fits[m, 0]``, takes ``fits[m, 1]`` donors and the penalty ``ridges[m]``;
+    fits of the same k stand together. ``places`` are the features that count. A fit leaves the
     range of its donors' targets by half of it at most.
     """
-    out = np.full((len(queries), len(ks), targets.shape[1]), NOTHING)
-    chosen = np.empty(len(places), dtype=np.intp)
-    scaled = np.empty(len(places))
-    for q in range(len(queries)):
-        size = _choose(usable[q], places, scales, chosen, scaled)
-        there = 0
-        while there < rows.shape[1] and distances[q, there] < 1e300:
-            there += 1
-        first = 0
-        while first < len(ks):
-            last = first + 1
-            while last < len(ks) and ks[last] == ks[first]:
-                last += 1
-            n = min(ks[first], there)
+    wanted, penalties = np.empty(len(fits), dtype=np.intp), np.empty(len(fits))
+    chosen, scaled = np.empty(len(places), dtype=np.intp), np.empty(len(places))
+    found, last = np.empty((len(fits), targets.shape[1])), 0
+    while last < len(fits):
+        first, n_fits = last, 0
+        while last < len(fits) and fits[last, 1] == fits[first, 1]:
+            if slots[fits[last, 0]] >= 0:
+                wanted[n_fits], penalties[n_fits] = slots[fits[last, 0]], ridges[last]
+                n_fits += 1
+            last += 1
+        if n_fits == 0:
+            continue
+        for q in range(len(queries)):
+            n, most = 0, min(fits[first, 1], rows.shape[1])
+            while n < most and distances[q, n] < 1e300:
+                n += 1
             if n >= FEWEST:
+                size = _choose(missing[q], owners, places, scales, chosen, scaled)
                 fit_donors(
                     queries[q], chosen[:size], scaled[:size], features, rows[q, :n], multipliers,
-                    targets, ridges[first:last], out[q, first:last],
+                    targets, penalties[:n_fits], found,
                 )  # fmt: skip
-            first = last
-    return out
+                for fit in range(n_fits):
+                    out[q, wanted[fit]] = found[fit]
 
 
 @fast_inner
@@ -92,7 +94,7 @@ def fit_donors(
             for f in range(len(start)):
                 total += solved[f] * side[f, t]
             out[a, t] = total
-    _limit(rows, targets, out)
+    _limit(rows, targets, len(ridges), out)
 
 
 @fast_inner
@@ -125,23 +127,23 @@ def _center(query, chosen, scales, features, rows, multipliers, targets, x, y, p
 
 
 @fast_inner
-def _limit(rows, targets, out):
+def _limit(rows, targets, n, out):
     for t in range(targets.shape[1]):
         low, high = targets[rows[0], t], targets[rows[0], t]
         for i in rows:
             low, high = min(low, targets[i, t]), max(high, targets[i, t])
         margin = (high - low) / 2
-        for a in range(len(out)):
+        for a in range(n):
             out[a, t] = min(max(out[a, t], low - margin), high + margin)
 
 
 @fast_inner
 def solve(gram, side):
     """gram⁻¹ side of a positive definite matrix, by a Cholesky factor."""
-    size = len(side)
+    size, work = len(side), side.copy()
     if size == 0:
-        return side.copy()
-    factor, work = np.linalg.cholesky(gram), side.copy()
+        return work
+    factor = _small_factor(gram) if size <= SMALL else np.linalg.cholesky(gram)
     for i in range(size):
         total = work[i]
         for j in range(i):
@@ -154,118 +156,178 @@ def solve(gram, side):
     return work
 
 
-def moments(
-    features: Floats, places: Ints, targets: Floats, rows: Ints, multipliers: Floats, starts: Ints
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Counts, means of z and t, and centered sums of z z' and z t' over the donors of each group.
-
-    The donors ``rows`` stand group after group, group g from ``starts[g]`` on. Multipliers may be
-    none: then all count 1.
-    """
-    n_groups, size, n_targets = len(starts) - 1, len(places), targets.shape[1]
-    counts, means = np.zeros(n_groups), np.zeros((n_groups, size + n_targets))
-    products = np.zeros((n_groups, size, size + n_targets))
-    for g in range(n_groups):
-        for first in range(starts[g], starts[g + 1], BLOCK):
-            some = rows[first : min(first + BLOCK, starts[g + 1])]
-            both = np.concatenate([features[some][:, places], targets[some]], axis=1)
-            count, weighed = float(len(some)), both
-            if len(multipliers):
-                count = multipliers[some].sum()
-                weighed = both * multipliers[some, np.newaxis]
-            mean = weighed.sum(axis=0) / count
-            both -= mean
-            weighed = both * multipliers[some, np.newaxis] if len(multipliers) else both
-            # Blocks are joined by Chan's update, so that each is read once and nothing cancels.
-            total, apart = counts[g] + count, mean - means[g]
-            products[g] += weighed[:, :size].T @ both
-            if counts[g] > 0.0:
-                products[g] += apart[:size, np.newaxis] * apart * (counts[g] * count / total)
-            means[g] += apart * (count / total)
-            counts[g] = total
-    middles, centers = means[:, :size], means[:, size:]
-    return counts, middles, centers, products[:, :, :size], products[:, :, size:]
-
-
-def ridge_inverses(
-    counts: Floats, products: Floats, cross: Floats, scales: Floats, ridges: Floats
-) -> tuple[Floats, Floats]:
-    """(S C S / n + α I)⁻¹ and its product with S b / n, S the scales, C and b the centered sums.
-
-    Shapes (group, ridge, feature, feature) and (group, ridge, feature, target).
-    """
-    per_donor = 1.0 / np.maximum(counts, 1.0)[:, np.newaxis, np.newaxis]
-    gram = products * (scales[:, np.newaxis] * scales) * per_donor
-    penalty = ridges[:, np.newaxis, np.newaxis] * np.eye(len(scales))
-    inverses = np.ascontiguousarray(np.linalg.inv(gram[:, np.newaxis] + penalty), dtype=np.float64)
-    side = cross * scales[:, np.newaxis] * per_donor
-    return inverses, np.ascontiguousarray(inverses @ side[:, np.newaxis])
+@fast_inner
+def _small_factor(gram):
+    """The Cholesky factor of a few rows, without the way to the library."""
+    factor = gram.copy()
+    for i in range(len(gram)):
+        for j in range(i + 1):
+            total = gram[i, j]
+            for e in range(j):
+                total -= factor[i, e] * factor[j, e]
+            factor[i, j] = np.sqrt(max(total, TINY)) if i == j else total / factor[j, j]
+    return factor
 
 
 @fast
-def common_ridges(
-    queries: Floats,
-    usable: Bools,
+def donor_fits(
+    features: Floats,
+    targets: Floats,
+    rows: Ints,
+    starts: Ints,
+    multipliers: Floats,
+    sets: Ints,
+    ends: Ints,
     places: Ints,
+    families: Ints,
+    kept: Ints,
     scales: Floats,
-    groups: Ints,
-    own_targets: Floats,
-    which: Ints,
-    counts: Floats,
-    middles: Floats,
-    centers: Floats,
-    inverses: Floats,
-    slopes: Floats,
-) -> Floats:
-    """Ridge fits on all donors of each query's group; shape (query, ridge, target).
+    ridges: Floats,
+    sizes: Ints,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Counts, means of features and targets, inverses and slopes of ridges on groups of donors.
 
-    ``which`` are the places of the penalties among those of ``inverses``, which with ``slopes`` are
-    those of `ridge_inverses`, the sums those of `moments`. Where ``own_targets`` has rows, each
-    query is a donor of its group with these targets, and is taken out. A group below 0, and one of
-    too few donors, predicts nothing.
+    (S C S / n + α I)⁻¹ and its product with S b / n, where S are the scales, C and b the sums of
+    z z' and z t' around their means. ``features`` have shape (form, row, feature); the donors
+    ``rows`` stand class after class from ``starts`` on. A set has a form, and whether each class is
+    a group; set s reads the features ``places[ends[s] : ends[s + 1]]``. A family of regressions is
+    a row of the table ``common`` of `greyfill._search.panel`, with its set in the last column; of
+    the features of its set it reads those in ``kept`` by its ``scales``. ``sizes`` are the lengths
+    of the counts, means, inverses and slopes of all families, which stand end to end.
     """
-    size, n_targets, leaves = len(places), centers.shape[1], len(own_targets) > 0
-    out = np.full((len(queries), len(which), n_targets), NOTHING)
-    place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
-    for q in range(len(queries)):
-        g = groups[q]
-        if g < 0 or counts[g] - leaves < FEWEST:
-            continue
-        m = 0
-        for f in range(size):
-            place[f] = (queries[q, places[f]] - middles[g, f]) * scales[f]
-            if not usable[q, places[f]]:
-                place[f], lacking[m] = 0.0, f
-                m += 1
-        for a in range(len(which)):
-            _common_fit(
-                place, lacking[:m], counts[g], centers[g], inverses[g, which[a]],
-                slopes[g, which[a]], own_targets[q : q + leaves], out[q, a],
-            )  # fmt: skip
-    return out
+    n_targets = targets.shape[1]
+    counts, middles, centers = (
+        np.zeros(sizes[0]),
+        np.zeros(sizes[1]),
+        np.zeros(sizes[0] * n_targets),
+    )
+    inverses, slopes = np.empty(sizes[2]), np.empty(sizes[3])
+    for s in range(len(sets)):
+        columns = places[ends[s] : ends[s + 1]]
+        middle, center = np.empty(len(columns)), np.empty(n_targets)
+        for g in range(len(starts) - 1 if sets[s, 1] else 1):
+            some = rows[starts[g] : starts[g + 1]] if sets[s, 1] else rows
+            count = _means(
+                features[sets[s, 0]], targets, some, columns, multipliers, middle, center
+            )
+            gram = np.zeros((len(columns), len(columns)))
+            cross, x = np.zeros((len(columns), n_targets)), np.empty((0, len(columns)))
+            for first in range(0, len(some), BLOCK):
+                x, y = _apart(
+                    features[sets[s, 0]], targets, some[first : first + BLOCK], columns,
+                    multipliers, middle, center,
+                )  # fmt: skip
+                gram += np.dot(x.T, x)
+                cross += np.dot(x.T, y)
+            at, penalty = 0, 0
+            for f in range(len(families)):
+                family, size = families[f], families[f, 3]
+                if family[11] == s:
+                    here, scale = kept[at : at + size], scales[at : at + size]
+                    counts[family[7] + g] = count
+                    centers[(family[7] + g) * n_targets :][:n_targets] = center
+                    middles[family[8] + g * size :][:size] = middle[here]
+                    _fit_group(
+                        count, gram, cross, x if len(some) <= BLOCK else x[:0], here, scale,
+                        ridges[penalty : penalty + family[4]],
+                        inverses[family[9] + g * family[4] * size * size :],
+                        slopes[family[10] + g * family[4] * size * n_targets :],
+                    )  # fmt: skip
+                at, penalty = at + size, penalty + family[4]
+    return counts, middles, centers, inverses, slopes
 
 
 @fast_inner
-def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
+def _means(features, targets, rows, columns, multipliers, middle, center):
+    """Write the weighted means; returns the sum of the weights."""
+    count = 0.0
+    middle[:], center[:] = 0.0, 0.0
+    for i in rows:
+        weight = multipliers[i] if len(multipliers) else 1.0
+        count += weight
+        for f in range(len(columns)):
+            middle[f] += weight * features[i, columns[f]]
+        for t in range(len(center)):
+            center[t] += weight * targets[i, t]
+    middle /= max(count, TINY)
+    center /= max(count, TINY)
+    return count
+
+
+@fast_inner
+def _apart(features, targets, rows, columns, multipliers, middle, center):
+    """Features and targets of some donors around the means, times the roots of their weights."""
+    x, y = np.empty((len(rows), len(columns))), np.empty((len(rows), len(center)))
+    for r in range(len(rows)):
+        root = np.sqrt(multipliers[rows[r]]) if len(multipliers) else 1.0
+        for f in range(len(columns)):
+            x[r, f] = (features[rows[r], columns[f]] - middle[f]) * root
+        for t in range(len(center)):
+            y[r, t] = (targets[rows[r], t] - center[t]) * root
+    return x, y
+
+
+@fast_inner
+def _fit_group(count, gram, cross, x, kept, scales, ridges, inverses, slopes):
+    """Write inverses and slopes of one family and group, penalty after penalty.
+
+    Where features are many more than donors x, with X the scaled donors / √n,
+    (X'X + α I)⁻¹ = (I − X' (X X' + α I)⁻¹ X) / α.
+    """
+    size, n_targets, n = len(kept), cross.shape[1], max(count, 1.0)
+    by_donors = 0 < MANY_FEATURES * len(x) < size
+    scaled, inner = np.empty((len(x) if by_donors else 0, size)), np.empty((size, size))
+    side, root = np.empty((size, n_targets)), 1.0 / np.sqrt(n)
+    for f in range(size):
+        for t in range(n_targets):
+            side[f, t] = cross[kept[f], t] * scales[f] / n
+        for r in range(len(scaled)):
+            scaled[r, f] = x[r, kept[f]] * scales[f] * root
+        for e in range(size):
+            inner[f, e] = gram[kept[f], kept[e]] * scales[f] * scales[e] / n
+    if by_donors:
+        inner = np.dot(scaled, scaled.T)
+    for a in range(len(ridges)):
+        for f in range(len(inner)):
+            inner[f, f] += ridges[a] - (ridges[a - 1] if a else 0.0)
+        inverse = np.linalg.inv(inner)
+        if by_donors:
+            inverse = np.dot(scaled.T, np.dot(inverse, scaled))
+            for f in range(size):
+                for e in range(size):
+                    inverse[f, e] = ((1.0 if f == e else 0.0) - inverse[f, e]) / ridges[a]
+        inverses[a * size * size :][: size * size] = inverse.ravel()
+        slopes[a * size * n_targets :][: size * n_targets] = np.dot(inverse, side).ravel()
+
+
+@fast_inner
+def common_fit(place, lacking, count, center, inverse, slopes, own, out):
     """Predict center + place' P_O b_O, O the features that are not lacking, without the own row.
 
     With u = (P place)_M: place' P_O b_O = place' β − u' b_M − u' P_MM⁻¹ (β_M − P_MM b_M), and the
-    last two terms together are −u' P_MM⁻¹ β_M.
+    last two terms together are −u' P_MM⁻¹ β_M. What a donor in this place counts in its own
+    prediction is place' P_O place = place' P place − u' P_MM⁻¹ u.
     """
-    m = len(lacking)
-    moved, solved = np.empty(m), np.empty(m)
+    m, share = len(lacking), 0.0
+    moved, solved, part = np.empty(m), np.empty(m), np.empty((m, m))
     for a in range(m):
         moved[a] = 0.0
         for f in range(len(place)):
             moved[a] += inverse[lacking[a], f] * place[f]
+        for b in range(m):
+            part[a, b] = inverse[lacking[a], lacking[b]]
     if m:
-        part = np.empty((m, m))
-        for a in range(m):
-            for b in range(m):
-                part[a, b] = inverse[lacking[a], lacking[b]]
         solved = solve(part, moved)
-    share = _share(place, inverse, moved, solved) / count if len(own) else 0.0
-    for t in range(len(center)):
+    if len(own):
+        for f in range(len(place)):
+            total = 0.0
+            for e in range(len(place)):
+                total += inverse[f, e] * place[e]
+            share += place[f] * total
+        for a in range(m):
+            share -= solved[a] * moved[a]
+        share /= count
+    for t in range(len(out)):
         slope = 0.0
         for f in range(len(place)):
             slope += place[f] * slopes[f, t]
@@ -281,23 +343,11 @@ def _common_fit(place, lacking, count, center, inverse, slopes, own, out):
 
 
 @fast_inner
-def _share(place, inverse, moved, solved):
-    """Compute place' P_O place, what a donor in this place counts in its own prediction."""
-    share = 0.0
-    for f in range(len(place)):
-        for e in range(len(place)):
-            share += place[f] * inverse[f, e] * place[e]
-    for a in range(len(moved)):
-        share -= solved[a] * moved[a]
-    return share
-
-
-@fast_inner
-def _choose(usable, places, scales, chosen, scaled):
-    """The usable features that count, and their scales; returns how many."""
+def _choose(missing, owners, places, scales, chosen, scaled):
+    """The features of observed columns that count, and their scales; returns how many."""
     size = 0
     for f in range(len(places)):
-        if usable[places[f]] and scales[f] > 0.0:
+        if scales[f] > 0.0 and not missing[owners[places[f]]]:
             chosen[size], scaled[size] = places[f], scales[f]
             size += 1
     return size

@@ -74,7 +74,14 @@ def patch(series: Any, missing: Bools, values: Array) -> Any:
     array = series.array.copy()
     if isinstance(series.dtype, pd.CategoricalDtype):
         distinct = dict.fromkeys(values.tolist())
-        array = array.add_categories([v for v in distinct if v not in array.categories])
+        if new := [v for v in distinct if v not in array.categories]:
+            array = array.add_categories(new)
+        places = array.categories.get_indexer(values)
+        if places.min(initial=0) >= 0:  # quicker than to let pandas look for the codes
+            codes = array.codes.copy()
+            codes[missing] = places
+            array = pd.Categorical.from_codes(codes, dtype=array.dtype)
+            return pd.Series(array, index=series.index, copy=False)
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         values = pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(series.dtype.tz).array
     if isinstance(series.dtype, LIBRARY_DTYPES) and not isinstance(values[0], LIBRARY_CELLS):
