@@ -210,7 +210,7 @@ def kind_of(field: Field) -> str:
     'numeric'
     """
     if field.family is Family.EMPTY:
-        return "empty"
+        return "empty" if field.kind is Kind.NUMERIC else "left alone"
     if field.kind is Kind.NUMERIC and field.meaning != "numbers":
         return field.family.value
     return field.kind.value

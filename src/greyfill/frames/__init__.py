@@ -20,7 +20,14 @@ library arrives.
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
-from greyfill.frames.validation import column_positions, has_names, is_auto, open_table, shown
+from greyfill.frames.validation import (
+    check_bounds,
+    column_positions,
+    has_names,
+    is_auto,
+    open_table,
+    shown,
+)
 
 __all__ = [
     "Family",
@@ -28,6 +35,7 @@ __all__ = [
     "Origin",
     "Schema",
     "cell_values",
+    "check_bounds",
     "column_positions",
     "decode",
     "encode",

@@ -50,6 +50,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
     _flagged: Bools
 
+    round_to_grid: bool = True
+    bounds: Any = None
     leave_alone: Any = None
     _optional = (*SavedEstimator._optional, "left_alone_")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
@@ -63,6 +65,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -71,6 +75,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.verbose = verbose
 
@@ -224,6 +230,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             targets.warn_of_target(y, origin.schema.names)
             self.left_alone_ = self._choose_left_alone(table, origin.schema)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
+            origin = replace(origin, schema=self._schema)
             filled = table.values
             if self._kept.any():
                 filled = self._put_back(table, self._fit_table(table.select(self._kept), labels))
@@ -236,6 +243,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """Refuse other values than True and False, or a strange verbosity."""
         check_flag("add_indicator", self.add_indicator)
         check_flag("keep_empty_features", self.keep_empty_features)
+        check_flag("round_to_grid", self.round_to_grid)
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
 
@@ -269,7 +277,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         left = np.isin(schema.names, list(self.left_alone_))
-        self._schema = schema.without(left)
+        bounds = frames.check_bounds(self.bounds, schema.fields)
+        self._schema = schema.limited(to_grid=self.round_to_grid, bounds=bounds).without(left)
         self._kept = np.asarray(holes < n_rows) & ~left
         if not self._shown.all() and not self.keep_empty_features:
             dropped = [schema.names[j] for j in np.flatnonzero(~self._shown)]

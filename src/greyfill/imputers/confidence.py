@@ -138,13 +138,15 @@ class ConfidenceMixin(BaseImputer):
     def _limits(
         self, field: frames.Field, inner: int, low: Floats, high: Floats
     ) -> tuple[list[Any], list[Any]]:
-        """Limits as values of the column; the outermost whole numbers or levels within them."""
+        """Limits as values of the column; the outermost points of its grid, or levels, within."""
         low, high = self._in_units(inner, low), self._in_units(inner, high)
-        if field.levels or field.family is frames.Family.INTEGER:
+        if field.levels:
             first, last = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
-            none = first > last  # no whole number is within: take the nearest
+            none = first > last  # no level is within: take the nearest
             middle = np.rint((low + high) / 2)
             low, high = np.where(none, middle, first), np.where(none, middle, last)
+        elif not field.is_free:
+            low, high = field.inside(low, high)
         return frames.cell_values(low, field), frames.cell_values(high, field)
 
     def explain(self, row: int, column: int | str, n_donors: int = 5) -> Explanation:
