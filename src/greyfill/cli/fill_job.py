@@ -61,16 +61,21 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FilledSheet:
-    """A sheet, what came of filling it, and its features without holes."""
+    """A sheet and what came of filling it."""
 
     sheet: Sheet
     result: Filled
-    features: pl.DataFrame
 
     @property
     def imputer(self) -> Any:
         """The fitted imputer."""
         return self.result.imputer
+
+    @property
+    def features(self) -> pl.DataFrame:
+        """The features without holes."""
+        features: pl.DataFrame = self.result.features
+        return features
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
@@ -95,7 +100,7 @@ class FilledSheet:
             "fallbacks": fallbacks(imputer),
             "left_alone": dict(self.result.left_alone),
             "seconds": round(self.result.seconds, 3),
-            "notes": [*sheet.notes(), *self.result.notes, *self._hurry()],
+            "notes": list(dict.fromkeys([*sheet.notes(), *self.result.notes, *self._hurry()])),
         }
 
     def _hurry(self) -> list[str]:
@@ -136,10 +141,9 @@ class FillJob:
         """Fit the imputer and fill the rows that it learns from."""
         sheet = self.sheet
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
-            filled = self._opened.run(progress)
+            filled = self._opened.run(progress, whole=sheet.source.frame, source=sheet.source)
         _keep_styles(filled.imputer, sheet.source.styles)
-        chosen = filled.table.select([c for c in sheet.features if c in filled.table.columns])
-        return FilledSheet(sheet, filled, chosen)
+        return FilledSheet(sheet, filled)
 
 
 def fill_new(

@@ -17,6 +17,7 @@ backends have the functions of `columns.Backend`, and are imported when the firs
 library arrives.
 """
 
+from greyfill.frames.columns import library_of
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
@@ -42,6 +43,7 @@ __all__ = [
     "find_excluded",
     "has_names",
     "is_auto",
+    "library_of",
     "merge_schemas",
     "open_table",
     "shown",

@@ -89,6 +89,17 @@ def backend_of(narwhals_object: Any) -> Backend:
     return _load(implementation)
 
 
+def library_of(table: Any) -> str:
+    """The library of a table: numpy for arrays.
+
+    >>> library_of(np.zeros((1, 1)))
+    'numpy'
+    """
+    if isinstance(table, np.ndarray):
+        return "numpy"
+    return str(nw.from_native(table, eager_only=True).implementation.value)
+
+
 def _load(implementation: nw.Implementation) -> Backend:
     return cast(Backend, import_module(f"greyfill.frames.{MODULES[implementation]}"))
 

@@ -119,10 +119,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
         return self._finish(X, y, *self._learn(X, y))
 
-    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any], empty: Bools) -> Any:
-        """``fit_transform`` of what `_open_training` opened; some columns keep their holes."""
-        origin, mask, filled = self._learn(X, y, opened)
-        return self._finish(X, y, _unfilled(origin, empty), mask, filled)
+    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any]) -> Any:
+        """``fit_transform`` of a table of which `_open_training` made ``opened``."""
+        return self._finish(X, y, *self._learn(X, y, opened))
 
     def _finish(self, X: Any, y: Any, origin: Any, mask: Bools, filled: Floats) -> Any:
         result = self._restore(origin, mask, filled)
@@ -352,7 +351,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             flags = self._flag_names(self._input_names(None))
             indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
         if self.left_alone_:
-            origin = _unfilled(origin, np.isin(self._schema.names, list(self.left_alone_)))
+            left = np.isin(self._schema.names, list(self.left_alone_))
+            origin = replace(origin, missing=origin.missing & ~left)
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])
         return frames.decode(
@@ -389,8 +389,3 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         LOGGER.info(line)
         if self.verbose:
             print(line, file=sys.stderr)
-
-
-def _unfilled(origin: frames.Origin, columns: Bools) -> frames.Origin:
-    """What restores a table in which some columns keep their holes."""
-    return replace(origin, missing=origin.missing & ~columns)
