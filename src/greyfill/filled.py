@@ -31,7 +31,7 @@ from greyfill.exceptions import (
 from greyfill.exclusion import find_blocks
 from greyfill.imputers.registry import DEFAULT, make
 from greyfill.table import Bools
-from greyfill.text import plural
+from greyfill.text import fallbacks, plural
 
 MOST_NAMES = 9
 MOST_EXPLAINED = 500
@@ -126,6 +126,7 @@ class Words:
     fill: str = "fill=[…]"
     not_applicable: str = "not_applicable=[…]"
     level: str = "not_applicable={…}"
+    bounds: str = "bounds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +184,7 @@ class Filled:
         None where the method knows no limits; those of `GreyImputer` do.
         """
         found = self._limits
-        if found is None:
-            return None
-        return self._frame({"row": found["rows"], "column": found["columns"], **{
-            name: found[name] for name in ("low", "high", "levels")}})  # fmt: skip
+        return None if found is None else frames.interval_frame(found, self._library)
 
     @cached_property
     def cells(self) -> Any:
@@ -206,7 +204,7 @@ class Filled:
         found = [place.get(key) for key in zip(rows.tolist(), names, strict=True)]
         errors = {c: d.get("error") for c, d in getattr(self.imputer, "selection_", {}).items()}
         lines = self.lines
-        return self._frame(
+        return frames.long_frame(
             {
                 "row": rows.tolist(),
                 "line": [None] * len(rows) if lines is None else lines[rows].tolist(),
@@ -218,7 +216,8 @@ class Filled:
                 },
                 "error": [errors.get(name) for name in names],
                 "donors": self._donors(rows.tolist(), names),
-            }
+            },
+            self._library,
         )
 
     def draws(self, n: int = 5) -> list[Any]:
@@ -239,6 +238,10 @@ class Filled:
     def lines(self) -> Any:
         """The line of each row in the file that it came from; None without a file."""
         return None if self._source is None else self._source.lines()
+
+    @property
+    def _library(self) -> str:
+        return frames.library_of(self._whole)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -279,29 +282,6 @@ class Filled:
         lines = self.lines
         return ", ".join(f"{r if lines is None else lines[r]} ({w:.2f})" for r, w in pairs)
 
-    def _frame(self, columns: dict[str, list[Any]]) -> Any:
-        """A long table in the library of the input; polars for arrays and files."""
-        import polars as pl
-
-        library = frames.library_of(self._whole)
-        if library == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(columns)
-        frame = pl.DataFrame({name: _one_type(values) for name, values in columns.items()})
-        return frame.to_arrow() if library == "pyarrow" else frame
-
-
-def _one_type(values: list[Any]) -> list[Any]:
-    """Cells that one column of polars can hold: numbers, or else texts."""
-    if all(v is None or isinstance(v, int | float | np.number) for v in values):
-        return values
-    return [None if v is None else _text(v) for v in values]
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
 
 class OpenedFill:
     """A table that was encoded, and an imputer that is about to learn from it.
@@ -325,6 +305,7 @@ class OpenedFill:
         with collected_warnings() as self._messages:
             self._opened = imputer._open_training(X)
         table, origin = self._opened
+        frames.check_bounds(imputer.bounds, origin.schema.fields, self._words.bounds)
         found = frames.find_excluded(table, origin.schema)
         self.left_alone = {name: why for name, why in found.items() if name not in insisted}
         self.schema = origin.schema.without(np.isin(origin.schema.names, list(self.left_alone)))
@@ -354,7 +335,9 @@ class OpenedFill:
         untouched = [*self.left_alone, *self._kept_empty]
         holes = self._opened[0].missing & ~np.isin(self.schema.names, untouched)
         holes &= imputer._kept | imputer.keep_empty_features
-        noted = (*(source.notes if source else ()), *self.notes(), *self._messages, *messages)
+        noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
+        if self._words == Words():  # the command has lines of its own for them
+            noted += [fallback["text"] for fallback in fallbacks(imputer)]
         whole = X if whole is None else whole
         return Filled(
             table=_joined(whole, features),

@@ -28,7 +28,8 @@ BATCH_ROWS = 20_000
 STYLES = "cell_styles_"
 """Where an imputer keeps how its table writes cells, as plain data that a saved file can hold."""
 
-FLAGS = Words("--fill COLUMN", "--not-applicable COLUMN", "--not-applicable COLUMN=LEVEL")
+NOT_APPLICABLE = "--not-applicable COLUMN"
+FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds")
 
 USUAL: dict[Family, Style] = {
     Family.INTEGER: styles.Whole(),
@@ -56,7 +57,9 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     }
     takes = signature(method).parameters
     given = {name: value for name, value in settings.items() if name in takes and value is not None}
-    return method(**given, **sheet.kinds, missing_values=list(sheet.na_values) or None)
+    imputer = method(**given, **sheet.kinds, missing_values=list(sheet.na_values) or None)
+    imputer.bounds = sheet.wishes.bounds or None
+    return imputer
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +154,7 @@ def fill_new(
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
     started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
-    holes, filled = Counter[str](), Counter[str]()
+    holes, filled, odd = Counter[str](), Counter[str](), Counter[str]()
     with (
         console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         collected_warnings(),
@@ -159,6 +162,7 @@ def fill_new(
     ):
         for batch in batches:
             after = _fill_frame(imputer, batch.frame, move_on)
+            odd.update(_oddities(imputer.schema_, batch.frame, names))
             writer.write(batch, after)
             rows += after.height
             for name in names:
@@ -173,9 +177,27 @@ def fill_new(
         "columns": [c for c in describe(imputer.schema_, holes, filled) if c["name"] in names],
         "left_as_they_are": [c for c in batches.columns if c not in names],
         "seconds": round(perf_counter() - started, 3),
-        "notes": list(batches.notes),
+        "notes": [*batches.notes, *_notes_on_new(odd)],
         "output": out,
     }
+
+
+def _oddities(schema: Schema, frame: pl.DataFrame, names: list[str]) -> dict[str, int]:
+    """How many cells of each column have levels that were never seen; under "", empty rows."""
+    found = {"": frame.select(pl.all_horizontal(pl.col(names).is_null()).sum()).item()}
+    for field in schema.fields:
+        if field.levels and field.family in (Family.TEXT, Family.CATEGORY):
+            cells = frame[field.name].drop_nulls().cast(pl.String)
+            found[field.name] = int((~cells.is_in([str(level) for level in field.levels])).sum())
+    return {name: n for name, n in found.items() if n}
+
+
+def _notes_on_new(odd: Mapping[str, int]) -> list[str]:
+    """What the imputer never saw in the rows that it learned from."""
+    unseen = [f"{name!r} ({plural(n, 'cell')})" for name, n in odd.items() if name]
+    notes = [f"Levels that the imputer never saw match no donor: {', '.join(unseen)}."]
+    empty = f"{plural(odd[''], 'row')} without any observed value got what is usual in each column."
+    return [*(notes if unseen else []), *([empty] if odd[""] else [])]
 
 
 def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None]) -> pl.DataFrame:

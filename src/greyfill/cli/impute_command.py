@@ -220,7 +220,9 @@ def impute(
     """
     if job.chunked:
         if wishes != NO_WISHES:
-            raise InvalidParameterError("--fill and --not-applicable do not work with --chunked.")
+            raise InvalidParameterError(
+                "--fill, --not-applicable and --bounds do not work with --chunked."
+            )
         fill_dataset(job, table, choice, printing)
     else:
         job.run(table, choice, printing, wishes)
@@ -270,9 +272,11 @@ def fill_dataset(
     from greyfill.cli.sheet import sheet_of
 
     choice.check(chunked=True)
-    unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
-    unusable |= {"--mask": job.mask, "--cells": job.cells, "--draws": job.draws}
-    for name, value in {**unusable, "--dry-run": job.dry_run}.items():
+    unusable: dict[str, object] = {
+        "--test": job.tests, "--report": job.report, "--save": job.model, "--mask": job.mask,
+        "--cells": job.cells, "--draws": job.draws, "--dry-run": job.dry_run,
+    }  # fmt: skip
+    for name, value in unusable.items():
         if value:
             raise InvalidParameterError(f"{name} does not work with --chunked.")
     if o.STREAM in (job.file, job.output):

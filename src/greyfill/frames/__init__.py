@@ -17,7 +17,7 @@ backends have the functions of `columns.Backend`, and are imported when the firs
 library arrives.
 """
 
-from greyfill.frames.columns import library_of
+from greyfill.frames.columns import interval_frame, library_of, long_frame
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
@@ -42,8 +42,10 @@ __all__ = [
     "encode",
     "find_excluded",
     "has_names",
+    "interval_frame",
     "is_auto",
     "library_of",
+    "long_frame",
     "merge_schemas",
     "open_table",
     "shown",

@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from greyfill.table import Bools, Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
 
 OUTPUTS = ("default", "pandas", "polars")
+
+AnyTable = TypeVar("AnyTable")
+"""What comes out is of the type that came in, unless ``set_output`` says otherwise."""
 
 
 class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
@@ -109,7 +112,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._learn(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: AnyTable, y: Any = None, **fit_params: Any) -> AnyTable:
         """Learn from X and return it without holes, in the container it came in.
 
         The rows are filled *with* the help of their own labels, where the method uses labels. So
@@ -117,7 +120,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
-        return self._finish(X, y, *self._learn(X, y))
+        filled: AnyTable = self._finish(X, y, *self._learn(X, y))
+        return filled
 
     def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any]) -> Any:
         """``fit_transform`` of a table of which `_open_training` made ``opened``."""
@@ -128,7 +132,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._reported = X, result, y
         return result
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: AnyTable) -> AnyTable:
         """Return X without holes, in the container it came in.
 
         Each row is filled on its own, without a label, from the rows of ``fit`` only: one row
@@ -138,7 +142,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         filled = table.values
         if self._kept.any():
             filled = self._put_back(table, self._fill_table(table.select(self._kept)))
-        return self._restore(origin, table.missing, filled)
+        result: AnyTable = self._restore(origin, table.missing, filled)
+        return result
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the input's, less empty ones, plus indicators."""

@@ -135,6 +135,16 @@ class ConfidenceMixin(BaseImputer):
                 out[name] += column
         return out
 
+    def interval_frame(self, X: Any, y: Any = None, level: float = 0.9) -> Any:
+        """The ``intervals`` as a long table in the library of X; polars for arrays.
+
+        Its columns are row, column, low, high and levels. In polars and pyarrow, limits of columns
+        that are not all numbers are texts.
+        """
+        opened = frames.open_table(X)
+        table = opened if isinstance(opened, np.ndarray) else opened.to_native()
+        return frames.interval_frame(self.intervals(X, y, level), frames.library_of(table))
+
     def _limits(
         self, field: frames.Field, inner: int, low: Floats, high: Floats
     ) -> tuple[list[Any], list[Any]]:

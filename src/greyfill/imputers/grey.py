@@ -118,6 +118,9 @@ class GreyImputer(ConfidenceMixin):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    fallback_counts_ : dict of str to int
+        ``row_without_value``: training cells in rows without any observed value, which get what is
+        usual in the column.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -142,8 +145,9 @@ class GreyImputer(ConfidenceMixin):
     weighted_columns_: Ints
     feature_weights_: Floats
     selection_: dict[str, Any]
+    fallback_counts_: dict[str, int]
 
-    _optional = (*BaseImputer._optional, "_fitted")
+    _optional = (*BaseImputer._optional, "_fitted", "fallback_counts_")
 
     def __init__(
         self,
@@ -213,6 +217,8 @@ class GreyImputer(ConfidenceMixin):
         self.history_ = list(fitted.history)
         self.n_iter_ = max(len(self.history_), 1)
         self.converged_ = fitted.converged
+        empty = int(table.missing.all(axis=1).sum()) * table.n_columns
+        self.fallback_counts_ = {"row_without_value": empty} if empty else {}
         rows, columns, spread = fitted.spreads
         kept = np.flatnonzero(self._kept)
         self.cell_spreads_ = rows, kept[columns], spread
@@ -233,7 +239,7 @@ class GreyImputer(ConfidenceMixin):
     def _fit_nothing(self) -> None:
         self._settings()
         self.history_, self.n_iter_, self.converged_ = [], 1, True
-        self.selection_ = {}
+        self.selection_, self.fallback_counts_ = {}, {}
         self.weighted_columns_ = np.zeros(0, dtype=np.intp)
         self.feature_weights_ = np.zeros((0, len(self._kept)))
         nowhere = np.zeros(0, dtype=np.intp)
