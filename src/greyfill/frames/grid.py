@@ -126,9 +126,10 @@ class Grid:
         if self.levels is not None:
             middles = (self.levels[:-1] + self.levels[1:]) / 2
             return np.asarray(self.levels[np.searchsorted(middles, values)])
-        return (
-            values if self.step is None else _at(np.rint(_steps_in(values, self.step)), self.step)
-        )
+        if self.step is None:
+            return values
+        moved = _at(np.rint(_steps_in(values, self.step)), self.step)
+        return np.where(np.isfinite(moved), moved, values)
 
     def inside(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """The outermost points within limits; where there is none, the one nearest to them."""
@@ -145,9 +146,8 @@ class Grid:
             )
         else:
             assert self.step is not None
-            with np.errstate(over="ignore"):  # no limit is the largest float
-                least = np.ceil(_steps_in(low, self.step) - MEANT)
-                largest = np.floor(_steps_in(high, self.step) + MEANT)
+            least = np.ceil(_steps_in(low, self.step) - MEANT)
+            largest = np.floor(_steps_in(high, self.step) + MEANT)
             is_none = least > largest
             lowest, highest = _at(least, self.step), _at(largest, self.step)
         middle = self.nearest(low / 2 + high / 2)
@@ -155,7 +155,8 @@ class Grid:
 
 
 def _steps_in(values: Floats, step: float) -> Floats:
-    return values / step if step >= 1.0 else values * round(1 / step)
+    with np.errstate(over="ignore"):  # no limit is the largest float
+        return values / step if step >= 1.0 else values * round(1 / step)
 
 
 def _at(counts: Floats, step: float) -> Floats:
