@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from greyfill.cli import options as o
+from greyfill.cli.fill_options import NO_WISHES, FillOptions
 from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, option, switch
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.text import clean, plural
@@ -28,6 +29,8 @@ CHUNKED = (
     "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
     "Run again after a crash to go on. For methods such as cgknn. Needs the extra \\[dask]."
 )
+CELLS = "List the filled cells: line, column, value, limits, error, donors."
+DRAWS = "Write N more tables, filled by chance (multiple imputation): NAME.draw1.EXT and so on."
 
 
 @dataclass(frozen=True)
@@ -44,22 +47,36 @@ class ImputeJob:
         str | None,
         option(OUTPUT, "MODEL", "Save the fitted imputer for greyfill apply.", "--save"),
     ] = None
+    mask: Annotated[
+        str | None,
+        option(OUTPUT, "FILE", "Write which cells were filled: true or false.", "--mask"),
+    ] = None
+    cells: Annotated[str | None, option(OUTPUT, "FILE", CELLS, "--cells")] = None
+    draws: Annotated[int, option(OUTPUT, "N", DRAWS, "--draws", min=0)] = 0
     chunked: Annotated[bool, switch(CHUNKED, "--chunked")] = False
     dry_run: Annotated[
         bool, switch("Say what would be done, and write nothing.", "--dry-run", "-n")
     ] = False
 
-    def run(self, table: TableOptions, choice: MethodChoice, printing: OutputOptions) -> None:
+    def run(
+        self,
+        table: TableOptions,
+        choice: MethodChoice,
+        printing: OutputOptions,
+        wishes: FillOptions = NO_WISHES,
+    ) -> None:
         """Check, read, fill, write, tell."""
-        choice.check(saved=self.model is not None)
+        choice.check(saved=self.model is not None, draws=self.draws)
         self._check(printing)
         from greyfill.cli.sheet import read_sheet
 
         console = printing.console()
-        sheet = read_sheet(self.file, table, console, choice)
+        sheet = read_sheet(self.file, table, console, choice, wishes)
         if self.dry_run:
             numbers = self._plan(sheet, choice, console)
-        elif any(sheet.holes().values()) or self.tests or self.report or self.model:
+        elif any(sheet.holes().values()) or any(
+            (self.tests, self.report, self.model, self.mask, self.cells, self.draws)
+        ):
             numbers = self._fill(sheet, table, choice, printing.force, console)
         else:
             numbers = self._copy(sheet, printing.force, console)
@@ -93,22 +110,44 @@ class ImputeJob:
                 console.say(f"fall-back: {fallback['text']}")
             console.show_trust(numbers["trust"])
             console.show_notes(numbers["notes"])
-            complete = sheet.source.frame.with_columns(filled.features)
-            sheet.source.write(complete, self.out, force=force)
-            console.show_written(self.out)
+            drawn = filled.result.draws(self.draws) if self.draws else []
+            tables = dict(zip(self._draw_names, drawn, strict=True))
+            sheet.source.write_all({self.out: filled.result.table, **tables}, force=force)
+            for name in (self.out, *tables):
+                console.show_written(name)
+            self._write_lists(filled, force, console)
             told = [_fill_test(filled, new, force, console) for new in tests]
         if self.report is not None:
             write_report(filled, self.report, force, console)
         if self.model is not None:
             filled.imputer.save(self.model)
             console.show_written(self.model, f"for greyfill apply {self.model} FILE")
-        outputs = {"output": self.out, "report": self.report, "model": self.model}
+        named = {name: getattr(self, name) for name in ("report", "model", "mask", "cells")}
+        outputs = {"output": self.out, **named, "draws": list(self._draw_names)}
         return numbers | outputs | {"tests": told}
 
-    def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
-        from greyfill.cli.fill_job import describe, schema_of
+    @property
+    def _draw_names(self) -> list[str]:
+        """Where the draws go: beside the input, or beside the output of standard input."""
+        name = self.out if self.file == o.STREAM else self.file
+        return [o.beside(name, f"draw{n}") for n in range(1, self.draws + 1)]
 
-        schema, holes, empty = schema_of(sheet), sheet.holes(), sheet.empty
+    def _write_lists(self, filled: FilledSheet, force: bool, console: Console) -> None:
+        """Write which cells were filled, and what is known of each."""
+        from greyfill.files import Format, Source
+
+        for name, what in ((self.mask, "mask"), (self.cells, "cells")):
+            if name is not None:
+                with console.working(f"writing {name}"):
+                    frame = getattr(filled.result, what)
+                    Source(name, Format.CSV, frame).write(frame, name, force=force)
+                console.show_written(name)
+
+    def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
+        from greyfill.cli.fill_job import FillJob, describe
+
+        job, holes, empty = FillJob(sheet, choice), sheet.holes(), sheet.empty
+        unfilled = {*empty, *job.left_alone, *sheet.wishes.kept_empty}
         numbers = {
             "input": sheet.source.name,
             "method": choice.method,
@@ -117,10 +156,11 @@ class ImputeJob:
             "k": choice.k,
             "rows": sheet.source.frame.height,
             "holes": sum(holes.values()),
-            "to_fill": sum(n for c, n in holes.items() if c not in empty),
-            "columns": describe(schema, holes),
+            "to_fill": sum(n for c, n in holes.items() if c not in unfilled),
+            "columns": describe(job.schema, holes),
             "ignored": list(sheet.ignored),
-            "notes": sheet.notes(schema.fields),
+            "left_alone": job.left_alone,
+            "notes": [*sheet.notes(job.schema.fields), *job.notes()],
             "would_write": [out.name for out in self._written()],
         }
         _show_plan(console, numbers)
@@ -139,7 +179,8 @@ class ImputeJob:
         from greyfill.files import Output
 
         tests = [Output(o.beside(name, "filled"), name) for name in self.tests]
-        others = [Output(name) for name in (self.report, self.model) if name is not None]
+        named = (self.report, self.model, self.mask, self.cells, *self._draw_names)
+        others = [Output(name) for name in named if name is not None]
         return [Output(self.out, self.file), *tests, *others]
 
     def _check(self, printing: OutputOptions) -> None:
@@ -153,9 +194,10 @@ class ImputeJob:
                 f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
                 "with --chunked."
             )
-        if o.STREAM in self.tests or self.model == o.STREAM:
-            raise InvalidParameterError("--test and --save need the name of a file, not -.")
-        for name in (self.file, *self.tests, self.out):
+        if o.STREAM in (*self.tests, self.model, *self._draw_names):
+            raise InvalidParameterError("--test, --save and --draws need names of files, not -.")
+        lists = [name for name in (self.mask, self.cells) if name is not None]
+        for name in (self.file, *self.tests, self.out, *lists):
             layout_of(name)
         printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
         check_outputs([*printed, *self._written()], force=printing.force)
@@ -166,7 +208,11 @@ class ImputeJob:
 
 @o.with_options
 def impute(
-    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
+    job: ImputeJob,
+    table: TableOptions,
+    wishes: FillOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
 ) -> None:
     """Fill the holes of a table; observed cells keep every byte.
 
@@ -174,9 +220,13 @@ def impute(
     may teach a classifier. The rows of --test need none. The target itself is never imputed.
     """
     if job.chunked:
+        if wishes != NO_WISHES:
+            raise InvalidParameterError(
+                "--fill, --not-applicable and --bounds do not work with --chunked."
+            )
         fill_dataset(job, table, choice, printing)
     else:
-        job.run(table, choice, printing)
+        job.run(table, choice, printing, wishes)
 
 
 @o.with_options
@@ -184,6 +234,7 @@ def fit(
     file: o.File,
     save: Annotated[str, option(None, "MODEL", "Where to save the imputer.", "--save", "-o")],
     table: TableOptions,
+    wishes: FillOptions,
     choice: MethodChoice,
     printing: OutputOptions,
 ) -> None:
@@ -198,7 +249,7 @@ def fit(
         raise InvalidParameterError("--save needs the name of a file, not -.")
     files.check_outputs([files.Output(save)], [file], force=printing.force)
     console = printing.console()
-    sheet = read_sheet(file, table, console, choice)
+    sheet = read_sheet(file, table, console, choice, wishes)
     from greyfill.cli.fill_job import FillJob
 
     filled = FillJob(sheet, choice).run(console)
@@ -223,8 +274,11 @@ def fill_dataset(
     from greyfill.cli.sheet import sheet_of
 
     choice.check(chunked=True)
-    unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
-    for name, value in {**unusable, "--dry-run": job.dry_run}.items():
+    unusable: dict[str, object] = {
+        "--test": job.tests, "--report": job.report, "--save": job.model, "--mask": job.mask,
+        "--cells": job.cells, "--draws": job.draws, "--dry-run": job.dry_run,
+    }  # fmt: skip
+    for name, value in unusable.items():
         if value:
             raise InvalidParameterError(f"{name} does not work with --chunked.")
     if o.STREAM in (job.file, job.output):
@@ -271,12 +325,10 @@ def report_format(name: str) -> str:
 def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
     """Write the page about what was imputed."""
     from greyfill import files
-    from greyfill.report import make_report
 
-    sheet = filled.sheet
     with console.working(f"writing {name}"):
-        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y)
-        files.put(name, [report.render(report_format(name)).encode()], force=force)
+        page = filled.result.report.render(report_format(name))
+        files.put(name, [page.encode()], force=force)
     console.show_written(name)
 
 

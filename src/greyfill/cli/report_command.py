@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from greyfill.cli import options as o
+from greyfill.cli.fill_options import FillOptions
 from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
 
@@ -17,6 +18,7 @@ PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html
 def report(
     file: o.File,
     table: TableOptions,
+    wishes: FillOptions,
     choice: MethodChoice,
     printing: OutputOptions,
     output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
@@ -39,7 +41,7 @@ def report(
         report_format(page)
         files.check_outputs([files.Output(page)], [file], force=printing.force)
     console = printing.console()
-    sheet = read_sheet(file, table, console, choice)
+    sheet = read_sheet(file, table, console, choice, wishes)
     from greyfill.cli.fill_job import FillJob
     from greyfill.report import summarize
 

@@ -67,6 +67,10 @@ def check_imputer(imputer: Any) -> None:
         raise InvalidParameterError(
             'labels="cross" does not work on partitions; choose "donors", "weights" or "none"'
         )
+    if imputer.leave_alone is not None:
+        raise InvalidParameterError(
+            "leave_alone does not work on partitions: drop the columns, and join them later"
+        )
     imputer._settings()
     check_recipe(imputer._heeding_recipe())
 

@@ -1,12 +1,14 @@
 """The one door in and the one door out: read a file, write it back filled."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
@@ -219,6 +221,12 @@ class Source:
             return self.csv.place(row, column)
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
+    def lines(self) -> NDArray[np.intp]:
+        """The line of each row in a text file, else its number; both count from 1."""
+        if self.csv is None:
+            return np.arange(1, self.frame.height + 1)
+        return self.csv.grid.lines()
+
     def write(
         self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
     ) -> None:
@@ -239,6 +247,17 @@ class Source:
         force
             Replace an existing file, the input included.
         """
+        self.write_all({os.fspath(out): filled}, force=force)
+
+    def write_all(self, tables: Mapping[str, pl.DataFrame], *, force: bool = False) -> None:
+        """Write several tables of these rows as `write` does: all of them appear, or none."""
+        with ExitStack() as written:
+            for out, filled in tables.items():
+                written.enter_context(self._written(filled, out, force))
+
+    @contextmanager
+    def _written(self, filled: pl.DataFrame, out: str, force: bool) -> Iterator[None]:
+        """A table that is written, and appears under its name at the end."""
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
             raise InvalidDataError(
@@ -254,6 +273,7 @@ class Source:
             else:
                 with writing_frames(sink, format) as writer:
                     writer.write(filled)
+            yield
 
 
 def read(

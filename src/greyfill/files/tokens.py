@@ -226,6 +226,11 @@ class CellGrid:
         """The cells of one column, without quotes."""
         return contents(self.body, self.starts[:, column], self.ends[:, column])
 
+    def lines(self) -> NDArray[np.intp]:
+        """The line in which each row begins."""
+        ends = np.flatnonzero(np.frombuffer(self.body, dtype=np.uint8) == self.newline)
+        return self.line + np.searchsorted(ends, self.starts[:, 0])
+
     def place(self, row: int, column: int) -> str:
         """Where a cell is, for a message."""
         line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))

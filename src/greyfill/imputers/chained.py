@@ -73,6 +73,15 @@ class MICEImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     n_jobs : int, optional
         Processes that run chains; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -93,6 +102,8 @@ class MICEImputer(BaseImputer):
         Passes of each chain.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -130,6 +141,9 @@ class MICEImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -145,6 +159,9 @@ class MICEImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -288,6 +305,15 @@ class MissForestImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -310,6 +336,8 @@ class MissForestImputer(BaseImputer):
         Passes made, and whether the differences rose before ``max_iter``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -342,6 +370,9 @@ class MissForestImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -354,6 +385,9 @@ class MissForestImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

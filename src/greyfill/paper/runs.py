@@ -266,7 +266,7 @@ class PassesRun:
         return [{**about, "protocol": p, "passes": n, "accuracy": v} for p, n, v in figures]
 
     def _measure(self, case: Case) -> Iterator[tuple[str, int, float]]:
-        start = fit_fill(prepare("class_mean", case.table), case.table, case.labels)
+        start = fit_fill(prepare(paper_settings("class_mean"), case.table), case.table, case.labels)
         yield "paper", 0, case.accuracy(start, self.seed)
         for passes in range(1, self.most + 1):
             method = paper_settings(self.method, self.reading, max_iter=passes)
@@ -289,24 +289,26 @@ def execute(run: Run) -> tuple[Run, list[Record]]:
 def paper_settings(
     method: str, reading: Reading = PANEL[0], trees: int = TREES, **more: Any
 ) -> Any:
-    """Make the imputer with the settings of the paper: k by ten-fold classification.
+    """Make the imputer with the settings of the paper: k by ten-fold classification, no grid.
 
     >>> paper_settings("cgknn")
-    CGKNNImputer(n_neighbors='cv')
+    CGKNNImputer(n_neighbors='cv', round_to_grid=False)
     >>> paper_settings("gknn", Reading("smallest", "filled")).distance
     Grey(rho=0.5, holes='filled')
     """
-    if method == "missforest":
-        return make(method, n_estimators=trees)
+    if method == NO_IMPUTATION:
+        return make("native")
     if method not in NEIGHBORS:
-        return make("native" if method == NO_IMPUTATION else method)
+        how = {"n_estimators": trees} if method == "missforest" else {}
+        return make(method, round_to_grid=False, **how)
     k = "cv" if reading.ties == "largest" else "cv_smallest"
-    imputer = make(method, n_neighbors=k, **more)
+    imputer = make(method, n_neighbors=k, round_to_grid=False, **more)
     if not reading.is_filled(method):
         return imputer
     recipe = imputer._recipe()
     parts = {part.name: getattr(recipe, part.name) for part in fields(recipe)}
-    return NeighborImputer(k, **{**parts, "distance": replace(recipe.distance, holes="filled")})
+    parts["distance"] = replace(recipe.distance, holes="filled")
+    return NeighborImputer(k, round_to_grid=False, **parts)
 
 
 @dataclass(frozen=True)
