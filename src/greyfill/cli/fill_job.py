@@ -26,8 +26,9 @@ from greyfill.text import plural
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
 
-STYLES = "cell_styles_"
-"""Where an imputer keeps how its table writes cells, as plain data that a saved file can hold."""
+STYLES, WORDS = "cell_styles_", "cell_words_"
+"""Where an imputer keeps how its table writes cells, and which words it took as missing in which
+column, as plain data that a saved file can hold."""
 
 USUAL: dict[Family, Style] = {
     Family.INTEGER: styles.Whole(),
@@ -89,6 +90,7 @@ class FilledSheet:
             "stable": None if stable is None else bool(stable),
             "fallbacks": fallbacks(imputer),
             "seconds": round(self.seconds, 3),
+            "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "notes": [*sheet.notes(), *self.warnings, *self._hurry()],
         }
 
@@ -130,6 +132,7 @@ class FillJob:
         ):
             features = imputer._fit_opened(sheet.X, sheet.y, self._opened)
         _keep_styles(imputer, sheet.source.styles)
+        setattr(imputer, WORDS, {c: list(words) for c, words in sheet.source.words.items()})
         chosen = features.select([c for c in sheet.features if c in features.columns])
         told = tuple(dict.fromkeys((*self._messages, *messages)))
         return FilledSheet(sheet, imputer, chosen, perf_counter() - self._started, told)
@@ -215,16 +218,20 @@ def learned_by(imputer: Any, name: str) -> files.LearnedTypes:
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
     words = [str(value) for value in imputer.schema_.missing_values]
-    return learned_from(imputer.schema_, found, words)
+    return learned_from(imputer.schema_, found, words, getattr(imputer, WORDS, {}))
 
 
 def learned_from(
-    schema: Schema, written: Mapping[str, Style], na_values: Sequence[str]
+    schema: Schema,
+    written: Mapping[str, Style],
+    na_values: Sequence[str],
+    words: Mapping[str, Sequence[str]],
 ) -> files.LearnedTypes:
     """What a schema, the styles of its table and its words for missing tell about new rows."""
     found = {field.name: _style(field, written.get(field.name)) for field in schema.fields}
     known = {name: style for name, style in found.items() if style is not None}
-    return files.LearnedTypes(schema.names, known, tuple(na_values))
+    taken = {c: tuple(map(str, found)) for c, found in words.items()}
+    return files.LearnedTypes(schema.names, known, tuple(na_values), taken)
 
 
 def _keep_styles(imputer: Any, written: Mapping[str, Style]) -> None:

@@ -78,7 +78,7 @@ class ImputeJob:
         from greyfill.cli.sheet import open_new
 
         job = FillJob(sheet, choice)
-        learned = learned_from(job.schema, sheet.source.styles, table.na_values)
+        learned = learned_from(job.schema, sheet.source.styles, table.na_values, sheet.source.words)
         for_tests = replace(table, na_values=())  # a word of the table need not be in them
         with ExitStack() as opened:
             tests = [
@@ -119,6 +119,7 @@ class ImputeJob:
             "to_fill": sum(n for c, n in holes.items() if c not in empty),
             "columns": describe(schema, holes),
             "ignored": list(sheet.ignored),
+            "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "notes": sheet.notes(schema.fields),
             "would_write": [out.name for out in self._written()],
         }
@@ -269,11 +270,13 @@ def report_format(name: str) -> str:
 def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
     """Write the page about what was imputed."""
     from greyfill import files
+    from greyfill.files.guesses import sentences
     from greyfill.report import make_report
 
     sheet = filled.sheet
     with console.working(f"writing {name}"):
-        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y)
+        told = sentences(sheet.source.guesses)
+        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y, guesses=told)
         files.put(name, [report.render(report_format(name)).encode()], force=force)
     console.show_written(name)
 

@@ -24,7 +24,7 @@ from greyfill.imputers.registry import DEFAULT, FILE_METHODS, METHODS, REGISTRY
 if TYPE_CHECKING:
     from greyfill.cli.console import Console
 
-COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
+COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "Reading"
 DEBUG = "greyfill.debug"
 STREAM = "-"
 MOST_NAMES = 12
@@ -74,6 +74,10 @@ NUMERIC = "Quantities that look like identifiers, such as 007."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
 NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
+STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
+HEADER = "Whether the first line has the names; else found out."
+SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."
+DATE_ORDER = "Day first (dmy) or month first (mdy), where no cell tells."
 ABOUT_METHODS = (
     "grey, unless you name another, tunes itself and uses labels if there are any; cgknn (the "
     "paper's), fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, "
@@ -108,12 +112,16 @@ class TableOptions:
         str | None, option(TEXT, "CHAR", "Decimal mark; else found out.", "--decimal")
     ] = None
     encoding: Annotated[str | None, option(TEXT, "NAME", "Else found out.", "--encoding")] = None
+    date_order: Annotated[str | None, option(TEXT, "dmy|mdy", DATE_ORDER, "--date-order")] = None
+    header: Annotated[bool | None, option(TEXT, "", HEADER, "--header/--no-header")] = None
+    sheet: Annotated[str | None, option(TEXT, "SHEET", SHEET, "--sheet")] = None
+    strict: Annotated[bool, option(TEXT, "", STRICT, "--strict")] = False
 
     @property
     def of_text(self) -> dict[str, Any]:
-        """What is said about cells and a CSV file, as the readers of files take it."""
-        names = ("na_values", "delimiter", "decimal", "encoding")
-        return {name: getattr(self, name) for name in names}
+        """What is said about cells and a file, as the readers of files take it."""
+        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
+        return {name: getattr(self, name) for name in ("na_values", *names)}
 
 
 @dataclass(frozen=True)

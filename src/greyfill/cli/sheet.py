@@ -86,7 +86,8 @@ def read_sheet(
         roles = ColumnRoles.of(options, columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    if names := peek_names(name, options.delimiter, options.encoding):
+    known = (options.delimiter, options.encoding, options.header, options.strict)
+    if names := peek_names(name, *known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:
         _refuse_no_labels(choice.method)

@@ -239,7 +239,13 @@ PEEKED = 1 << 20
 """Larger files are not read twice for the sake of a quick answer."""
 
 
-def peek_names(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+def peek_names(
+    name: str,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None = None,
+    strict: bool = False,
+) -> tuple[str, ...]:
     """The column names of a small CSV file, before the libraries that read its cells are loaded.
 
     None of them where the file is of another format, large, or can be read only once.
@@ -250,12 +256,15 @@ def peek_names(name: str, delimiter: str | None, encoding: str | None) -> tuple[
     if name == STANDARD_STREAM or (os.path.exists(name) and not is_peeked):
         return ()
     with Input(name, layout.compression) as source:
-        from greyfill.files.tokens import SAMPLE, find_delimiter, header_names
+        from greyfill.files.dialect import find_delimiter, find_header
+        from greyfill.files.grid import header_names
+        from greyfill.files.tokens import SAMPLE
 
         found = find_encoding(source.blocks, shown(name), encoding)
         sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
         mark = find_delimiter(sample, delimiter)
-        return header_names(sample, mark, found.newline, shown(name))
+        line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)
+        return header_names(sample, mark, found.newline, shown(name), line)
 
 
 def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:

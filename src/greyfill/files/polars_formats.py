@@ -23,7 +23,7 @@ from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
 from greyfill.files.inputs import Input
-from greyfill.files.styles import UnusedWords, without_sentinels
+from greyfill.files.words import UnusedWords, without_sentinels
 
 Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]

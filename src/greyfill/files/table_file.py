@@ -12,6 +12,7 @@ from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
+from greyfill.files.guesses import Guess
 from greyfill.files.inputs import BLOCK, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
@@ -129,6 +130,10 @@ def open_batches(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    date_order: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    strict: bool = False,
     learned: LearnedTypes | None = None,
     size: int = BLOCK,
     rows: int = BATCH_ROWS,
@@ -141,7 +146,7 @@ def open_batches(
 
     Parameters
     ----------
-    path, na_values, delimiter, decimal, encoding
+    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, strict
         As in `read`.
     text_columns, numeric_columns
         Columns whose type is given; names that the file has not are passed over.
@@ -172,7 +177,8 @@ def open_batches(
         if format is Format.CSV:
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
-                delimiter, decimal, encoding, learned,
+                delimiter, decimal, encoding, learned, None, date_order,
+                header, strict,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
@@ -206,6 +212,12 @@ class Source:
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
+    guesses: tuple[Guess, ...] = ()
+
+    @property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words that were taken as missing in a column of a CSV file, though nobody said so."""
+        return {} if self.csv is None else self.csv.reader.words
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -267,13 +279,20 @@ def read(
     encoding: str | None = None,
     format: Format | None = None,
     choose_types: ChooseTypes | None = None,
+    date_order: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    strict: bool = False,
+    lenient: bool = False,
 ) -> Source:
     r"""Read a table with holes.
 
-    A cell of a CSV file is missing if it is empty, blank, ``""``, or one of ``na_values``; nothing
-    else is, so a ticker NA stays a ticker. Types are told from all cells of a column: whole and
-    decimal numbers, true/false, ISO dates with or without a time (UTC if all end in Z), else text.
-    Whole numbers with leading zeros or more than 18 digits are text.
+    A cell of a CSV file is missing if it is empty, blank, ``""``, one of ``na_values``, or a usual
+    word for missing where the rest of the column says so: ``NA`` among numbers, though a ticker NA
+    stays a ticker. Types are told from all cells of a column: whole and decimal numbers,
+    true/false, dates with or without a time, amounts such as ``4.196,72 €`` or ``12 %``, else text.
+    Whole numbers with leading zeros or more than 18 digits are text. What was guessed is in
+    ``guesses`` and ``notes`` of the result.
 
     Parameters
     ----------
@@ -287,6 +306,17 @@ def read(
         As found by looking at a CSV file, unless given.
     format
         The format, whatever the name says.
+    date_order
+        ``"dmy"`` or ``"mdy"``, for dates such as 06/04/2025 whose column does not tell.
+    header
+        Whether the first line of a CSV file has the names; by default found out.
+    sheet
+        The sheet of a workbook, by name or by number from 1; by default the first with a table.
+    strict
+        Guess nothing: only empty cells and ``na_values`` are missing, and the first line has the
+        names; dates that are not ISO, and amounts, are text.
+    lenient
+        Read over cells that are not of the type of their column, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
         columns, before any cell is read. Only for CSV.
@@ -323,10 +353,11 @@ def read(
     if found is Format.CSV:
         options = CsvOptions(
             words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
-            choose_types=choose_types,
+            choose_types=choose_types, date_order=date_order, header=header, strict=strict,
+            lenient=lenient,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
-        return Source(name, found, csv.frame, csv.notes, csv)
+        return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
     frame, notes = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, notes)
 

@@ -1,7 +1,7 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,7 +48,15 @@ MAY_BE_NONE = frozenset(
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
-def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Summary:
+def summarize(
+    imputer: Any,
+    X: Any,
+    filled: Any,
+    y: Any = None,
+    *,
+    raw_rows: int = 0,
+    guesses: Sequence[str] = (),
+) -> Summary:
     """Describe what an imputer did to a table, in numbers and words that JSON can hold.
 
     The work grows with the cells of the table, and the dict with its columns up to 200; it does
@@ -66,6 +74,8 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         The class labels, for numbers by class.
     raw_rows
         How many of the rows with holes to include as they are after filling; none by default.
+    guesses
+        Sentences about what was taken for granted when the file of X was read.
 
     Examples
     --------
@@ -95,6 +105,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "selection": facts.selection(imputer),
         "convergence": facts.convergence(imputer),
         "fallbacks": fallbacks(imputer),
+        "guesses": [clean(text, 500) for text in guesses],
         "uncertain": uncertain_cells(imputer, evidence),
         "settings": facts.settings(imputer),
         "versions": facts.versions(),
