@@ -93,7 +93,8 @@ class ImputeJob:
                 console.say(f"fall-back: {fallback['text']}")
             console.show_notes(numbers["notes"])
             complete = sheet.source.frame.with_columns(filled.features)
-            sheet.source.write(complete, self.out, force=force)
+            about = f"Filled by greyfill, method {choice.method}."
+            sheet.source.write(complete, self.out, force=force, about=about)
             console.show_written(self.out)
             told = [_fill_test(filled, new, force, console) for new in tests]
         if self.report is not None:
@@ -146,7 +147,7 @@ class ImputeJob:
         """Refuse what could not be read or written, before any work is done for it."""
         from greyfill.cli.sheet import check_exist
         from greyfill.files import Output, check_outputs
-        from greyfill.files.formats import layout_of
+        from greyfill.files.formats import check_extension
 
         if os.path.isdir(self.file):
             raise FileProblemError(
@@ -155,8 +156,7 @@ class ImputeJob:
             )
         if o.STREAM in self.tests or self.model == o.STREAM:
             raise InvalidParameterError("--test and --save need the name of a file, not -.")
-        for name in (self.file, *self.tests, self.out):
-            layout_of(name)
+        check_extension(self.out, self.file)
         printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
         check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:

@@ -61,7 +61,10 @@ def switch(help: str, *names: str, **more: Any) -> Any:
     return option(OUTPUT, "", help, *names, **more)
 
 
-FILE = "CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin."
+FILE = (
+    "CSV or alike, Excel, Parquet, Arrow, JSON, ARFF, SPSS, Stata or SAS, also .gz and .zst; - for "
+    "stdin."
+)
 File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
 JOBS = "Threads; by default all cores. The result is the same."
 Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
@@ -288,8 +291,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
 
     >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
     ('data/votes.filled.csv.gz', 'votes.report.html')
-    >>> beside("-", "filled"), beside("votes", "filled")
-    ('-', 'votes-filled')
+    >>> beside("-", "filled"), beside("votes", "filled"), beside("votes.xls", "filled")
+    ('-', 'votes-filled', 'votes.filled.xlsx')
     """
     from greyfill.files.formats import layout_of
 
@@ -299,8 +302,10 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     layout = layout_of(name)
     outer = path.suffix if layout.compression else ""
     path = path.with_suffix("") if outer else path
-    inner = path.suffix if layout.format else ""
-    ending = inner + outer if extension is None else extension
+    inner = new = path.suffix
+    if layout.format is not None and layout.format.written_as is not layout.format:
+        new = layout.format.written_as.extensions[0]
+    ending = new + outer if extension is None else extension
     if not ending:  # a dot would make the word an extension, and an unknown one
         return os.fspath(path.with_name(f"{path.name}-{word}"))
     return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))

@@ -5,22 +5,32 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
-from greyfill.files.dialect import find_delimiter, find_header
+from greyfill.files.dialect import Header, find_delimiter, find_header
 from greyfill.files.grid import CellGrid, header_names, lay_out_parts
 from greyfill.files.guesses import Guess, sentences
-from greyfill.files.inputs import Blocks, Encoder, Encoding, find_encoding, first_bytes
+from greyfill.files.inputs import (
+    Blocks,
+    Encoder,
+    Encoding,
+    find_encoding,
+    first_bytes,
+    without_first,
+)
+from greyfill.files.preamble import Preamble, arff_head, find_preamble
 from greyfill.files.styles import LearnedTypes, Style, without_nan
 from greyfill.files.tokens import SAMPLE, Offsets, quoted_if_needed
 from greyfill.files.words import UnusedWords, bare, find_sentinels, without_sentinels
 from greyfill.table import Ints
 from greyfill.text import plural
 
+ARFF_HEAD = 1 << 22
 ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
 """All names of columns → those of text, and those of numbers."""
 
@@ -45,6 +55,7 @@ class CsvOptions:
     header: bool | None = None
     strict: bool = False
     lenient: bool = False
+    is_arff: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,19 +165,23 @@ class CsvReader:
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
         self._sentinels: dict[int, Guess] = {}
         self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
-        sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
-        self.delimiter = find_delimiter(sample, options.delimiter)
+        self.preamble = self._find_preamble()
+        sample = first_bytes(self._decoded(), SAMPLE + 1)
+        given = options.delimiter if self.preamble.delimiter is None else self.preamble.delimiter
+        self.delimiter = find_delimiter(sample, given)
         self._header, self._about_header = find_header(
             sample, self.delimiter, self.encoding.newline,
             given=options.header, learned=learned.columns, strict=options.strict,
         )  # fmt: skip
+        if self.preamble.names:
+            self._header, self._about_header = Header(False, given=self.preamble.names), []
         marks = _possible_marks(self.delimiter, options.decimal)
         if options.choose_types is not None:
             newline = self.encoding.newline
             names = header_names(sample, self.delimiter, newline, file, self._header)
             texts, numbers = options.choose_types(names or next(iter(self.grids())).names)
-            given = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
-            self._options = replace(options, **given)  # type: ignore[arg-type]
+            told = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
+            self._options = replace(options, **told)  # type: ignore[arg-type]
         self.height = self._n_short = 0
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())
@@ -199,7 +214,13 @@ class CsvReader:
     def guesses(self) -> tuple[Guess, ...]:
         """What was taken for granted; all of it when the rows were read."""
         found = [guess for column in self.types for guess in column.guesses]
-        return (*self._about_header, *self._about_short_rows(), *found, *self._sentinels.values())
+        return (
+            *self.preamble.guesses,
+            *self._about_header,
+            *self._about_short_rows(),
+            *found,
+            *self._sentinels.values(),
+        )
 
     def _about_short_rows(self) -> Iterator[Guess]:
         if self._n_short:
@@ -230,9 +251,25 @@ class CsvReader:
         return self._cut() if self._kept is None else self._grids_in_memory
 
     def _cut(self) -> Iterator[CellGrid]:
-        body = self.encoding.decode(self._blocks())
-        newline = self.encoding.newline
-        return lay_out_parts(body, self.delimiter, newline, self._file, self._header)
+        newline, before = self.encoding.newline, self.preamble.text
+        line = 1 + before.count(newline)
+        return lay_out_parts(
+            self._decoded(), self.delimiter, newline, self._file, self._header, line
+        )
+
+    def _decoded(self) -> Iterator[bytes]:
+        """The text behind what stands before the table, as UTF-8."""
+        return without_first(self.encoding.decode(self._blocks()), len(self.preamble.text))
+
+    def _find_preamble(self) -> Preamble:
+        options, self.preamble = self._options, Preamble()
+        if options.is_arff:
+            return arff_head(first_bytes(self._decoded(), ARFF_HEAD), self._file)
+        if options.strict:
+            return Preamble()
+        sample = first_bytes(self._decoded(), SAMPLE)
+        given = None if options.delimiter is None else find_delimiter(sample, options.delimiter)
+        return find_preamble(sample, self.encoding.newline, given)
 
     @cached_property
     def _grids_in_memory(self) -> list[CellGrid]:
@@ -243,7 +280,7 @@ class CsvReader:
         evidence: list[ColumnEvidence] = []
         for grid in self.grids():
             if not evidence:
-                texts = self._options.text_columns
+                texts = (*self._options.text_columns, *self.preamble.categories)
                 strict = self._options.strict
                 evidence = [
                     ColumnEvidence(n, marks, is_text=n in texts, strict=strict) for n in grid.names
@@ -305,7 +342,8 @@ class CsvReader:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
         self._unused.update(cells)
-        missing = ["", *self._na_values, *self._learned_words(grid.names[column])]
+        always = ("", "?") if self._options.is_arff else ("",)
+        missing = [*always, *self._na_values, *self._learned_words(grid.names[column])]
         cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
@@ -368,7 +406,8 @@ class CsvText:
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes of the file with the holes that the frame fills; null leaves a hole."""
-        return Encoder(self.reader.encoding).encode_all(self.part.filled(frame))
+        chunks = chain([self.reader.preamble.text], self.part.filled(frame))
+        return Encoder(self.reader.encoding).encode_all(chunks)
 
 
 def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:

@@ -82,11 +82,15 @@ def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
 
 @dataclass(frozen=True)
 class Header:
-    """The line of names: whether it is there, and whether it lacks the name of a first column."""
+    """The line of names: whether it is there, and whether it lacks the name of a first column.
+
+    The names may be ``given`` elsewhere.
+    """
 
     is_there: bool = True
     lacks_first: bool = False
     is_strict: bool = True
+    given: tuple[str, ...] = ()
 
     def names(self, cells: Sequence[str], place: str) -> tuple[str, ...]:
         """The names of the columns, each once, from the cells of the first line.
@@ -94,6 +98,8 @@ class Header:
         >>> Header(is_strict=False).names(["a", "", "a", ""], "t.csv, line 1")
         ('a', 'column_2', 'a_2', 'column_4')
         """
+        if self.given:
+            return _each_once(list(self.given))
         if not self.is_there:
             return tuple(f"column_{j + 1}" for j in range(len(cells)))
         given = ["", *cells] if self.lacks_first else list(cells)

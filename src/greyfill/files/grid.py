@@ -63,6 +63,7 @@ def lay_out_parts(
     newline: int,
     file: str,
     header: Header | None = None,
+    line: int = 1,
 ) -> Iterator[CellGrid]:
     r"""Cut a text that comes in blocks into parts that end with a row, the header in the first.
 
@@ -74,7 +75,7 @@ def lay_out_parts(
     """
     names: tuple[str, ...] = ()
     header = header or Header()
-    line, n_rows = 1, 0
+    n_rows = 0
     for body, tokens in _whole_records(blocks, delimiter, newline):
         part = _Part(file, body, tokens, newline, line)
         first = 0

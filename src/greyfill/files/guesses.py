@@ -17,6 +17,7 @@ _OPENINGS = {
     "sentinel": "Taken as missing: ",
     "dates": "Read as dates, ",
     "amounts": "Read as numbers, ",
+    "labels": "Read as categories, ",
 }
 
 

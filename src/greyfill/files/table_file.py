@@ -11,18 +11,35 @@ import polars as pl
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
-from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
-from greyfill.files.guesses import Guess
+from greyfill.files.formats import (
+    HEAD,
+    Format,
+    Layout,
+    Sink,
+    compressing,
+    found_format,
+    layout_of,
+    output_layout,
+)
+from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import BLOCK, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
+    Scan,
     TypedReader,
     read_typed,
+    read_whole,
+    scan_of,
     scanned,
     writing_frames,
 )
+from greyfill.files.sheets import About, BookFiller, Workbook, read_book
+from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
+
+Origin = Workbook | CodedTable
+"""What is kept of a file with more in it than a frame."""
 
 UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
 """Formats with typed cells, whose columns have the type of all their cells together."""
@@ -72,11 +89,17 @@ class Batches:
     """
 
     def __init__(
-        self, source: Input, format: Format, reader: CsvReader | TypedReader, learned: LearnedTypes
+        self,
+        source: Input,
+        format: Format,
+        reader: CsvReader | TypedReader,
+        learned: LearnedTypes,
+        origin: Origin | None = None,
     ) -> None:
         self.name, self.format = source.name, format
         self.columns, self.height = reader.columns, reader.height
         self._source, self._reader, self._learned = source, reader, learned
+        self._origin = origin
 
     def __iter__(self) -> Iterator[Batch]:
         """The rows in batches, the last one included; a batch may be without rows."""
@@ -91,7 +114,8 @@ class Batches:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
-        return self._reader.notes
+        told = () if self._origin is None else sentences(self._origin.guesses)
+        return (*told, *self._reader.notes)
 
     @contextmanager
     def writing(
@@ -104,19 +128,21 @@ class Batches:
         The rules are those of `Source.write`, and the file is the same, byte for byte.
         """
         check_output(out, source=self.name, force=force)
-        layout = layout_of(os.fspath(out))
-        format = layout.format or self.format
+        layout = output_layout(os.fspath(out), self.name, self.format)
+        format = layout.format
+        assert format is not None
         with (
             writing(out, force=force) as stream,
             compressing(stream, layout.compression) as sink,
             self._source.unchanged(),
         ):
-            if format is Format.CSV and isinstance(self._reader, CsvReader):
+            if format is self.format and isinstance(self._reader, CsvReader):
                 encoder = Encoder(self._reader.encoding)
+                sink.write(encoder.encode(self._reader.preamble.text))
                 yield BatchWriter(self._learned, (sink, encoder))
                 sink.write(encoder.finish())
             else:
-                with writing_frames(sink, format) as frames:
+                with writing_frames(sink, format, _writer(sink, format, self._origin)) as frames:
                     yield BatchWriter(self._learned, frames)
 
 
@@ -172,21 +198,24 @@ def open_batches(
     name = os.fspath(path)
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
-        format = layout.format or sniff_format(source.head(80))
+        format = found_format(layout, source.head(HEAD))
         reader: CsvReader | TypedReader
-        if format is Format.CSV:
+        origins: list[Origin] = []
+        if format.is_text:
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
                 delimiter, decimal, encoding, learned, None, date_order,
-                header, strict,
+                header, strict, is_arff=format is Format.ARFF,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
             scan = partial(scanned, source, format, size, rows)
+            if format.is_book or format.is_coded:
+                scan = partial(_scan_origin, source, format, sheet, strict, origins)
             words = (tuple(na_values), known.na_values)
             is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
-        yield Batches(source, format, reader, known)
+        yield Batches(source, format, reader, known, *origins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,10 +242,13 @@ class Source:
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
     guesses: tuple[Guess, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
-        """The words that were taken as missing in a column of a CSV file, though nobody said so."""
+        """The words that were taken as missing in each column, though nobody named them."""
+        if isinstance(self.origin, Workbook):
+            return self.origin.words
         return {} if self.csv is None else self.csv.reader.words
 
     @property
@@ -229,16 +261,25 @@ class Source:
         """Where a cell is, for a message: its line in a text file, else its row."""
         if self.csv is not None:
             return self.csv.place(row, column)
+        if isinstance(self.origin, Workbook):
+            return f"{shown(self.name)}, {self.origin.place(row, column)}"
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     def write(
-        self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
+        self,
+        filled: pl.DataFrame,
+        out: str | os.PathLike[str] = "-",
+        *,
+        force: bool = False,
+        about: About = "",
     ) -> None:
         """Write the file with its holes filled, in the format that the new name tells.
 
         A CSV file that becomes a CSV file keeps every byte but those of imputed cells: delimiter,
         quotes, line ends and encoding included, whatever the new name. Imputed numbers get as
-        many decimals as the column has. Any other format holds the filled frame.
+        many decimals as the column has. An Excel file that becomes one keeps its other sheets and
+        its formats, and imputed cells are yellow; a file of SPSS or Stata keeps its labels. Any
+        other format holds the filled frame.
 
         Parameters
         ----------
@@ -250,6 +291,8 @@ class Source:
             without extension gets the format of the input, uncompressed.
         force
             Replace an existing file, the input included.
+        about
+            What comments in an Excel file say about imputed cells, or a function of row and column.
         """
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
@@ -257,14 +300,16 @@ class Source:
                 f"The filled table has {filled.height} rows, {shown(self.name)} has "
                 f"{self.frame.height}."
             )
-        layout = layout_of(os.fspath(out))
-        format = layout.format or self.format
+        layout = output_layout(os.fspath(out), self.name, self.format)
+        format = layout.format
+        assert format is not None
         with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
-            if format is Format.CSV and self.csv is not None:
+            if format is self.format and self.csv is not None:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
             else:
-                with writing_frames(sink, format) as writer:
+                made = _writer(sink, format, self.origin, about)
+                with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
 
 
@@ -346,20 +391,49 @@ def read(
     """
     name = os.fspath(path)
     layout = layout_of(name) if format is None else Layout(format, None)
+    words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
+        found = format or found_format(layout, source.head(HEAD))
+        if found.is_book or found.is_coded:
+            scan = partial(_scan_origin, source, found, sheet, strict, origins)
+            is_empty = not source.head(1)
+            frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
+            guesses = origins[0].guesses
+            notes = (*sentences(guesses), *notes)
+            return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
-    found = layout.format or sniff_format(raw)
-    words = _tuple(na_values)
-    if found is Format.CSV:
+    if found.is_text:
         options = CsvOptions(
             words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
             choose_types=choose_types, date_order=date_order, header=header, strict=strict,
-            lenient=lenient,
+            lenient=lenient, is_arff=found is Format.ARFF,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
     frame, notes = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, notes)
+
+
+def _scan_origin(
+    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin]
+) -> Scan:
+    """The frame of a workbook or a coded table, which is put into a list."""
+    if format.is_book:
+        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict=strict))
+    else:
+        origins.append(read_coded(source.plain_path(), format))
+    return scan_of(origins[0].frame)
+
+
+def _writer(
+    sink: Sink, format: Format, origin: Origin | None, about: About = ""
+) -> FrameWriter | None:
+    """The writer of a file that changes only its holes, if it was read from one of this format."""
+    if origin is None or origin.format is not format:
+        return None
+    if isinstance(origin, Workbook):
+        return BookFiller(sink, origin, about)
+    return CodedWriter(sink, origin)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:
