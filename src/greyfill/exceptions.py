@@ -14,6 +14,7 @@ GreyfillError
 
 GreyfillWarning (UserWarning)
 ├── EmptyColumnWarning                  a column without any observed value
+├── IdentifierWarning                   holes were filled that no other row can tell
 └── TargetColumnWarning                 X has a column with the name of y
 ```
 """
@@ -69,6 +70,15 @@ class GreyfillWarning(UserWarning):
 
 class EmptyColumnWarning(GreyfillWarning):
     """A column has no observed value, so nothing can be learned about it."""
+
+
+class IdentifierWarning(GreyfillWarning):
+    """An identifier, or free text, was filled, though no other row can tell what is in its holes.
+
+    >>> import warnings
+    >>> from greyfill.exceptions import IdentifierWarning
+    >>> warnings.simplefilter("ignore", IdentifierWarning)
+    """
 
 
 class TargetColumnWarning(GreyfillWarning):

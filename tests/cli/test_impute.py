@@ -422,7 +422,7 @@ def test_debug_shows_the_traceback(greyfill, folder):
 
 
 def test_notes_about_the_target(greyfill, folder):
-    rows = "\n".join(f"{i if i % 5 else ''},c{i}" for i in range(40))
+    rows = "\n".join(f"{i % 7 if i % 5 else ''},c{i}" for i in range(40))
     (folder / "many.csv").write_text(f"a,y\n{rows}\n")
     done = greyfill("impute", "many.csv", "-t", "y", "-m", "cgknn", "-k", "1")
     assert "has 40 classes in 40 rows. Is it the column of the classes?" in done.stderr

@@ -273,19 +273,20 @@ def test_other_texts_are_not_taken_for_dates_or_numbers(greyfill, folder, cells)
 
 
 @pytest.mark.parametrize("command", ["inspect", "impute"])
-def test_identifiers_are_noted(greyfill, folder, command):
+def test_what_is_left_alone_is_noted(greyfill, folder, command):
     def write(n_rows, last):
         words = [f"name {i}" for i in range(n_rows - 1)] + [last]
-        rows = "".join(f"{word},{i},\n" for i, word in enumerate(words))
+        rows = "".join(f"{word},{i % 3},\n" for i, word in enumerate(words))
         (folder / "named.csv").write_text(f"who,n,hole\n{rows},7,1\n")
 
     write(20, "somebody")
-    (note,) = notes(greyfill, command, "named.csv")
-    assert "'who': no two of its 20 texts are equal" in note
-    assert "--ignore 'who'" in note
-    assert notes(greyfill, command, "named.csv", "--ignore", "who") == []
-    about_target = notes(greyfill, command, "named.csv", "-t", "who")
-    assert not [note for note in about_target if "no two" in note]
-    for n_rows, last in ((19, "somebody"), (20, "name 3")):
-        write(n_rows, last)
-        assert notes(greyfill, command, "named.csv") == []
+    (note,) = notes(greyfill, command, "named.csv", "--ignore", "hole")
+    assert "'who' (an identifier: none of its 20 texts occurs twice)" in note
+    assert "--fill COLUMN" in note
+    assert notes(greyfill, command, "named.csv", "--ignore", "who,hole") == []
+    (note,) = notes(greyfill, command, "named.csv", "--ignore", "who")
+    assert "'hole' (it holds one value only)" in note
+    about_target = notes(greyfill, command, "named.csv", "-t", "who", "--ignore", "hole")
+    assert not [note for note in about_target if "left alone" in note.lower()]
+    write(19, "somebody")
+    assert notes(greyfill, command, "named.csv", "--ignore", "hole") == []

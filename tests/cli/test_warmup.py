@@ -32,7 +32,7 @@ def test_without_a_folder_the_remedy_is_told() -> None:
 def test_compiling_is_told_once_and_on_stderr(
     greyfill: Any, monkeypatch: pytest.MonkeyPatch, is_kept: bool, words: str
 ) -> None:
-    def compile_twice(job: Any, table: Any, choice: Any, printing: Any) -> None:
+    def compile_twice(job: Any, table: Any, choice: Any, printing: Any, wishes: Any) -> None:
         printing.console()
         progress.tell_of_compiling(is_kept=is_kept)
         progress.tell_of_compiling(is_kept=is_kept)

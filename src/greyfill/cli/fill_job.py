@@ -1,9 +1,7 @@
 """The work: learn from a sheet, fill it, fill others like it, and tell it all in numbers."""
 
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from time import perf_counter
@@ -14,11 +12,12 @@ import polars as pl
 from greyfill import files, frames
 from greyfill.cli.console import Console, Numbers
 from greyfill.cli.options import MethodChoice
-from greyfill.cli.sheet import Sheet, count_holes
-from greyfill.exceptions import EmptyColumnWarning, PersistenceError
+from greyfill.cli.sheet import Sheet, count_holes, learned_names
+from greyfill.exceptions import PersistenceError
 from greyfill.files import styles
 from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
+from greyfill.filled import Filled, OpenedFill, Words, collected_warnings
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
 from greyfill.text import plural
@@ -29,6 +28,8 @@ BATCH_ROWS = 20_000
 STYLES, WORDS = "cell_styles_", "cell_words_"
 """Where an imputer keeps how its table writes cells, and which words it took as missing in which
 column, as plain data that a saved file can hold."""
+
+FLAGS = Words("--fill COLUMN", "--not-applicable COLUMN", "--not-applicable COLUMN=LEVEL")
 
 USUAL: dict[Family, Style] = {
     Family.INTEGER: styles.Whole(),
@@ -61,20 +62,24 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FilledSheet:
-    """A fitted imputer, the features of its sheet without holes, and the time it took."""
+    """A sheet, what came of filling it, and its features without holes."""
 
     sheet: Sheet
-    imputer: Any
+    result: Filled
     features: pl.DataFrame
-    seconds: float
-    warnings: tuple[str, ...]
+
+    @property
+    def imputer(self) -> Any:
+        """The fitted imputer."""
+        return self.result.imputer
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
         from greyfill.text import fallbacks
 
         imputer, holes, sheet = self.imputer, self.sheet.holes(), self.sheet
-        filled = {c: n if c in self.features.columns else 0 for c, n in holes.items()}
+        left = {c: count_holes(self.features[c]) for c in self.features.columns}
+        filled = {c: n - left.get(c, n) for c, n in holes.items()}
         stable = getattr(imputer, "converged_", None)
         return {
             "input": sheet.source.name,
@@ -89,9 +94,10 @@ class FilledSheet:
             "passes": getattr(imputer, "n_iter_", None),
             "stable": None if stable is None else bool(stable),
             "fallbacks": fallbacks(imputer),
-            "seconds": round(self.seconds, 3),
             "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-            "notes": [*sheet.notes(), *self.warnings, *self._hurry()],
+            "left_alone": dict(self.result.left_alone),
+            "seconds": round(self.result.seconds, 3),
+            "notes": [*sheet.notes(), *self.result.notes, *self._hurry()],
         }
 
     def _hurry(self) -> list[str]:
@@ -112,48 +118,50 @@ class FillJob:
 
     def __init__(self, sheet: Sheet, choice: MethodChoice) -> None:
         self.sheet, self._method = sheet, choice.method
-        self._imputer, self._started = make_imputer(choice, sheet), perf_counter()
-        with _collected_warnings() as self._messages:
-            self._opened = self._imputer._open_training(sheet.X)
+        given = [names for names in sheet.kinds.values() if names and names != "auto"]
+        told = [c for c in sheet.features if any(c in names for names in given)]
+        self._opened = OpenedFill(
+            sheet.X,
+            sheet.y,
+            make_imputer(choice, sheet),
+            insisted=[*told, *sheet.wishes.insisted],
+            kept_empty=sheet.wishes.kept_empty,
+            words=FLAGS,
+        )
+        self.schema, self.left_alone = self._opened.schema, self._opened.left_alone
 
-    @property
-    def schema(self) -> Schema:
-        """The columns as the imputer will learn them."""
-        schema: Schema = self._opened[1].schema
-        return schema
+    def notes(self) -> list[str]:
+        """What is left alone, and what may not apply."""
+        return self._opened.notes()
 
     def run(self, console: Console) -> FilledSheet:
         """Fit the imputer and fill the rows that it learns from."""
-        sheet, imputer = self.sheet, self._imputer
-        with (
-            console.working(f"filling {sheet.name} by {self._method}") as progress,
-            _collected_warnings() as messages,
-            imputer._reporting_to(progress),
-        ):
-            features = imputer._fit_opened(sheet.X, sheet.y, self._opened)
-        _keep_styles(imputer, sheet.source.styles)
-        setattr(imputer, WORDS, {c: list(words) for c, words in sheet.source.words.items()})
-        chosen = features.select([c for c in sheet.features if c in features.columns])
-        told = tuple(dict.fromkeys((*self._messages, *messages)))
-        return FilledSheet(sheet, imputer, chosen, perf_counter() - self._started, told)
+        sheet = self.sheet
+        with console.working(f"filling {sheet.name} by {self._method}") as progress:
+            filled = self._opened.run(progress)
+        _keep_styles(filled.imputer, sheet.source.styles)
+        taken = {c: list(words) for c, words in sheet.source.words.items()}
+        setattr(filled.imputer, WORDS, taken)
+        chosen = filled.table.select([c for c in sheet.features if c in filled.table.columns])
+        return FilledSheet(sheet, filled, chosen)
 
 
 def fill_new(
     imputer: Any, batches: files.Batches, out: str, force: bool, console: Console
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
-    started, rows, schema = perf_counter(), 0, imputer.schema_
+    started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
     holes, filled = Counter[str](), Counter[str]()
     with (
         console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
-        _collected_warnings(),
+        collected_warnings(),
         batches.writing(out, force=force) as writer,
     ):
         for batch in batches:
             after = _fill_frame(imputer, batch.frame, move_on)
             writer.write(batch, after)
             rows += after.height
-            for name in schema.names:
+            for name in names:
                 n_holes = count_holes(batch.frame[name])
                 holes[name] += n_holes
                 filled[name] += n_holes - min(n_holes, after[name].null_count())
@@ -162,8 +170,8 @@ def fill_new(
         "rows": rows,
         "holes": holes.total(),
         "filled": filled.total(),
-        "columns": describe(schema, holes, filled),
-        "left_as_they_are": [c for c in batches.columns if c not in schema.names],
+        "columns": [c for c in describe(imputer.schema_, holes, filled) if c["name"] in names],
+        "left_as_they_are": [c for c in batches.columns if c not in names],
         "seconds": round(perf_counter() - started, 3),
         "notes": list(batches.notes),
         "output": out,
@@ -173,10 +181,12 @@ def fill_new(
 def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None]) -> pl.DataFrame:
     """All columns of a batch, those that the imputer was fitted on filled."""
     names, parts = imputer.schema_.names, []
+    absent = [pl.lit(None).alias(c) for c in names if c not in frame.columns]  # left alone anyway
     for start in range(0, frame.height, BATCH_ROWS):
         rows = frame[start : start + BATCH_ROWS]
-        filled = imputer.transform(rows.select(names))
-        parts.append(rows.with_columns(filled.select([c for c in names if c in filled.columns])))
+        filled = imputer.transform(rows.with_columns(absent).select(names))
+        known = [c for c in names if c in filled.columns and c in rows.columns]
+        parts.append(rows.with_columns(filled.select(known)))
         move_on(rows.height)
     return pl.concat(parts) if parts else frame
 
@@ -247,17 +257,3 @@ def _style(field: Field, kept: Style | None) -> Style | None:
     if kept is None or usual is None or styles.KINDS[type(kept)] != styles.KINDS[type(usual)]:
         return usual
     return kept if isinstance(kept, styles.Whole) == isinstance(usual, styles.Whole) else usual
-
-
-@contextmanager
-def _collected_warnings() -> Iterator[list[str]]:
-    """Collect the warnings for the user; empty columns have notes of their own."""
-    messages: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield messages
-    for warning in caught:
-        text, category = str(warning.message), warning.category
-        is_for_users = issubclass(category, UserWarning) and category is not EmptyColumnWarning
-        if is_for_users and text not in messages:
-            messages.append(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from greyfill.cli import options as o
+from greyfill.cli.fill_options import NO_WISHES, FillOptions
 from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, option, switch
 from greyfill.exceptions import FileProblemError, InvalidParameterError
 from greyfill.text import clean, plural
@@ -49,14 +50,20 @@ class ImputeJob:
         bool, switch("Say what would be done, and write nothing.", "--dry-run", "-n")
     ] = False
 
-    def run(self, table: TableOptions, choice: MethodChoice, printing: OutputOptions) -> None:
+    def run(
+        self,
+        table: TableOptions,
+        choice: MethodChoice,
+        printing: OutputOptions,
+        wishes: FillOptions = NO_WISHES,
+    ) -> None:
         """Check, read, fill, write, tell."""
         choice.check(saved=self.model is not None)
         self._check(printing)
         from greyfill.cli.sheet import read_sheet
 
         console = printing.console()
-        sheet = read_sheet(self.file, table, console, choice)
+        sheet = read_sheet(self.file, table, console, choice, wishes)
         if self.dry_run:
             numbers = self._plan(sheet, choice, console)
         elif any(sheet.holes().values()) or self.tests or self.report or self.model:
@@ -106,9 +113,10 @@ class ImputeJob:
         return numbers | outputs | {"tests": told}
 
     def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
-        from greyfill.cli.fill_job import describe, schema_of
+        from greyfill.cli.fill_job import FillJob, describe
 
-        schema, holes, empty = schema_of(sheet), sheet.holes(), sheet.empty
+        job, holes, empty = FillJob(sheet, choice), sheet.holes(), sheet.empty
+        unfilled = {*empty, *job.left_alone, *sheet.wishes.kept_empty}
         numbers = {
             "input": sheet.source.name,
             "method": choice.method,
@@ -117,11 +125,12 @@ class ImputeJob:
             "k": choice.k,
             "rows": sheet.source.frame.height,
             "holes": sum(holes.values()),
-            "to_fill": sum(n for c, n in holes.items() if c not in empty),
-            "columns": describe(schema, holes),
+            "to_fill": sum(n for c, n in holes.items() if c not in unfilled),
+            "columns": describe(job.schema, holes),
             "ignored": list(sheet.ignored),
             "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-            "notes": sheet.notes(schema.fields),
+            "left_alone": job.left_alone,
+            "notes": [*sheet.notes(job.schema.fields), *job.notes()],
             "would_write": [out.name for out in self._written()],
         }
         _show_plan(console, numbers)
@@ -166,7 +175,11 @@ class ImputeJob:
 
 @o.with_options
 def impute(
-    job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
+    job: ImputeJob,
+    table: TableOptions,
+    wishes: FillOptions,
+    choice: MethodChoice,
+    printing: OutputOptions,
 ) -> None:
     """Fill the holes of a table; observed cells keep every byte.
 
@@ -174,9 +187,11 @@ def impute(
     without. The target itself is never imputed.
     """
     if job.chunked:
+        if wishes != NO_WISHES:
+            raise InvalidParameterError("--fill and --not-applicable do not work with --chunked.")
         fill_dataset(job, table, choice, printing)
     else:
-        job.run(table, choice, printing)
+        job.run(table, choice, printing, wishes)
 
 
 @o.with_options
@@ -184,6 +199,7 @@ def fit(
     file: o.File,
     save: Annotated[str, option(None, "MODEL", "Where to save the imputer.", "--save", "-o")],
     table: TableOptions,
+    wishes: FillOptions,
     choice: MethodChoice,
     printing: OutputOptions,
 ) -> None:
@@ -198,7 +214,7 @@ def fit(
         raise InvalidParameterError("--save needs the name of a file, not -.")
     files.check_outputs([files.Output(save)], [file], force=printing.force)
     console = printing.console()
-    sheet = read_sheet(file, table, console, choice)
+    sheet = read_sheet(file, table, console, choice, wishes)
     from greyfill.cli.fill_job import FillJob
 
     filled = FillJob(sheet, choice).run(console)

@@ -45,7 +45,8 @@ def inspect(
 def examine(sheet: Sheet) -> Numbers:
     """What can be told about a table without filling it."""
     from greyfill import frames
-    from greyfill.cli.fill_job import describe
+    from greyfill.cli.fill_job import FLAGS, describe
+    from greyfill.filled import notes_on_columns
     from greyfill.report.column_summary import patterns
     from greyfill.report.summary import missing_at_random, sampled_information
 
@@ -55,6 +56,8 @@ def examine(sheet: Sheet) -> Numbers:
     missing, names = table.missing, origin.schema.names
     found = patterns(missing, list(names))
     test = missing_at_random(table, found["count"])
+    left_alone = frames.find_excluded(table, origin.schema)
+    left_notes = notes_on_columns(missing, names, left_alone, left_alone, FLAGS)
     columns = describe(origin.schema, dict(zip(names, missing.sum(axis=0).tolist(), strict=True)))
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
         column["share"] = tidy(float(missing[:, j].mean()))
@@ -73,7 +76,8 @@ def examine(sheet: Sheet) -> Numbers:
         "ignored": list(sheet.ignored),
         "patterns": found,
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
-        "notes": sheet.notes(origin.schema.fields),
+        "left_alone": left_alone,
+        "notes": [*sheet.notes(origin.schema.fields), *left_notes],
     }
 
 

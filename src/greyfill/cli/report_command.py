@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from greyfill.cli import options as o
+from greyfill.cli.fill_options import FillOptions
 from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
 
@@ -18,6 +19,7 @@ PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html
 def report(
     file: o.File,
     table: TableOptions,
+    wishes: FillOptions,
     choice: MethodChoice,
     printing: OutputOptions,
     output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
@@ -40,7 +42,7 @@ def report(
         report_format(page)
         files.check_outputs([files.Output(page)], [file], force=printing.force)
     console = printing.console()
-    sheet = read_sheet(file, table, console, choice)
+    sheet = read_sheet(file, table, console, choice, wishes)
     from greyfill.cli.fill_job import FillJob
     from greyfill.report import summarize
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
 from greyfill.cli import options as o
 from greyfill.cli.console import Console
+from greyfill.cli.fill_options import NO_WISHES, FillOptions, Wishes
 from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming, peek_names, shown
@@ -23,8 +24,6 @@ if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered
 
 MANY_CLASSES = 0.5
 FEW_ROWS = 10
-MANY_ROWS = 20
-"""With fewer rows, different texts in all of them may be chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +36,7 @@ class Sheet:
     ignored: tuple[str, ...] = ()
     kinds: dict[str, Any] = field(default_factory=dict)
     na_values: tuple[str, ...] = ()
+    wishes: Wishes = field(default_factory=Wishes)
 
     @property
     def name(self) -> str:
@@ -78,12 +78,17 @@ class Sheet:
 
 
 def read_sheet(
-    name: str, options: TableOptions, console: Console, choice: MethodChoice | None = None
+    name: str,
+    options: TableOptions,
+    console: Console,
+    choice: MethodChoice | None = None,
+    wishes: FillOptions = NO_WISHES,
 ) -> Sheet:
     """Read a table to learn from; columns that it has not are refused before its cells are read."""
 
     def typed(columns: Sequence[str]) -> tuple[list[str], list[str]]:
         roles = ColumnRoles.of(options, columns, shown(name))
+        wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
     known = (options.delimiter, options.encoding, options.header, options.strict)
@@ -92,14 +97,22 @@ def read_sheet(
     if choice is not None and choice.needs_classes and options.target is None:
         _refuse_no_labels(choice.method)
     with console.working(f"reading {shown(name)}"):
-        return sheet_of(files.read(name, choose_types=typed, **options.of_text), options, choice)
+        source = files.read(name, choose_types=typed, **options.of_text)
+        return sheet_of(source, options, choice, wishes)
 
 
 def sheet_of(
-    source: files.Source, options: TableOptions, choice: MethodChoice | None = None
+    source: files.Source,
+    options: TableOptions,
+    choice: MethodChoice | None = None,
+    wishes: FillOptions = NO_WISHES,
 ) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
+    from greyfill.filled import with_levels
+
     name, target = shown(source.name), options.target
+    wished = wishes.resolve(source.frame.columns, name)
+    source = replace(source, frame=with_levels(source.frame, wished.levels, "--not-applicable"))
     roles = ColumnRoles.of(options, source.frame.columns, name)
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
@@ -109,7 +122,7 @@ def sheet_of(
         "ordinal_features": _orders(roles.ordinal, source),
     }
     ignored, words = tuple(roles.ignored), tuple(options.na_values)
-    sheet = Sheet(source, tuple(features), target, ignored, kinds, words)
+    sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished)
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
             f"{name}: the target {target!r} has no label in any row. Name another "
@@ -128,7 +141,9 @@ def open_new(
     from greyfill.frames import Family
 
     numbers = (Family.FLOAT, Family.INTEGER, Family.DECIMAL)
+    names = learned_names(schema)
     others = [*([options.target] if options.target else []), *_split(options.ignored)]
+    others += [name for name in schema.names if name not in names]
     with ExitStack() as opened:
         with console.working(f"reading {shown(name)}"):
             reading = files.open_batches(
@@ -139,8 +154,16 @@ def open_new(
                 **options.of_text,
             )
             batches = opened.enter_context(reading)
-        _refuse_lacking(schema.names, batches.columns, shown(name))
+        _refuse_lacking(names, batches.columns, shown(name))
         yield batches
+
+
+def learned_names(schema: Schema) -> list[str]:
+    """The columns that an imputer learned from; of those that it left alone no kind is known."""
+    from greyfill.table import Kind
+
+    fields = schema.fields
+    return [f.name for f in fields if f.family != "empty" or f.kind is not Kind.CATEGORICAL]
 
 
 def check_exist(names: Iterable[str]) -> None:
@@ -294,11 +317,6 @@ def _notes_on_text(column: pl.Series) -> Iterator[str]:
         yield (
             f"Column {name!r} looks like {form.name} ({seen[0]!r}) and was read as categories. "
             f"{form.remedy}; if categories are meant, say so: --categorical {name!r}."
-        )
-    elif len(seen) >= MANY_ROWS and seen.n_unique() == len(seen):
-        yield (
-            f"Column {name!r}: no two of its {len(seen):,} texts are equal, as in an identifier. "
-            f"It says nothing about other columns; leave it out: --ignore {name!r}."
         )
 
 

@@ -63,6 +63,10 @@ def check_imputer(imputer: Any) -> None:
             "only methods of the neighbor family, such as CGKNNImputer(), work on partitions, not "
             f"{imputer!r}"
         )
+    if imputer.leave_alone is not None:
+        raise InvalidParameterError(
+            "leave_alone does not work on partitions: drop the columns, and join them later"
+        )
     imputer._settings()
     check_recipe(imputer._heeding_recipe())
 

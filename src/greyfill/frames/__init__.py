@@ -18,9 +18,9 @@ library arrives.
 """
 
 from greyfill.frames.decoder import cell_values, decode
-from greyfill.frames.encoder import encode, merge_schemas
+from greyfill.frames.encoder import encode, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
-from greyfill.frames.validation import has_names, open_table, shown
+from greyfill.frames.validation import column_positions, has_names, is_auto, open_table, shown
 
 __all__ = [
     "Family",
@@ -28,9 +28,12 @@ __all__ = [
     "Origin",
     "Schema",
     "cell_values",
+    "column_positions",
     "decode",
     "encode",
+    "find_excluded",
     "has_names",
+    "is_auto",
     "merge_schemas",
     "open_table",
     "shown",

@@ -5,7 +5,7 @@ into numbers. `merge_schemas` makes one schema for a table that comes in parts, 
 encoded on its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exclusion import number_reason, text_reason
 from greyfill.frames.columns import (
     FAMILIES,
     Backend,
@@ -286,6 +287,31 @@ def _refuse_infinity(values: Floats, columns: tuple[Column, ...]) -> None:
         f"Input X contains infinity: column {columns[column].name!r} is infinite in row {row}. "
         "Replace it by a finite number, or by a missing value to have it imputed."
     )
+
+
+def find_excluded(
+    table: Table, schema: Schema, among: Sequence[int] | None = None
+) -> dict[str, str]:
+    """The columns, all or among some, that no imputer can fill, and why.
+
+    Only plain numbers and unordered levels: dates may all differ and say something still.
+
+    >>> table, origin = encode(np.arange(30.0)[:, None])
+    >>> find_excluded(table, origin.schema)
+    {'x0': 'whole numbers that never repeat, as numbers of rows or cases do'}
+    """
+    found = {}
+    for j in range(table.n_columns) if among is None else among:
+        field, observed = schema.fields[j], table.values[~table.missing[:, j], j]
+        if not len(observed):
+            continue
+        if field.kind is Kind.CATEGORICAL:
+            counts = np.bincount(observed.astype(np.intp), minlength=len(field.levels)).tolist()
+            seen = {str(text): n for text, n in zip(field.levels, counts, strict=True) if n}
+            found[field.name] = text_reason(seen, table.n_rows)
+        elif field.kind is Kind.NUMERIC and field.meaning == "numbers":
+            found[field.name] = number_reason(field.name, observed, table.n_rows)
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:

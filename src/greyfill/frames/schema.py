@@ -201,6 +201,16 @@ class Schema:
         """The names of the columns, as text."""
         return tuple(field.name for field in self.fields)
 
+    def without(self, left: Bools) -> "Schema":
+        """The schema in which some columns may hold anything: nothing of them is kept."""
+        if not left.any():
+            return self
+        fields = [
+            Field(f.name, Kind.CATEGORICAL, Family.EMPTY) if is_left else f
+            for f, is_left in zip(self.fields, left.tolist(), strict=True)
+        ]
+        return Schema(tuple(fields), self.missing_values)
+
     @cached_property
     def all_numbers(self) -> bool:
         """Whether each column is a plain number, so that a matrix needs no look at its columns."""

@@ -219,12 +219,16 @@ def categorical_positions(categorical_features: Any, names: Names) -> frozenset[
     """
     if is_auto(categorical_features):
         return frozenset()
-    if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
+    return column_positions(categorical_features, names, "categorical_features")
+
+
+def column_positions(given: Any, names: Names, parameter: str) -> frozenset[int]:
+    """The positions of the columns that a parameter lists by name, by position or by a mask."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidParameterError(
-            "categorical_features must be 'auto' or a list of columns, "
-            f"got {categorical_features!r}."
+            f"{parameter} must be 'auto' or a list of columns, got {given!r}."
         )
-    return frozenset(_positions(list(categorical_features), names, "categorical_features"))
+    return frozenset(_positions(list(given), names, parameter))
 
 
 def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, ...] | None]:

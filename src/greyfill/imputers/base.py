@@ -5,6 +5,7 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +22,13 @@ from greyfill.checks import (
     check_whole,
     is_whole,
 )
-from greyfill.exceptions import EmptyColumnWarning, InvalidDataError, InvalidParameterError
+from greyfill.exceptions import (
+    EmptyColumnWarning,
+    IdentifierWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from greyfill.exclusion import CONSTANT
 from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
 from greyfill.progress import LOGGER
 from greyfill.table import Bools, Floats, Ints, Table
@@ -40,8 +47,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     """
 
     imputed_counts_: dict[str, int]
+    left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
     _flagged: Bools
 
+    leave_alone: Any = None
+    _optional = (*SavedEstimator._optional, "left_alone_")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     _progress: ClassVar[Any] = None
 
@@ -53,6 +63,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        leave_alone: Any = None,
         verbose: int = 0,
     ) -> None:
         self.categorical_features = categorical_features
@@ -60,6 +71,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.leave_alone = leave_alone
         self.verbose = verbose
 
     @abstractmethod
@@ -101,9 +113,10 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
         return self._finish(X, y, *self._learn(X, y))
 
-    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any]) -> Any:
-        """``fit_transform`` of a table of which `_open_training` made ``opened``."""
-        return self._finish(X, y, *self._learn(X, y, opened))
+    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any], empty: Bools) -> Any:
+        """``fit_transform`` of what `_open_training` opened; some columns keep their holes."""
+        origin, mask, filled = self._learn(X, y, opened)
+        return self._finish(X, y, _unfilled(origin, empty), mask, filled)
 
     def _finish(self, X: Any, y: Any, origin: Any, mask: Bools, filled: Floats) -> Any:
         result = self._restore(origin, mask, filled)
@@ -126,7 +139,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """Names of the output columns: the input's, less empty ones, plus indicators."""
         check_fitted(self)
         names = np.asarray(self._input_names(input_features), dtype=object)
-        shown = names if self.keep_empty_features else names[self._kept]
+        shown = names if self.keep_empty_features else names[self._shown]
         return np.array([*shown, *self._flag_names(names)], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
@@ -209,6 +222,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             table, origin = opened or self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)
+            self.left_alone_ = self._choose_left_alone(table, origin.schema)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
             filled = table.values
             if self._kept.any():
@@ -225,12 +239,40 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
 
+    def _choose_left_alone(self, table: Table, schema: frames.Schema) -> dict[str, str]:
+        """The columns to leave alone, with reasons; a warning about those that should be."""
+        if not frames.is_auto(self.leave_alone):
+            places = frames.column_positions(self.leave_alone, schema.names, "leave_alone")
+            return dict.fromkeys((schema.names[j] for j in sorted(places)), "named in leave_alone")
+        if self.leave_alone is not None:
+            return frames.find_excluded(table, schema)
+        holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
+        found = frames.find_excluded(table, schema, holed)
+        doubtful = [f"{name!r} ({why})" for name, why in found.items() if why != CONSTANT]
+        if doubtful:
+            warnings.warn(
+                f"filled {len(doubtful)} column(s) whose holes no other row can tell: "
+                f"{', '.join(doubtful[:5])}{' …' if len(doubtful) > 5 else ''}; "
+                "leave_alone='auto' leaves them as they are",
+                IdentifierWarning,
+                stacklevel=4,
+            )
+        return {}
+
+    @property
+    def _shown(self) -> Bools:
+        """The columns that come out without ``keep_empty_features``."""
+        if not self.left_alone_:
+            return self._kept
+        return np.asarray(self._kept | np.isin(self._schema.names, list(self.left_alone_)))
+
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
-        self._schema = schema
-        self._kept = np.asarray(holes < n_rows)
-        if not self._kept.all() and not self.keep_empty_features:
-            dropped = [schema.names[j] for j in np.flatnonzero(~self._kept)]
+        left = np.isin(schema.names, list(self.left_alone_))
+        self._schema = schema.without(left)
+        self._kept = np.asarray(holes < n_rows) & ~left
+        if not self._shown.all() and not self.keep_empty_features:
+            dropped = [schema.names[j] for j in np.flatnonzero(~self._shown)]
             warnings.warn(
                 f"dropped {len(dropped)} column(s) without any observed value: {dropped[:5]}"
                 f"{' …' if len(dropped) > 5 else ''}; keep_empty_features=True keeps them",
@@ -239,7 +281,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             )
         self._flagged = (holes > 0) & self.add_indicator
         self._refuse_taken_names(list(schema.names))
-        counts = holes * (self._kept | self.keep_empty_features)
+        counts = holes * (self._kept | self.keep_empty_features) * ~left
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
 
     def _put_back(self, table: Table, kept: Floats) -> Floats:
@@ -300,12 +342,14 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         if self._flagged.any():
             flags = self._flag_names(self._input_names(None))
             indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
+        if self.left_alone_:
+            origin = _unfilled(origin, np.isin(self._schema.names, list(self.left_alone_)))
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])
         return frames.decode(
             filled,
             origin,
-            kept=None if self.keep_empty_features else self._kept,
+            kept=None if self.keep_empty_features else self._shown,
             indicators=indicators or None,
             library=None if library == "default" else str(library),
         )
@@ -336,3 +380,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         LOGGER.info(line)
         if self.verbose:
             print(line, file=sys.stderr)
+
+
+def _unfilled(origin: frames.Origin, columns: Bools) -> frames.Origin:
+    """What restores a table in which some columns keep their holes."""
+    return replace(origin, missing=origin.missing & ~columns)

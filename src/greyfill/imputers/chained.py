@@ -67,6 +67,10 @@ class MICEImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     n_jobs : int, optional
         Processes that run chains; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -87,6 +91,8 @@ class MICEImputer(BaseImputer):
         Passes of each chain.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -124,6 +130,7 @@ class MICEImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -139,6 +146,7 @@ class MICEImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -270,6 +278,10 @@ class MissForestImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -292,6 +304,8 @@ class MissForestImputer(BaseImputer):
         Passes made, and whether the differences rose before ``max_iter``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -324,6 +338,7 @@ class MissForestImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -336,6 +351,7 @@ class MissForestImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

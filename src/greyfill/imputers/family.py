@@ -58,6 +58,10 @@ class NeighborFamily(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     max_donors : int, optional
         Let only a seeded sample of so many rows of each class give: an approximation for tables
         that are too large for all. None means every row.
@@ -82,6 +86,8 @@ class NeighborFamily(BaseImputer):
         Number of passes, the largest change in each, and whether the last was below ``tol``.
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -120,6 +126,7 @@ class NeighborFamily(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        leave_alone: Any = None,
         max_donors: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -135,6 +142,7 @@ class NeighborFamily(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.leave_alone = leave_alone
         self.max_donors = max_donors
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -76,6 +76,10 @@ class GreyImputer(ConfidenceMixin):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    leave_alone : "auto" or list of names or indices, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be.
     n_jobs : int, optional
         Threads; None means one, −1 all cores.
     random_state : int, RandomState or None, default=0
@@ -107,6 +111,8 @@ class GreyImputer(ConfidenceMixin):
         if none repeated the panels of another (``max_iter`` up to 3).
     imputed_counts_ : dict of str to int
         Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -148,6 +154,7 @@ class GreyImputer(ConfidenceMixin):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         progress: Any = None,
@@ -164,6 +171,7 @@ class GreyImputer(ConfidenceMixin):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress

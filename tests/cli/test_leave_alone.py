@@ -1,0 +1,96 @@
+"""``greyfill impute`` leaves alone what it cannot fill, and what does not apply."""
+
+import json
+
+import pytest
+
+HEADER = "case,x,y,boat,seat\n"
+
+
+@pytest.fixture
+def titanic(folder):
+    """Cases, a measurement, and two columns that do not apply to those without a boat."""
+    lines = []
+    for i in range(60):
+        case = "" if i % 9 == 4 else f"P{i:03}"
+        y = "" if i % 7 == 3 else f"{2 * (i % 11) + 0.25}"
+        boat, seat = ("", "") if i % 3 == 0 else ("AB"[i % 2], "window" if i % 5 else "")
+        lines.append(f"{case},{i % 11}.5,{y},{boat},{seat}\n")
+    (folder / "people.csv").write_text(HEADER + "".join(lines))
+    return [line.rstrip("\n").split(",") for line in lines]
+
+
+def cells(folder, name="people.filled.csv"):
+    return [line.split(",") for line in (folder / name).read_text().splitlines()[1:]]
+
+
+def test_identifiers_stay_as_they_are(greyfill, folder, titanic):
+    done = greyfill("impute", "people.csv", "--json")
+    numbers = json.loads(done.stdout)
+    filled = cells(folder)
+    assert [row[0] for row in filled] == [row[0] for row in titanic]
+    assert all(row[2] for row in filled)
+    assert set(numbers["left_alone"]) == {"case", "seat"}  # a constant has one level
+    assert {c["name"]: c["filled"] for c in numbers["columns"]} == {
+        "case": 0, "x": 0, "y": 9, "boat": 20, "seat": 0,
+    }  # fmt: skip
+    (note,) = [note for note in numbers["notes"] if "Left alone" in note]
+    assert "'case' (an identifier: none of its 53 texts occurs twice)" in note
+
+
+def test_the_user_insists(greyfill, folder, titanic):
+    greyfill("impute", "people.csv", "--fill", "case,seat")
+    assert all(all(row) for row in cells(folder))
+
+
+def test_new_rows_need_no_column_that_was_left_alone(greyfill, folder, titanic):
+    greyfill("fit", "people.csv", "--save", "model")
+    (folder / "new.csv").write_text("x,y,boat\n1.5,,A\n2.5,4,\n")
+    done = greyfill("apply", "model", "new.csv")
+    assert "3 holes" not in done.stderr
+    assert all(all(row) for row in cells(folder, "new.filled.csv"))
+    (folder / "other.csv").write_text("case,x,y,boat,seat\n7,1.5,,A,\n,2.5,4,,\n")
+    done = greyfill("apply", "model", "other.csv")
+    assert "left as they are, unknown to the imputer: case, seat" in done.stderr
+    rows = cells(folder, "other.filled.csv")
+    assert [(row[0], row[4]) for row in rows] == [("7", ""), ("", "")]
+    assert all(row[2] and row[3] for row in rows)
+
+
+def test_holes_that_do_not_apply(greyfill, folder, titanic):
+    done = greyfill("impute", "people.csv", "--fill", "seat", "--dry-run")
+    assert "20 rows lack these 2 columns together" not in done.stderr  # a fifth of seats apart
+    more = ("--not-applicable", "boat", "--not-applicable", "seat=none")
+    numbers = json.loads(greyfill("impute", "people.csv", *more, "--json").stdout)
+    rows = cells(folder)
+    assert [row[3] for row in rows] == [row[3] for row in titanic]
+    assert [row[4] for row in rows] == [row[4] or "none" for row in titanic]
+    by_name = {c["name"]: c for c in numbers["columns"]}
+    assert (by_name["boat"]["holes"], by_name["boat"]["filled"]) == (20, 0)
+
+
+def test_a_block_is_asked_about(greyfill, folder):
+    rows = "".join(
+        f"{i % 7},{i % 4 if i >= 12 else ''},{i % 3 if i >= 12 else ''}\n" for i in range(60)
+    )
+    (folder / "block.csv").write_text(f"a,b,c\n{rows}")
+    done = greyfill("impute", "block.csv", "--dry-run", "--json")
+    (note,) = [n for n in json.loads(done.stdout)["notes"] if "together" in n]
+    assert note.startswith("12 rows lack these 2 columns together: 'b', 'c'.")
+    assert "--not-applicable COLUMN keeps their holes empty" in note
+    done = greyfill("impute", "block.csv", "--dry-run", "--json", "--not-applicable", "b,c")
+    numbers = json.loads(done.stdout)
+    assert not [n for n in numbers["notes"] if "together" in n]
+    assert numbers["to_fill"] == 0
+
+
+@pytest.mark.parametrize("option", ["--fill", "--not-applicable"])
+def test_unknown_columns_are_refused(fails, titanic, option):
+    assert f"has no column 'boot' ({option}). Did you mean 'boat'?" in fails(
+        "impute", "people.csv", option, "boot"
+    )
+
+
+def test_numbers_have_no_level_of_their_own(fails, titanic):
+    message = fails("impute", "people.csv", "--not-applicable", "y=none")
+    assert "--not-applicable: column 'y' holds Float64, so 'none' cannot be a level" in message

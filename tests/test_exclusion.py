@@ -1,0 +1,133 @@
+"""What should be left alone: the rule, on tables with and without identifiers."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from greyfill import CGKNNImputer, GreyImputer, datasets, frames, load
+from greyfill.exceptions import IdentifierWarning, InvalidParameterError
+from greyfill.exclusion import CONSTANT, find_blocks, number_reason, text_reason
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("told", [True, False])
+def test_no_column_of_the_bundled_tables_is_left_alone(name, told):
+    table = datasets.load(name)
+    kinds = {"categorical_features": table.categorical_features or "auto"} if told else {}
+    encoded, origin = frames.encode(table.X, **kinds)
+    assert frames.find_excluded(encoded, origin.schema) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("age", RNG.integers(18, 95, 60)),
+        ("weight", np.rint(RNG.normal(3000, 500, 300))),
+        ("price", RNG.lognormal(3, 1, 200)),  # fractions that all differ
+        ("income", np.rint(RNG.lognormal(11, 1, 500))),  # whole numbers that all differ, far apart
+        ("year", np.arange(1960, 2010)),
+        ("first", np.arange(1960, 2010)),  # looks like years
+        ("rank", np.arange(1, 80)),
+        ("visits", RNG.poisson(3, 400)),
+        ("few", np.arange(19)),
+    ],
+)
+def test_measurements_are_no_identifiers(name, values):
+    assert number_reason(name, np.asarray(values, dtype=float), len(values)) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("count", np.arange(20)),
+        ("count", RNG.permutation(5000)[:400]),
+        ("body", RNG.choice(328, 121, replace=False)),
+        ("", 10.0 ** np.linspace(0, 12, 25).round(0).cumsum() % 1e9 + np.arange(25) * 1e10),
+        ("Unnamed: 0", np.arange(0, 30_000_000, 1_000_001)),
+        ("patientID", np.cumsum(RNG.integers(1, 10**6, 50))),
+        (
+            "Sample code number",
+            np.repeat(np.cumsum(RNG.integers(1, 10**6, 50)), [2] * 4 + [1] * 46),
+        ),
+    ],
+)
+def test_numbers_that_were_made_to_differ_are_identifiers(name, values):
+    assert number_reason(name, np.asarray(values, dtype=float), 2 * len(values)) not in (
+        "",
+        CONSTANT,
+    )
+
+
+def test_a_repetition_that_chance_would_make_frees_a_column():
+    values = np.arange(40.0)
+    assert number_reason("n", values, 40)
+    assert number_reason("n", np.concatenate([values, values[:30]]), 70) == ""
+
+
+def test_texts():
+    often = {f"w{i}": 2 for i in range(50)}
+    assert text_reason(often, 100) == ""
+    once = {f"v{i}": 1 for i in range(101)}
+    assert text_reason(often | once, 300).startswith("101 of its 201 texts occur once")
+    assert text_reason(dict(list(once.items())[:19]), 19) == ""
+    assert "none of its 20 texts" in text_reason(dict(list(once.items())[:20]), 90)
+    sentences = {"nest never seen with full clutch": 20, "not enough blood for both tests": 9}
+    assert text_reason(sentences, 344) == "free text, 6 words on average"
+    assert text_reason(sentences, 40) == ""  # most rows have one: levels of a survey
+    assert text_reason({"yes": 30}, 31) == CONSTANT
+    assert text_reason({"yes": 3}, 19) == ""
+
+
+def _frame():
+    n = 60
+    x = RNG.normal(size=n)
+    y = [None if i % 7 == 3 else float(v) for i, v in enumerate(2 * x)]
+    case = [None if i % 9 == 4 else f"P{i:03}" for i in range(n)]
+    return pl.DataFrame({"case": case, "x": x, "y": y})
+
+
+def test_imputers_fill_identifiers_and_warn_by_name():
+    with pytest.warns(IdentifierWarning, match=r"'case' \(an identifier.*leave_alone='auto'"):
+        filled = GreyImputer(n_cells=20).fit_transform(_frame())
+    assert filled.null_count().sum_horizontal().item() == 0
+
+
+@pytest.mark.parametrize("imputer", [GreyImputer(n_cells=20), CGKNNImputer(3, labels="none")])
+@pytest.mark.parametrize("choice", ["auto", ["case"], [0]])
+def test_what_is_left_alone_is_neither_filled_nor_used(imputer, choice, tmp_path):
+    frame = _frame()
+    imputer = imputer.set_params(leave_alone=choice)
+    filled = imputer.fit_transform(frame)
+    assert list(imputer.left_alone_) == ["case"]
+    assert filled["case"].equals(frame["case"], null_equal=True)
+    assert imputer.imputed_counts_ == {"case": 0, "x": 0, "y": 9}
+    alone = imputer.set_params(leave_alone=None).fit_transform(frame.drop("case"))
+    assert filled.drop("case").equals(alone)
+    imputer = imputer.set_params(leave_alone=choice).fit(frame)
+    assert list(imputer.get_feature_names_out()) == ["case", "x", "y"]
+    assert imputer.schema_.fields[0].levels == ()  # no name of a case is kept, nor saved
+    imputer.save(tmp_path / "model")
+    new = frame.with_columns(case=pl.int_range(pl.len()))  # whatever it holds in new rows
+    again = load(tmp_path / "model")
+    assert again.left_alone_ == imputer.left_alone_
+    assert again.transform(new).equals(imputer.transform(new))
+    assert again.transform(new)["case"].to_list() == list(range(60))
+    assert again.transform(new)["y"].null_count() == 0
+
+
+def test_a_strange_list_is_refused_in_words():
+    with pytest.raises(InvalidParameterError, match=r"leave_alone names columns .* 'nobody'"):
+        GreyImputer(leave_alone=["nobody"]).fit(_frame())
+    with pytest.raises(InvalidParameterError, match="leave_alone must be 'auto' or a list"):
+        GreyImputer(leave_alone=3).fit(_frame())
+
+
+def test_blocks_of_holes():
+    missing = np.zeros((100, 5), dtype=bool)
+    missing[:20, 1] = missing[:20, 3] = True
+    missing[1:20, 4] = True
+    missing[:60, 2] = True
+    assert find_blocks(missing) == [[1, 3, 4]]
+    assert find_blocks(missing[15:]) == []  # five rows may be chance
