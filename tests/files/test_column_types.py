@@ -170,7 +170,7 @@ def test_stray_words_are_shown(cells: list[str], row: int, word: str) -> None:
     with pytest.raises(StrayCellsError) as caught:
         judge(column, strict=True)
     assert caught.value.row_in(column) == row
-    words = caught.value.words_in(column)
+    words = caught.value.words_in(column, strict=True)
     assert next(iter(words)) == word
     message = str(caught.value.for_user("t.csv, line 7", "x", words))
     assert message.startswith("t.csv, line 7: ")

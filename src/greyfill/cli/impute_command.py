@@ -85,7 +85,7 @@ class ImputeJob:
         from greyfill.cli.sheet import open_new
 
         job = FillJob(sheet, choice)
-        learned = learned_from(job.schema, sheet.source.styles, table.na_values, sheet.source.words)
+        learned = learned_from(job.schema, sheet.source.styles, sheet.na_values, sheet.source.words)
         for_tests = replace(table, na_values=())  # a word of the table need not be in them
         with ExitStack() as opened:
             tests = [

@@ -76,7 +76,10 @@ CATEGORICAL = "Numbers that are codes of categories."
 NUMERIC = "Quantities that look like identifiers, such as 007."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
-NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
+NA_VALUES = (
+    "A word that means missing, such as '?' or -999, or COLUMN=WORD for one column. Empty cells "
+    "always do. Repeatable."
+)
 STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
 HEADER = "Whether the first line has the names; else found out."
 SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."

@@ -7,7 +7,7 @@ have a `Form`, which tells what to write instead.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -100,10 +100,11 @@ class StrayCellsError(Exception):
         super().__init__()
         self.fit = fit
 
-    def words_in(self, cells: pl.Series) -> Counter[str]:
-        """Such cells in a part of the column, in the order in which they come."""
+    def words_in(self, cells: pl.Series, strict: bool = False) -> Counter[str]:
+        """Such cells in a part of the column that are no words for missing either."""
         words = bare(cells.drop_nulls())
-        return Counter(words.filter(~self.fit.fitting(words)).to_list())
+        strays = words.filter(~self.fit.fitting(words))
+        return Counter((strays if strict else strays.filter(~mean_missing(strays))).to_list())
 
     def row_in(self, cells: pl.Series) -> int | None:
         """The first such cell in a part of the column."""
@@ -275,12 +276,16 @@ class ColumnEvidence:
         words = () if self._strict else tuple(self._words.counts)
         return ColumnType(fit.style, missing=words, guesses=self._guesses(words, fit))
 
+    def over_strays(self, fit: TypeFit, words: Mapping[str, int]) -> ColumnType:
+        """The type of a column that has some cells of another one."""
+        return replace(self._typed(fit), strays=dict(words))
+
     def _guesses(self, words: tuple[str, ...], fit: TypeFit | None = None) -> tuple[Guess, ...]:
         guesses = []
         style = None if fit is None else fit.style
         if isinstance(style, Calendar | Amount):
             kind = "dates" if isinstance(style, Calendar) else "amounts"
-            sample = datetime(2025, 12, 31, 13, 30) if kind == "dates" else 1234.5
+            sample = datetime(2025, 12, 31, 9, 30) if kind == "dates" else 1234.5
             detail = f"as {style.spell(sample)!r}"  # type: ignore[arg-type]
             undo = "If they are categories: --categorical COLUMN."
             if isinstance(style, Calendar) and style.order != "ymd":

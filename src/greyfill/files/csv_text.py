@@ -26,7 +26,13 @@ from greyfill.files.inputs import (
 from greyfill.files.preamble import Preamble, arff_head, find_preamble
 from greyfill.files.styles import LearnedTypes, Style, without_nan
 from greyfill.files.tokens import SAMPLE, Offsets, quoted_if_needed
-from greyfill.files.words import UnusedWords, bare, find_sentinels, without_sentinels
+from greyfill.files.words import (
+    UnusedWords,
+    bare,
+    find_sentinels,
+    without_sentinels,
+    words_by_column,
+)
 from greyfill.table import Ints
 from greyfill.text import plural
 
@@ -160,8 +166,6 @@ class CsvReader:
     ) -> None:
         self._blocks, self._file, self._options = blocks, file, options
         learned = options.learned or LearnedTypes()
-        self._unused = UnusedWords(options.na_values)
-        self._na_values = (*options.na_values, *learned.na_values)
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
         self._sentinels: dict[int, Guess] = {}
         self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
@@ -176,10 +180,14 @@ class CsvReader:
         if self.preamble.names:
             self._header, self._about_header = Header(False, given=self.preamble.names), []
         marks = _possible_marks(self.delimiter, options.decimal)
+        newline = self.encoding.newline
+        names = header_names(sample, self.delimiter, newline, file, self._header)
+        names = names or next(iter(self.grids())).names
+        everywhere, self._words = words_by_column(options.na_values, names)
+        self._unused = UnusedWords(everywhere)
+        self._na_values = (*everywhere, *learned.na_values)
         if options.choose_types is not None:
-            newline = self.encoding.newline
-            names = header_names(sample, self.delimiter, newline, file, self._header)
-            texts, numbers = options.choose_types(names or next(iter(self.grids())).names)
+            texts, numbers = options.choose_types(names)
             told = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
             self._options = replace(options, **told)  # type: ignore[arg-type]
         self.height = self._n_short = 0
@@ -231,7 +239,9 @@ class CsvReader:
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
         """The words that were taken as missing, column by column."""
-        found = {c: t.missing for c, t in zip(self.columns, self.types, strict=True) if t.missing}
+        pairs = zip(self.columns, self.types, strict=True)
+        found = {c: (*t.missing, *self._words.get(c, ())) for c, t in pairs}
+        found = {column: words for column, words in found.items() if words}
         for guess in self._sentinels.values():
             assert guess.column is not None
             found[guess.column] = (*found.get(guess.column, ()), guess.detail)
@@ -317,11 +327,11 @@ class CsvReader:
                 cells = self._texts(grid, j)
                 row = None if place else strays.row_in(cells)
                 place = place if row is None else grid.place(row, j)
-                words.update(strays.words_in(cells))
+                words.update(strays.words_in(cells, self._options.strict))
             if not place:
                 raise self._changed() from None
             if self._options.lenient:
-                return ColumnType(strays.fit.style, strays=dict(words))
+                return evidence.over_strays(strays.fit, words)
             raise strays.for_user(place, evidence.name, words, learned is not None) from None
 
     def _part(self, grid: CellGrid) -> CsvPart:
@@ -343,7 +353,7 @@ class CsvReader:
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
         self._unused.update(cells)
         always = ("", "?") if self._options.is_arff else ("",)
-        missing = [*always, *self._na_values, *self._learned_words(grid.names[column])]
+        missing = [*always, *self._na_values, *self._words_in(grid.names[column])]
         cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
@@ -359,12 +369,13 @@ class CsvReader:
         values = found.parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
-        values = without_sentinels(values, (*self._na_values, *self._learned_words(cells.name)))
+        values = without_sentinels(values, (*self._na_values, *self._words_in(cells.name)))
         return values if self._kept is None else self._without_guessed_sentinels(values, column)
 
-    def _learned_words(self, name: str) -> tuple[str, ...]:
-        learned = self._options.learned
-        return () if learned is None else learned.words.get(name, ())
+    def _words_in(self, name: str) -> tuple[str, ...]:
+        """The words that mean missing in one column, as the user said or a model learned."""
+        learned = self._options.learned or LearnedTypes()
+        return (*self._words.get(name, ()), *learned.words.get(name, ()))
 
     def _without_guessed_sentinels(self, values: pl.Series, column: int) -> pl.Series:
         """A whole column, null where -999 or alike can mean nothing but missing."""

@@ -151,7 +151,7 @@ def found_format(layout: Layout, head: bytes) -> Format:
 
 
 def sniff_format(data: bytes) -> Format:
-    """The format that the first bytes look like; CSV has no mark of its own.
+    r"""The format that the first bytes look like; CSV has no mark of its own.
 
     >>> sniff_format(b"PAR1..."), sniff_format(b"a,b"), sniff_format(b"% cars\n@relation cars\n")
     (<Format.PARQUET: 'parquet'>, <Format.CSV: 'csv'>, <Format.ARFF: 'arff'>)

@@ -7,6 +7,7 @@ import numpy as np
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.dialect import Header
+from greyfill.files.inputs import NoRowsError
 from greyfill.files.tokens import (
     QUOTE,
     SAMPLE,
@@ -90,7 +91,7 @@ def lay_out_parts(
     if not names:
         raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
     if not n_rows:
-        raise InvalidDataError(f"{file} has column names but no rows.")
+        raise NoRowsError(f"{file} has column names but no rows.", names)
 
 
 def header_names(

@@ -69,6 +69,14 @@ def shown(name: str) -> str:
     return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
 
 
+class NoRowsError(InvalidDataError):
+    """A table without rows; its columns are known."""
+
+    def __init__(self, message: str, columns: Iterable[str]) -> None:
+        super().__init__(message)
+        self.columns = list(columns)
+
+
 class Input:
     """A file that can be read in blocks, from its start, as often as one likes.
 

@@ -22,8 +22,8 @@ from polars.io.plugins import register_io_source
 from greyfill.exceptions import FileProblemError, GreyfillError, InvalidDataError
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
-from greyfill.files.inputs import Input
-from greyfill.files.words import UnusedWords, without_sentinels
+from greyfill.files.inputs import Input, NoRowsError
+from greyfill.files.words import UnusedWords, without_sentinels, words_by_column
 
 Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
@@ -79,14 +79,15 @@ class TypedReader:
         is_empty: bool = False,
     ) -> None:
         self._file, self._format = file, format
-        self._na_values, self._unused = (*na_values, *remembered), UnusedWords(na_values)
         self._is_read = False
         if is_empty:
             raise InvalidDataError(f"{file} is empty.")
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
+        given, self._words = words_by_column(na_values, self.columns)
+        self._na_values, self._unused = (*given, *remembered), UnusedWords(given)
         if not self.height:
-            raise InvalidDataError(f"{file} has no rows.")
+            raise NoRowsError(f"{file} has no rows.", self.columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -104,7 +105,10 @@ class TypedReader:
         while (frame := self._guarded(lambda: next(frames, None))) is not None:
             for column in frame:
                 self._unused.update(column)
-            yield frame.with_columns(_with_nulls(column, self._na_values) for column in frame)
+            yield frame.with_columns(
+                _with_nulls(column, (*self._na_values, *self._words.get(column.name, ())))
+                for column in frame
+            )
         self._is_read = True
 
     def _guarded(self, work: Callable[[], Result]) -> Result:

@@ -148,6 +148,24 @@ def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
     return values.set(is_sentinel.fill_null(False), None)
 
 
+def words_by_column(
+    given: Sequence[str], names: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """The words for all columns, and those for one: ``age=-9`` where a column is called age.
+
+    >>> words_by_column(["?", "age=-9", "a=b"], ["age", "sex"])
+    (('?', 'a=b'), {'age': ('-9',)})
+    """
+    everywhere, somewhere = [], dict[str, tuple[str, ...]]()
+    for word in given:
+        name, mark, rest = word.rpartition("=")
+        if mark and name in names:
+            somewhere[name] = (*somewhere.get(name, ()), rest.strip(" \t"))
+        else:
+            everywhere.append(word)
+    return tuple(everywhere), somewhere
+
+
 class UnusedWords:
     """The named words that were in no cell so far, as text or as the number that they stand for."""
 
