@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
     from greyfill.cli.sheet import Sheet
     from greyfill.frames import Schema
-    from greyfill.table import Floats, Ints, Table
+    from greyfill.table import Ints, Table
 
 MOST_SHOWN = 6
 MOST_COLUMNS = 100
@@ -28,7 +28,8 @@ VERDICTS = (
 NARROW, WIDE = 70, 100
 """A terminal with fewer columns gets a narrower table, a wide one bars."""
 
-SHUFFLES = 2
+SHUFFLES = 5
+"""Bits that shuffled labels give count for nothing, so an identifier tells nothing."""
 
 
 @o.with_options
@@ -105,9 +106,10 @@ def _columns_of(
     """What is told about each column."""
     from greyfill.cli.fill_job import describe
     from greyfill.cli.findings import summary_of
+    from greyfill.report.summary import sampled_information
 
     missing = table.missing
-    bits = None if codes is None else information(table, codes)
+    bits = None if codes is None else sampled_information(table, codes, SHUFFLES)[0]
     holes = dict(zip(schema.names, missing.sum(axis=0).tolist(), strict=True))
     columns = describe(schema, holes)
     for j, column in enumerate(columns):
@@ -118,26 +120,6 @@ def _columns_of(
         column["left_alone"] = left_alone.get(column["name"])
         column.update(summary_of(values))
     return columns
-
-
-def information(table: Table, codes: Ints) -> Floats:
-    """Bits about the target, less those of shuffled labels: what chance tells counts for nothing.
-
-    An identifier seems to tell all about any labels, so nothing is left of it.
-    """
-    import numpy as np
-
-    from greyfill.report.summary import sampled_information
-
-    rng = np.random.default_rng(0)
-    labelled = np.flatnonzero(codes >= 0)
-    told = sampled_information(table, codes)[0]
-    by_chance = np.zeros_like(told)
-    for _ in range(SHUFFLES):
-        shuffled = codes.copy()
-        shuffled[labelled] = rng.permutation(codes[labelled])
-        by_chance += sampled_information(table, shuffled)[0] / SHUFFLES
-    return np.maximum(told - by_chance, 0.0)
 
 
 def show(numbers: Numbers, page: Console) -> None:
@@ -190,7 +172,7 @@ def _columns(numbers: Numbers, width: int) -> Any:
     for column in table.columns[len(heads) - has_bars :]:
         column.justify = "left"
     shown = numbers["columns"][:MOST_COLUMNS]
-    most = max((c["bits"] or 0.0 for c in numbers["columns"]), default=0.0) or 1.0
+    most = max(max((c["bits"] or 0.0 for c in numbers["columns"]), default=0.0), 0.01)
     longest = min(max((len(c["name"]) for c in shown), default=6), 14 if is_narrow else 30)
     room = max(width - longest - 17 - 9 * (len(heads) - 2) - 10 * has_bars, 14)
     for c in shown:

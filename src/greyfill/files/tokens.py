@@ -67,8 +67,27 @@ def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
         return _tokenize_words(body, end)
     if len(body) <= SMALL:
         return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
+    if body and chr(QUOTE).encode() not in body:
+        return _tokenize_plain(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end)
     compiled, _ = _compiled()
     return Tokens(*compiled(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
+
+
+def _tokenize_plain(data: Bytes, delimiter: int, newline: int) -> Tokens:
+    """Cells of a text without quotes: any of the two marks ends one, so no compiler is needed."""
+    marks = np.flatnonzero((data == delimiter) | (data == newline))
+    is_end = data[marks] == newline
+    n = len(data)
+    if data[-1] != newline:
+        marks, is_end = np.append(marks, n), np.append(is_end, True)
+    starts = np.append(0, marks[:-1] + 1)
+    ends = marks.copy()
+    if newline == LF:
+        before = np.maximum(marks - 1, 0)
+        ends -= is_end & (marks < n) & (marks > starts) & (data[before] == CR)
+    firsts = np.append(0, np.flatnonzero(is_end) + 1)
+    n_cells = int(firsts[-1])
+    return Tokens(starts[:n_cells], ends[:n_cells], firsts, -1)
 
 
 def _tokenize_words(body: bytes, newline: int) -> Tokens:
@@ -110,6 +129,8 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     if len(body) <= SMALL:
         joined: Bytes = _join_contents(body, starts, ends)
+    elif chr(QUOTE).encode() not in body:
+        joined = _join_plain(np.frombuffer(body, dtype=np.uint8), starts, ends)
     else:
         _, join = _compiled()
         joined = join(np.frombuffer(body, dtype=np.uint8), starts, ends)
@@ -174,6 +195,16 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
             w += 1
             i += 1
     return out[:w]
+
+
+def _join_plain(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes:
+    """The same for a text without quotes."""
+    sizes = ends - starts + 1  # with the zero byte behind each
+    stops = np.cumsum(sizes)
+    places = np.arange(stops[-1]) + np.repeat(starts - (stops - sizes), sizes)
+    out: Bytes = data[np.minimum(places, len(data) - 1)]
+    out[stops - 1] = 0
+    return out[:-1]
 
 
 @cache

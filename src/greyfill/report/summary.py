@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from greyfill.information import class_information
-from greyfill.missingness import little_test
 from greyfill.report import evidence as facts
 from greyfill.report.column_summary import (
     column_entry,
@@ -148,13 +147,16 @@ def _table(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def sampled_information(table: Table, codes: Ints) -> tuple[Floats, int | None]:
+def sampled_information(
+    table: Table, codes: Ints, n_permutations: int = 0
+) -> tuple[Floats, int | None]:
     """I(X_j; Y) in bits over the observed cells, and the size of the sample if there is one."""
     rows, sample = np.flatnonzero(codes >= 0), None
     if len(rows) > INFORMATION_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, INFORMATION_ROWS).astype(np.intp)]
         sample = len(rows)
-    return class_information(table.rows(rows), codes[rows]), sample
+    taken, labels = table.rows(rows), codes[rows]
+    return class_information(taken, labels, n_permutations=n_permutations), sample
 
 
 def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
@@ -185,6 +187,8 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
     is_cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
     if not (has_numbers and has_holes and is_cheap) or sum(sizes) > TEST_COLUMNS:
         return None
+    from greyfill.missingness import little_test  # loads scipy.stats, which takes its time
+
     try:
         result = little_test(table, max_iter=TEST_PASSES)
     except np.linalg.LinAlgError:
