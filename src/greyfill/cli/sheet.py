@@ -118,6 +118,8 @@ def sheet_of(
     wished = wishes.resolve(source.frame.columns, name)
     source = replace(source, frame=with_levels(source.frame, wished.levels, "--not-applicable"))
     roles = ColumnRoles.of(options, source.frame.columns, name)
+    nested = [c.name for c in source.frame if c.dtype.is_nested() and c.name != target]
+    roles.ignored.extend(c for c in nested if c not in roles.ignored)  # no cell of them is a value
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")

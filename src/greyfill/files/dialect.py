@@ -71,12 +71,17 @@ def _score(tokens: Tokens, is_cut: bool) -> tuple[bool, float, int]:
 
 
 def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
-    """Whether blanks make a table: of more columns, in all lines, some of them of numbers."""
+    """Whether blanks make a table: of more columns, in all lines, some of them of numbers.
+
+    The first line may lack the name of a first column.
+    """
     tokens = tokenize(sample, BLANKS)
-    is_cut_alike, share, n_cells = _score(tokens, is_cut)
-    if not is_cut_alike or share < 1.0 or n_cells <= width:
+    lines = _rows(sample, tokens)
+    first, *rows = lines[:-1] if is_cut and len(lines) > 2 else lines or [[]]
+    widths = {len(row) for row in rows or [first]}
+    n_cells = max(widths)
+    if len(widths) > 1 or n_cells <= max(width, 1) or len(first) not in (n_cells, n_cells - 1):
         return False
-    rows = _rows(sample, tokens)[1:]
     return any(all(map(_is_number, cells)) for cells in zip(*rows, strict=False))
 
 
