@@ -127,11 +127,11 @@ def command(file: str, given: TableOptions, findings: Sequence[Finding]) -> str:
 
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
     >>> command("my file.csv", TableOptions(target="y"), found)
-    "greyfill impute 'my file.csv' --target=y --na-values=age=-9 -c='s x'"
+    "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"
     """
     words = [*_given(given), *(found.option for found in findings if found.option is not None)]
     parts = [
-        f"{option}={_quoted(value)}" if value else option for option, value in dict.fromkeys(words)
+        _quoted(f"{option}={value}" if value else option) for option, value in dict.fromkeys(words)
     ]
     return " ".join(["greyfill impute", _quoted(file), *parts])
 

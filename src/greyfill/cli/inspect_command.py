@@ -166,7 +166,7 @@ def _columns(numbers: Numbers, width: int) -> Any:
 
     is_narrow, informed = width < NARROW, numbers["target"] is not None
     has_bars = informed and width >= WIDE
-    heads = ["column", "kind", "holes", "share", *["values"] * (not is_narrow)]
+    heads = ["column", "kind", "holes", *([] if is_narrow else ["share", "values"])]
     heads += ["bits"] * informed + ["about the target"] * has_bars
     table = grid(*heads, "what it holds", words=2)
     for column in table.columns[len(heads) - has_bars :]:
@@ -177,13 +177,13 @@ def _columns(numbers: Numbers, width: int) -> Any:
     room = max(width - longest - 17 - 9 * (len(heads) - 2) - 10 * has_bars, 14)
     for c in shown:
         kind = "left alone" if c["left_alone"] else c["kind"]
-        cells: list[Any] = [name_of(c["name"]), kind, count(c["holes"]), share(c["share"])]
-        cells += [] if is_narrow else [count(c["values"])]
+        cells: list[Any] = [name_of(c["name"]), kind, count(c["holes"])]
+        cells += [] if is_narrow else [share(c["share"]), count(c["values"])]
+        bits = None if c["left_alone"] else c["bits"]
         if informed:
-            bits = c["bits"]
             cells.append("–" if bits is None else f"{bits:.3f}")
         if has_bars:
-            cells.append("" if c["bits"] is None else bar(c["bits"] / most))
+            cells.append("" if bits is None else bar(bits / most))
         table.add_row(*cells, Text(shorten(_held(c), room)))
     return table
 

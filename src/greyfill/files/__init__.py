@@ -24,7 +24,10 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `guesses`: what was taken for granted, and how to undo it;
 * `styles`: how a column writes its values, also as a model learned it from another file;
 * `csv_text`: a CSV file as bytes, frame and holes;
-* `polars_formats`: Parquet, Arrow, JSON lines and Excel, whose columns have types of their own;
+* `preamble`: what stands before the table, such as a title or the head of ARFF;
+* `polars_formats`: Parquet, Arrow and JSON, whose columns have types of their own;
+* `sheets`: workbooks, of which only the holes of one sheet are changed;
+* `statistics_formats`: SPSS, Stata and SAS, with labels and codes for missing;
 * `atomic`: whether an output can be written, and writing it at once or not at all.
 """
 
