@@ -1,6 +1,7 @@
 """``greyfill impute``: what it writes, what it says, and what it refuses."""
 
 import errno
+import gzip
 import json
 
 import numpy as np
@@ -320,7 +321,10 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         ),
         (("stray.csv", "-t", "y"), "stray.csv, line 5, column 'a'"),
         (("ragged.csv", "-t", "y"), "ragged.csv, line 3: expected 2 cells"),
-        (("twice.csv", "-t", "y"), "twice.csv, line 1: the column name 'a' appears 2 times"),
+        (
+            ("twice.csv", "-t", "y", "--strict"),
+            "twice.csv, line 1: the column name 'a' appears 2 times",
+        ),
         (("empty.csv", "-t", "y"), "empty.csv is empty"),
         (("header.csv", "-t", "y"), "has column names but no rows"),
         (("nolabels.csv", "-t", "y"), "the target 'y' has no label in any row"),
@@ -430,25 +434,57 @@ def test_notes_about_the_target(greyfill, folder):
     assert "fall-back: " in done.stderr
 
 
-@pytest.mark.parametrize("name", ["x.json", "x.sav", "x.dat.gz"])
-def test_unknown_formats_are_told_by_the_name_that_was_given(fails, greyfill, folder, name):
-    (folder / name).write_bytes(b"{}")
-    greyfill("fit", "table.csv", "-m", "knni", "--na-values", "?", "--save", "model", "-q")
-    for arguments in (
-        ("impute", name, "-t", "outcome"),
-        ("impute", "table.csv", "-m", "mean", "--test", name),
-        ("apply", "model", name),
-    ):
-        message = fails(*arguments)
-        assert message.startswith(f"greyfill: {name}: the extension '.{name.split('.')[1]}' ")
-        assert ".filled" not in message
-        for known in (".csv", ".parquet", ".jsonl", ".xlsx"):
-            assert known in message
+def test_any_extension_is_read_by_content_and_kept(greyfill, folder, listing):
+    for name in ("t.data", "t.names.gz", "t.odd"):
+        raw = (folder / "table.csv").read_bytes()
+        (folder / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        greyfill("impute", name, *ABOUT, "-k", "2", "-q")
+    assert {"t.filled.data", "t.filled.names.gz", "t.filled.odd"} <= set(listing())
+
+
+@pytest.mark.parametrize("name", ["x.docx", "x.png.gz"])
+def test_unknown_extensions_of_outputs_are_refused(fails, folder, name):
+    message = fails("impute", "table.csv", "-t", "outcome", "-o", name)
+    assert message.startswith(f"greyfill: {name}: the extension '.{name.split('.')[1]}' ")
+    for known in (".csv", ".parquet", ".jsonl", ".xlsx"):
+        assert known in message
+
+
+@pytest.mark.parametrize(("name", "other"), [("x.xls", "x.xlsx"), ("x.sas7bdat", "x.csv")])
+def test_formats_that_can_only_be_read_are_no_outputs(fails, folder, name, other):
+    message = fails("impute", "table.csv", "-t", "outcome", "-o", name)
+    assert f"can only be read. Name another output, such as {other}" in message
+    assert "cannot become a spss file" in fails("impute", "table.csv", *ABOUT, "-o", "x.sav")
+
+
+def test_guesses_are_recorded_and_a_model_remembers_them(greyfill, folder):
+    raw = (folder / "table.csv").read_bytes().replace(b"neg", b"NA", 1).replace(b"34", b"n/a")
+    (folder / "words.csv").write_bytes(raw)
+    about = ("-t", "outcome", "--ignore", "id", "-m", "cgknn", "-k", "2", "--json")
+    told = json.loads(
+        greyfill("impute", "words.csv", *about, "--save", "m", "--report", "p.md").stdout
+    )
+    assert [(g["column"], g["cells"]) for g in told["guesses"]] == [("age", 1), ("smear", 3)]
+    assert told["notes"][0].startswith("Taken as missing: 'n/a' in 'age' (1).")
+    page = (folder / "p.md").read_text()
+    assert "Taken for granted" in page
+    assert "Taken as missing" in page
+    (folder / "later.csv").write_bytes(b"dose,smear,size,age\n2.5,NA,L,60\n")
+    greyfill("apply", "m", "later.csv", "-q")
+    assert b"NA" not in (folder / "later.filled.csv").read_bytes()
+    assert "'n/a'" in greyfill("impute", "words.csv", *about[:-1], "--strict", exit_code=2).stderr
+
+
+def test_words_for_one_column(greyfill, folder):
+    (folder / "codes.csv").write_bytes(b"a,b,y\n-9,-9,u\n1,2,v\n2,3,u\n3,1,v\n,4,u\n")
+    about = ("-t", "y", "-m", "iknn", "-k", "1", "--json")
+    told = json.loads(greyfill("impute", "codes.csv", *about, "--na-values", "a=-9").stdout)
+    assert {c["name"]: c["holes"] for c in told["columns"]} == {"a": 2, "b": 0}
 
 
 def test_numbers_with_signs_are_told_to_be_written_plainly(fails, folder):
     (folder / "shares.csv").write_bytes(b"pct,y\n" + b"74%,a\n75%,b\n" * 8)
-    message = fails("impute", "shares.csv", "-t", "y", "--numeric", "pct")
+    message = fails("impute", "shares.csv", "-t", "y", "--numeric", "pct", "--strict")
     assert "this cell and 15 more do not: '74%'" in message
     assert "If it is a number, write it plainly, as 74 or 1234.5." in message
     (folder / "one.csv").write_bytes(b"n,y\n" + b"74,a\n" * 8 + b"old,b\n")

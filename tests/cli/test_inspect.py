@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 
 import polars as pl
 import pytest
@@ -10,7 +11,9 @@ from rich.console import Console as RichConsole
 from greyfill import evaluation
 from greyfill.cli import impute_command
 from greyfill.cli.console import Console
-from greyfill.cli.options import complete_method
+from greyfill.cli.inspect_command import examine, show
+from greyfill.cli.options import TableOptions, complete_method
+from greyfill.cli.sheet import read_sheet
 from greyfill.imputers.registry import FILE_METHODS
 from greyfill.paper import ReproductionPlan
 from greyfill.progress import Progress
@@ -79,8 +82,8 @@ def test_inspect_measures_long_tables_on_some_of_their_rows(greyfill, penguins, 
 def test_inspect_asks_about_codes(greyfill, folder):
     rows = "\n".join(f"{i % 2},{i}" for i in range(20))
     (folder / "codes.csv").write_text(f"sex,age\n{rows}\n")
-    assert "--categorical sex" in greyfill("inspect", "codes.csv").stdout
-    assert "--categorical" not in greyfill("inspect", "codes.csv", "-c", "sex").stdout
+    assert "--categorical=sex" in greyfill("inspect", "codes.csv").stdout
+    assert "categories?" not in greyfill("inspect", "codes.csv", "-c", "sex").stdout
 
 
 def test_inspect_mistakes(fails):
@@ -277,12 +280,71 @@ def test_words_for_missing_that_no_cell_holds_are_noted(greyfill, folder, comman
 def test_other_forms_of_dates_and_numbers_are_noted(greyfill, folder, cells, name, command):
     rows = "\n".join(f'{i},"{cell}"' for i, cell in enumerate(cells))
     (folder / "forms.csv").write_text(f"i,x\n{rows}\n,\n")
-    (note,) = notes(greyfill, command, "forms.csv")
+    (note,) = notes(greyfill, command, "forms.csv", "--strict")
     assert note.startswith(f"Column 'x' looks like {name} (")
     assert "was read as categories" in note
     assert ("YYYY-MM-DD" if "dates" in name else "plain ones") in note
     assert notes(greyfill, command, "forms.csv", "--categorical", "x") == []
     assert notes(greyfill, command, "forms.csv", "--ignore", "x") == []
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute"])
+def test_forms_that_are_read_are_told(greyfill, folder, command):
+    (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,,\n")
+    assert notes(greyfill, command, "forms.csv") == [
+        "Read as dates, day first as '31.12.2025' in 'a' (2). If they are categories: "
+        "--categorical COLUMN.",
+        "Read as numbers, as '1234.5%' in 'b' (2). If they are categories: --categorical COLUMN.",
+    ]
+
+
+def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):
+    rows = "".join(f"{i % 9}.5,{i % 2},{'neg' if i % 3 else 'Neg '}\n" for i in range(40))
+    data = f"the dose,sex,it's\n{rows}<0.5,1,-\n-9,,pos\n"
+    (folder / "my table.csv").write_text(data)
+    numbers = json.loads(greyfill("inspect", "my table.csv", "--json").stdout)
+    assert numbers["command"] == (
+        "greyfill impute 'my table.csv' '--na-values=the dose=<0.5'"
+        " '--na-values=the dose=-9' --categorical=sex '--na-values=it'\"'\"'s=-'"
+    )
+    told = [f"{found['column']}: {found['text']}" for found in numbers["findings"]]
+    assert told[0] == "the dose: 1 cell is of another kind, taken as missing below: '<0.5' (1)"
+    assert told[1].startswith("the dose: -9 (1 cell) stands apart from the others (0.5 … 8.5)")
+    assert "it's: may mean missing, kept as a category: '-' (1)" in told
+    assert "it's: levels that differ only by blanks or capitals: 'neg' (26) and 'Neg ' (14)" in told
+    _, *arguments = shlex.split(numbers["command"])
+    planned = json.loads(greyfill(*arguments, "--dry-run", "--json").stdout)
+    assert {c["name"]: c["holes"] for c in planned["columns"]} == {
+        "the dose": 2,
+        "sex": 1,
+        "it's": 1,
+    }
+    shown = greyfill("inspect", "my table.csv").stdout
+    assert shown.splitlines()[-1] == f"  {numbers['command']}"
+
+
+def test_inspect_gives_no_bits_to_identifiers(greyfill, folder):
+    rows = "".join(f"p{i},{i % 2},{'uv'[i % 2]}\n" for i in range(60))
+    (folder / "who.csv").write_text(f"who,x,y\n{rows}")
+    numbers = json.loads(greyfill("inspect", "who.csv", "-t", "y", "--json").stdout)
+    bits = {c["name"]: c["bits"] for c in numbers["columns"]}
+    assert bits["who"] == 0
+    assert bits["x"] > 0.5
+
+
+@pytest.mark.parametrize("width", [44, 60, 80, 200])
+def test_inspect_fits_any_terminal(folder, width):
+    rows = "".join(
+        f"p{i},{i}.5,{'a long level' if i % 2 else 'b'},2024-01-0{i % 9 + 1}\n" for i in range(30)
+    )
+    (folder / "t.csv").write_text(f"who,x,level,day\n{rows},NA,,\n")
+    options, out = TableOptions(target="level"), io.StringIO()
+    sheet = read_sheet("t.csv", options, Console(RichConsole(file=io.StringIO())), lenient=True)
+    page = Console(RichConsole(file=out, width=width, highlight=False))
+    show(examine(sheet, options), page)
+    lines = out.getvalue().splitlines()
+    assert all(word in out.getvalue() for word in ("who", "left alone", "2024-01-01"[:6]))
+    assert max(map(len, lines[1:])) <= width or width < 60
 
 
 @pytest.mark.parametrize(

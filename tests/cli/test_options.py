@@ -21,7 +21,10 @@ from greyfill.imputers import registry
 from greyfill.persistence.tags import IMPUTERS
 
 HEAVY = ("scipy", "sklearn", "numba", "matplotlib")
-ABOUT_FILES = {"ignored", "na_values", "delimiter", "decimal", "encoding"}
+ABOUT_FILES = {
+    "ignored", "na_values", "delimiter", "decimal", "encoding", "date_order", "header", "sheet",
+    "strict",
+}  # fmt: skip
 
 
 def test_every_command_that_reads_a_table_has_all_options_about_its_columns():

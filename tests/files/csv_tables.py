@@ -65,8 +65,10 @@ def _column(draw: st.DrawFn, kind: str, delimiter: str, n_rows: int):
     holes = draw(st.lists(st.sampled_from(HOLES), min_size=n_rows, max_size=n_rows))
     before = [h if is_h else c for c, h, is_h in zip(cells, holes, is_hole, strict=True)]
     fill = values[0] if kind in ("text", "day") else _number(kind, values, is_hole)
+    seen = [c for c, h in zip(cells, is_hole, strict=True) if not h]
+    always = all(c.startswith('"') for c in seen)
     after = [
-        _raw(fill, delimiter, old.startswith('"')) if h else c
+        _raw(fill, delimiter, always or old.startswith('"')) if h else c
         for c, h, old in zip(cells, is_hole, before, strict=True)
     ]
     return before, after, sum(is_hole)

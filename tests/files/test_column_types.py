@@ -1,6 +1,6 @@
 """Types and spellings of columns."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
@@ -8,15 +8,30 @@ import pytest
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.csv_text import CsvOptions, read_csv
-from greyfill.files.styles import Day, Fixed, Moment, Scientific, Text, Truth, Whole
+from greyfill.files.styles import (
+    Amount,
+    Calendar,
+    Day,
+    Fixed,
+    Moment,
+    Scientific,
+    Text,
+    Truth,
+    Whole,
+)
+from greyfill.files.words import find_sentinels
 
 
-def judge(cells: pl.Series) -> ColumnType:
+def judge(cells: pl.Series, *, strict: bool = False, mark: str = ".") -> ColumnType:
     """The type of a column that is seen in parts of two cells."""
-    evidence = ColumnEvidence(cells.name)
-    for start in range(0, len(cells), 2):
-        evidence.add(cells[start : start + 2])
-    return evidence.column_type()
+    evidence = ColumnEvidence(cells.name, ".,", strict=strict)
+    parts = [cells[start : start + 2] for start in range(0, len(cells), 2)]
+    for part in parts:
+        evidence.add(part)
+    if evidence.may_have_form(mark):
+        for part in parts:
+            evidence.look_again(part)
+    return evidence.column_type(mark)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +56,28 @@ def judge(cells: pl.Series) -> ColumnType:
         (["2024-02-29T10:30"], pl.Datetime("us"), Moment("T", has_seconds=False)),
         (["2024-02-29 10:30:00.125"], pl.Datetime("us"), Moment(" ", decimals=3)),
         (["2024-02-29T10:30:00Z"], pl.Datetime("us", "UTC"), Moment("T", end="Z")),
-        (["2024-02-29T10:30:00+01:00"], pl.String, Text()),
-        (["NA", "T", "A"], pl.String, Text()),
+        (["2024-02-29T10:30:00+01:00"], pl.Datetime("us", "UTC"), Moment("T", end="+01:00")),
+        (["DE", "NA", "FR"], pl.String, Text()),
+        (["31.12.2025", "1.2.2024"], pl.Date, Calendar(is_padded=False)),
+        (["31/12/2025", "01/02/2024"], pl.Date, Calendar("dmy", "/")),
+        (["12/31/2025", "01/02/2024"], pl.Date, Calendar("mdy", "/")),
+        (["17-08-1984", "01-02-1990"], pl.Date, Calendar("dmy", "-")),
+        (["01/02/24", "03/04/35"], pl.Date, Calendar("dmy", "/", has_short_year=True)),
+        (["2020/01/28", "2020/2/1"], pl.Date, Calendar("ymd", "/")),
+        (["28.01.2020 10:30", "01.02.2020 9:05"], pl.Datetime("us"), Calendar(clock=1)),
+        (["1.2.10", "1.3.12"], pl.String, Text()),
+        (["30.02.2020", "01.02.2020"], pl.String, Text()),
+        (["12,5 %", "7 %"], pl.Float64, Amount(1, ",", after=" %")),
+        (["74%", "7.5%"], pl.Float64, Amount(1, after="%")),
+        (["4.196,72 €", "12,00 €"], pl.Float64, Amount(2, ",", ".", after=" €")),
+        (["1.234 €", "512 €"], pl.Float64, Amount(0, ",", ".", after=" €")),
+        (["$1,234", "$87"], pl.Float64, Amount(0, ".", ",", "$")),
+        (["1,234.50", "12.5"], pl.Float64, Amount(2, ".", ",")),
+        (["12 mg", "3.5 mg"], pl.Float64, Amount(1, after=" mg")),
+        (["12 mg", "3 g"], pl.String, Text()),
+        (["123 456", "123 457"], pl.String, Text()),
+        (["12A", "13B"], pl.String, Text()),
+        (["08:15", "17:30"], pl.String, Text()),
         (["A/5 21171", "113803", "PC 17599", "373450", "C.A. 9"], pl.String, Text()),
         (["nan-ny", "infinity"], pl.String, Text()),
         ([None, None], pl.Null, Text()),
@@ -57,6 +92,62 @@ def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> No
     assert verdict.style == style
     assert typed.name == "x"
     assert typed.is_null().to_list() == [cell is None for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("cells", "missing", "dtype"),
+    [
+        (["1", "2", "NA", " na "], ("NA", "na"), pl.Int64),
+        (["1,5", "?", "k.A.", "unknown"], ("?", "k.A.", "unknown"), pl.Float64),
+        (["2024-02-29", "n/a", "-"], ("n/a", "-"), pl.Date),
+        (["true", "false", "#N/A"], ("#N/A",), pl.Boolean),
+        (["31.12.2025", "."], (".",), pl.Date),
+        (["5 %", "--"], ("--",), pl.Float64),
+        (["M", "F", "NA", "?"], ("NA", "?"), pl.String),
+        (["low", "none", "unknown", "-", "N/A"], ("N/A",), pl.String),
+        (["DE", "US", "NA", "?"], ("?",), pl.String),
+        (["A", "B", "C", "D", "AA", "T", "IBM", "MMM", "NA"], (), pl.String),
+        (["Na", "Cl", "nil"], (), pl.String),
+        (["NA", "NA"], ("NA",), pl.Null),
+        (["007", "NA", "012"], ("NA",), pl.String),
+    ],
+)
+def test_words_that_are_taken_as_missing(cells: list[str], missing: tuple[str], dtype) -> None:
+    column = pl.Series("x", cells)
+    verdict = judge(column, mark=",")
+    observed = verdict.observed(column)
+    assert sorted(verdict.missing) == sorted(missing)
+    assert observed.null_count() == sum(cell.strip() in missing for cell in cells)
+    assert verdict.parse(observed).dtype == dtype
+    assert [guess.cells for guess in verdict.guesses if guess.kind == "missing"] == (
+        [observed.null_count()] if missing else []
+    )
+
+
+def test_codes_are_told_by_the_name_of_their_column() -> None:
+    for name, missing in (("region", ()), ("grade", ("NA",))):
+        assert judge(pl.Series(name, ["EMEA", "APAC", "NA"])).missing == missing
+
+
+@pytest.mark.parametrize(
+    ("values", "told", "taken"),
+    [
+        ([-999, 1, 2, 3, 4, 5, -999], ["-999"], True),
+        ([-999, 1, 2, 3, 4, 5], ["-999"], False),
+        ([-9999.0, -20.5, 3.5, 8, 12, 20.25, -9999], ["-9999"], True),
+        ([-999, -5000, 2, 3, 4, 50_000, -999], [], False),
+        ([99, 1, 2, 3, 4, 5, 99], ["99"], False),
+        ([9, 1, 2, 3, 4, 5, 9], ["9"], False),
+        ([9, 10, 2, 3, 4, 5, 9], [], False),
+        ([99, 98, 90, 20, 50, 70, 99], [], False),
+        ([-9, 1, 2, 3, 4, 5], ["-9"], False),
+        ([-999, 1, 1, 0, 1, 0, -999], [], False),
+    ],
+)
+def test_numbers_for_missing(values: list[float], told: list[str], taken: bool) -> None:
+    found = find_sentinels(pl.Series(values, dtype=pl.Float64))
+    assert [sentinel.word for sentinel in found] == told
+    assert any(sentinel.is_overwhelming for sentinel in found) == taken
 
 
 @pytest.mark.parametrize(
@@ -77,9 +168,11 @@ def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> No
 def test_stray_words_are_shown(cells: list[str], row: int, word: str) -> None:
     column = pl.Series("x", cells)
     with pytest.raises(StrayCellsError) as caught:
-        judge(column)
+        judge(column, strict=True)
     assert caught.value.row_in(column) == row
-    message = str(caught.value.for_user("t.csv, line 7", "x", word))
+    words = caught.value.words_in(column, strict=True)
+    assert next(iter(words)) == word
+    message = str(caught.value.for_user("t.csv, line 7", "x", words))
     assert message.startswith("t.csv, line 7: ")
     assert repr(word) in message
     assert "--na-values" in message
@@ -88,6 +181,9 @@ def test_stray_words_are_shown(cells: list[str], row: int, word: str) -> None:
 def test_stray_word_names_file_line_and_column() -> None:
     data = b'a,b\n"x\ny",1\nz,2\nz,NULL\nz,4\n'
     with pytest.raises(InvalidDataError, match=r"^t\.csv, line 5, column 'b': .*'NULL'"):
+        read_csv(data, "t.csv", CsvOptions(strict=True))
+    data = data.replace(b"NULL", b"low") + b"z,high\n"
+    with pytest.raises(InvalidDataError, match=r"and 1 more do not: 'low' \(also 'high'\)"):
         read_csv(data, "t.csv", CsvOptions())
 
 
@@ -104,7 +200,10 @@ def test_given_types_decide() -> None:
 
 
 def test_usual_words_for_missing_are_noted() -> None:
-    text = read_csv(b"count,word\nx,NA\ny,NA\nz,b\n", "t.csv", CsvOptions())
+    data = b"count,word\nx,NA\ny,NA\nz,b\n"
+    (note,) = read_csv(data, "t.csv", CsvOptions()).notes
+    assert note.startswith("Taken as missing: 'NA' in 'word' (2). If it is a value")
+    text = read_csv(data, "t.csv", CsvOptions(strict=True))
     assert [note for note in text.notes if "'NA' (2 cells)" in note and "'word'" in note]
     assert len(text.notes) == 1
 
@@ -118,7 +217,23 @@ def test_identifiers_are_noted() -> None:
 
 def test_dots_are_no_decimals_where_commas_are() -> None:
     text = read_csv(b"a;b\n1,5;1.500\n2,5;2.500\n3,5;900\n", "t.csv", CsvOptions())
+    assert text.frame.rows()[0] == (1.5, 1500.0)
+    data = b"a;b\n1,5;1.500\n2,5;2.500\n3,5;900\n"
+    text = read_csv(data, "t.csv", CsvOptions(strict=True))
     assert text.frame.dtypes == [pl.Float64, pl.String]
+
+
+def test_the_order_of_days_is_told_by_another_column_or_by_the_user() -> None:
+    data = b"a,b\n01/02/2020,01/13/2020\n03/04/2020,02/01/2020\n"
+    text = read_csv(data, "t.csv", CsvOptions())
+    assert text.frame["a"].to_list() == [date(2020, 1, 2), date(2020, 3, 4)]
+    alone = data.replace(b"/13/", b"/12/")
+    told = {}
+    for order in (None, "mdy"):
+        text = read_csv(alone, "t.csv", CsvOptions(date_order=order))
+        told[order] = text.frame["a"][0]
+        assert any("--date-order" in note for note in text.notes)
+    assert told == {None: date(2020, 2, 1), "mdy": date(2020, 1, 2)}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +247,12 @@ def test_dots_are_no_decimals_where_commas_are() -> None:
         (Scientific(1), 123456.0, "1.2e+05"),
         (Truth("T!", "F!"), False, "F!"),
         (Day(), date(2024, 2, 9), "2024-02-09"),
+        (Amount(2, ",", ".", after=" €"), -4196.719, "-4.196,72 €"),
+        (Amount(0, ".", "'", "CHF "), 1234567.4, "CHF 1'234'567"),
+        (Amount(1, after=" %"), -0.01, "0.0 %"),
+        (Calendar("mdy", "/", False, True), date(2005, 2, 9), "2/9/05"),
+        (Calendar(clock=1), datetime(2024, 2, 9, 23, 59, 31), "10.02.2024 00:00"),
+        (Moment(end="+02:00"), datetime(2024, 1, 1, tzinfo=UTC), "2024-01-01T02:00:00+02:00"),
         (Moment(has_seconds=False), datetime(2024, 1, 1, 23, 59, 31), "2024-01-02T00:00"),
         (Moment(" ", decimals=3), datetime(999, 1, 1, 1, 2, 3, 4567), "0999-01-01 01:02:03.005"),
     ],

@@ -41,7 +41,7 @@ def test_unusable_csv(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(data)
     with pytest.raises(InvalidDataError, match=message):
-        files.read(path)
+        files.read(path, strict=True)
 
 
 def test_encodings_that_were_given(tmp_path: Path) -> None:

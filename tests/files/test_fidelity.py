@@ -69,11 +69,33 @@ def test_generated_files(example: Example) -> None:
             id="quoted delimiters, quotes and line ends",
         ),
         pytest.param(b'a,b\nx,1\n"",\n', b'a,b\nx,1\n"x",1\n', id="a hole in quotes keeps them"),
-        pytest.param(b'"a","b"\n"1","2"\n"",\n', b'"a","b"\n"1","2"\n"1",2\n', id="all quoted"),
+        pytest.param(b'"a","b"\n"1","2"\n"",\n', b'"a","b"\n"1","2"\n"1","2"\n', id="all quoted"),
         pytest.param(b"a,b\n\n1,2\n\n , \n\n", b"a,b\n\n1,2\n\n1,2\n\n", id="blank lines, blanks"),
         pytest.param(b"\na\n1\n\n3\n", b"\na\n1\n1\n3\n", id="one column: an empty line is a hole"),
         pytest.param(b"a|b\nTRUE|x\nTRUE|y\n|z\n", b"a|b\nTRUE|x\nTRUE|y\nTRUE|z\n", id="truth"),
-        pytest.param(b",a\n0,1\n1,\n", b",a\n0,1\n1,1\n", id="a column without a name"),
+        pytest.param(b",a\n0,1\n,\n", b",a\n0,1\n0,1\n", id="a column without a name"),
+        pytest.param(b"a,b\n1,x\nNA,\n", b"a,b\n1,x\n1,x\n", id="a word for missing"),
+        pytest.param(b'a,b\n1," x"\n\t? ,?\n', b'a,b\n1," x"\n1," x"\n', id="words with blanks"),
+        pytest.param(b"a,b\n1,x\n4,y\n\n2\n,\n", b"a,b\n1,x\n4,y\n\n2,x\n1,x\n", id="a short row"),
+        pytest.param(
+            b"a,b,c\n1,x,7\n4,y,8\n2\r\n3", b"a,b,c\n1,x,7\n4,y,8\n2,x,7\r\n3,x,7", id="short rows"
+        ),
+        pytest.param(b"a,b\nr1,1,x\nr2,,y\n", b"a,b\nr1,1,x\nr2,1,y\n", id="names of rows"),
+        pytest.param(b"a,a\n1,2\n,\n", b"a,a\n1,2\n1,2\n", id="a name twice"),
+        pytest.param(b"5.1,x\n4.9,y\n,x\n?,y\n", b"5.1,x\n4.9,y\n5.1,x\n5.1,y\n", id="no header"),
+        pytest.param(
+            b" 1.5  a\t'b'\n 2.5  ?  \"b c\"\n3.5 a b\n",
+            b" 1.5  a\t'b'\n 2.5  a  \"b c\"\n3.5 a b\n",
+            id="blanks between cells",
+        ),
+        pytest.param(
+            b'a,b\n"1,234.50",5 %\n,\n', b'a,b\n"1,234.50",5 %\n"1,234.50",5 %\n', id="amounts"
+        ),
+        pytest.param(
+            b"a,b\n31.12.2025,2024-01-01T10:00+01:00\n,\n",
+            b"a,b\n31.12.2025,2024-01-01T10:00+01:00\n31.12.2025,2024-01-01T10:00+01:00\n",
+            id="dates of people, and with a zone",
+        ),
         pytest.param(b"a,b\n1,\n2,\n", b"a,b\n1,\n2,\n", id="a column without a value"),
         pytest.param(
             b"t,u\n2024-02-29 10:00,2024-02-29T10:00:00.5Z\n,\n",

@@ -5,6 +5,7 @@ program     the commands, and what becomes of a mistake: one line and an exit co
 options     every option once, in groups: TableOptions, MethodChoice, OutputOptions
 sheet       FILE + TableOptions ──> Sheet: features, labels, the rest, notes
 fill_job    Sheet + MethodChoice ──> a fitted imputer, the filled features, numbers about them
+findings    what is worth a look in a table, and the command that takes all of it
 console     messages, tables and progress in a terminal
 ```
 

@@ -69,7 +69,7 @@ class ApplyJob:
     def _check(self, printing: OutputOptions) -> None:
         from greyfill import files
         from greyfill.cli.sheet import check_exist
-        from greyfill.files.formats import layout_of
+        from greyfill.files.formats import check_extension
 
         if self.output is not None and len(self.inputs) > 1:
             raise InvalidParameterError(
@@ -77,8 +77,8 @@ class ApplyJob:
                 "its input."
             )
         outputs = [files.Output(self._out(name), name) for name in self.inputs]
-        for name in (*self.inputs, *(output.name for output in outputs)):
-            layout_of(name)
+        for output in outputs:
+            check_extension(output.name, output.source or "")
         printed = [files.Output(o.STREAM)] if printing.json else []
         files.check_outputs([*printed, *outputs], [self.model], force=printing.force)
         check_exist(self.inputs)

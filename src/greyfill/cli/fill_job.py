@@ -25,8 +25,9 @@ from greyfill.text import plural
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
 
-STYLES = "cell_styles_"
-"""Where an imputer keeps how its table writes cells, as plain data that a saved file can hold."""
+STYLES, WORDS = "cell_styles_", "cell_words_"
+"""Where an imputer keeps how its table writes cells, and which words it took as missing in which
+column, as plain data that a saved file can hold."""
 
 NOT_APPLICABLE = "--not-applicable COLUMN"
 FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds")
@@ -104,6 +105,7 @@ class FilledSheet:
             "stable": still_moving(imputer) is None and (stable or None),
             "trust": trust(imputer, filled, sheet.source.frame.height),
             "fallbacks": fallbacks(imputer),
+            "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "left_alone": dict(self.result.left_alone),
             "seconds": round(self.result.seconds, 3),
             "notes": list(dict.fromkeys([*sheet.notes(), *self.result.notes, *self._hurry()])),
@@ -149,6 +151,8 @@ class FillJob:
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
             filled = self._opened.run(progress, whole=sheet.source.frame, source=sheet.source)
         _keep_styles(filled.imputer, sheet.source.styles)
+        taken = {c: list(words) for c, words in sheet.source.words.items()}
+        setattr(filled.imputer, WORDS, taken)
         return FilledSheet(sheet, filled)
 
 
@@ -253,16 +257,20 @@ def learned_by(imputer: Any, name: str) -> files.LearnedTypes:
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
     words = [str(value) for value in imputer.schema_.missing_values]
-    return learned_from(imputer.schema_, found, words)
+    return learned_from(imputer.schema_, found, words, getattr(imputer, WORDS, {}))
 
 
 def learned_from(
-    schema: Schema, written: Mapping[str, Style], na_values: Sequence[str]
+    schema: Schema,
+    written: Mapping[str, Style],
+    na_values: Sequence[str],
+    words: Mapping[str, Sequence[str]],
 ) -> files.LearnedTypes:
     """What a schema, the styles of its table and its words for missing tell about new rows."""
     found = {field.name: _style(field, written.get(field.name)) for field in schema.fields}
     known = {name: style for name, style in found.items() if style is not None}
-    return files.LearnedTypes(schema.names, known, tuple(na_values))
+    taken = {c: tuple(map(str, found)) for c, found in words.items()}
+    return files.LearnedTypes(schema.names, known, tuple(na_values), taken)
 
 
 def _keep_styles(imputer: Any, written: Mapping[str, Style]) -> None:

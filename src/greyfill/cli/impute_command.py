@@ -95,7 +95,7 @@ class ImputeJob:
         from greyfill.cli.sheet import open_new
 
         job = FillJob(sheet, choice)
-        learned = learned_from(job.schema, sheet.source.styles, table.na_values)
+        learned = learned_from(job.schema, sheet.source.styles, sheet.na_values, sheet.source.words)
         for_tests = replace(table, na_values=())  # a word of the table need not be in them
         with ExitStack() as opened:
             tests = [
@@ -112,7 +112,9 @@ class ImputeJob:
             console.show_notes(numbers["notes"])
             drawn = filled.result.draws(self.draws) if self.draws else []
             tables = dict(zip(self._draw_names, drawn, strict=True))
-            sheet.source.write_all({self.out: filled.result.table, **tables}, force=force)
+            about = f"Filled by greyfill, method {choice.method}."
+            written = {self.out: filled.result.table, **tables}
+            sheet.source.write_all(written, force=force, about=about)
             for name in (self.out, *tables):
                 console.show_written(name)
             self._write_lists(filled, force, console)
@@ -159,6 +161,7 @@ class ImputeJob:
             "to_fill": sum(n for c, n in holes.items() if c not in unfilled),
             "columns": describe(job.schema, holes),
             "ignored": list(sheet.ignored),
+            "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "left_alone": job.left_alone,
             "notes": [*sheet.notes(job.schema.fields), *job.notes()],
             "would_write": [out.name for out in self._written()],
@@ -187,7 +190,7 @@ class ImputeJob:
         """Refuse what could not be read or written, before any work is done for it."""
         from greyfill.cli.sheet import check_exist
         from greyfill.files import Output, check_outputs
-        from greyfill.files.formats import layout_of
+        from greyfill.files.formats import check_extension
 
         if os.path.isdir(self.file):
             raise FileProblemError(
@@ -197,8 +200,9 @@ class ImputeJob:
         if o.STREAM in (*self.tests, self.model, *self._draw_names):
             raise InvalidParameterError("--test, --save and --draws need names of files, not -.")
         lists = [name for name in (self.mask, self.cells) if name is not None]
-        for name in (self.file, *self.tests, self.out, *lists):
-            layout_of(name)
+        check_extension(self.out, self.file)
+        for name in lists:
+            check_extension(name, "")
         printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
         check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:

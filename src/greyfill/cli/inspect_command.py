@@ -1,18 +1,20 @@
-"""``greyfill inspect``: what is in a table, where its holes are, what it tells of the target."""
+"""``greyfill inspect``: what is in a table, what is doubtful, and the command that fills it."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 from greyfill.cli import options as o
 from greyfill.cli.options import OutputOptions, TableOptions, Without
-from greyfill.text import clean, count, number, plural, share, tidy
+from greyfill.text import clean, count, number, plural, share, shorten, tidy
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
     from greyfill.cli.sheet import Sheet
-    from greyfill.table import Ints
+    from greyfill.frames import Schema
+    from greyfill.table import Ints, Table
 
 MOST_SHOWN = 6
 MOST_COLUMNS = 100
@@ -23,46 +25,60 @@ VERDICTS = (
 )
 
 
+NARROW, WIDE = 70, 100
+"""A terminal with fewer columns gets a narrower table, a wide one bars."""
+
+SHUFFLES = 5
+"""Bits that shuffled labels give count for nothing, so an identifier tells nothing."""
+
+
 @o.with_options
 def inspect(
     file: o.File,
     table: TableOptions,
     printing: Annotated[OutputOptions, Without(("force", "quiet"))],
 ) -> None:
-    """Show the columns of a table, their holes, and what they tell about the target."""
+    """Show the columns of a table, their holes, what is doubtful, and the command that fills it."""
     from greyfill.cli.console import Console, page
     from greyfill.cli.sheet import read_sheet
+    from greyfill.files.inputs import NoRowsError
 
     console = Console.on_stderr()
-    sheet = read_sheet(file, table, console)
+    try:
+        sheet = read_sheet(file, table, console, lenient=not table.strict)
+    except NoRowsError as empty:
+        printing.print_json(
+            {"input": file, "rows": 0, "columns": [{"name": c} for c in empty.columns]}
+        )
+        if not printing.json:
+            page().say(f"{empty} Its columns: {', '.join(map(clean, empty.columns))}.")
+        return
     with console.working(f"looking at {sheet.name}"):
-        numbers = examine(sheet)
+        numbers = examine(sheet, table)
     printing.print_json(numbers)
     if not printing.json:
         show(numbers, page())
 
 
-def examine(sheet: Sheet) -> Numbers:
+def examine(sheet: Sheet, options: TableOptions) -> Numbers:
     """What can be told about a table without filling it."""
     from greyfill import frames
-    from greyfill.cli.fill_job import FLAGS, describe
+    from greyfill.cli.fill_job import FLAGS
+    from greyfill.cli.findings import command, find
+    from greyfill.cli.sheet import possible_codes
     from greyfill.filled import notes_on_columns
     from greyfill.report.column_summary import patterns
-    from greyfill.report.summary import missing_at_random, sampled_information
+    from greyfill.report.summary import missing_at_random
 
     table, origin = frames.encode(sheet.X, **sheet.kinds)
-    codes, classes = _classes(sheet)
-    bits = None if codes is None else sampled_information(table, codes)[0]
     missing, names = table.missing, origin.schema.names
     found = patterns(missing, list(names))
     test = missing_at_random(table, found["count"])
     left_alone = frames.find_excluded(table, origin.schema)
     left_notes = notes_on_columns(missing, names, left_alone, left_alone, FLAGS)
-    columns = describe(origin.schema, dict(zip(names, missing.sum(axis=0).tolist(), strict=True)))
-    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
-        column["share"] = tidy(float(missing[:, j].mean()))
-        column["values"] = sheet.source.frame[name].drop_nulls().n_unique()
-        column["bits"] = None if bits is None else tidy(bits[j])
+    codes, classes = _classes(sheet)
+    looked = [*sheet.features, *([] if sheet.target is None else [sheet.target])]
+    doubts = find(sheet.source, looked, possible_codes(sheet, origin.schema.fields))
     return {
         "input": sheet.source.name,
         "format": sheet.source.format.value,
@@ -72,13 +88,38 @@ def examine(sheet: Sheet) -> Numbers:
         "rows_with_holes": int(missing.any(axis=1).sum()),
         "target": sheet.target,
         "classes": classes,
-        "columns": columns,
+        "columns": _columns_of(sheet, table, origin.schema, codes, left_alone),
         "ignored": list(sheet.ignored),
         "patterns": found,
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "left_alone": left_alone,
-        "notes": [*sheet.notes(origin.schema.fields), *left_notes],
+        "guesses": [guess.to_dict() for guess in sheet.source.guesses],
+        "findings": [{"column": f.column, "text": f.text} for f in doubts if f.text],
+        "notes": [*sheet.notes(), *left_notes],
+        "command": command(sheet.source.name, options, doubts),
     }
+
+
+def _columns_of(
+    sheet: Sheet, table: Table, schema: Schema, codes: Ints | None, left_alone: dict[str, str]
+) -> list[Numbers]:
+    """What is told about each column."""
+    from greyfill.cli.fill_job import describe
+    from greyfill.cli.findings import summary_of
+    from greyfill.report.summary import sampled_information
+
+    missing = table.missing
+    bits = None if codes is None else sampled_information(table, codes, SHUFFLES)[0]
+    holes = dict(zip(schema.names, missing.sum(axis=0).tolist(), strict=True))
+    columns = describe(schema, holes)
+    for j, column in enumerate(columns):
+        values = sheet.source.frame[column["name"]]
+        column["share"] = tidy(float(missing[:, j].mean()))
+        column["values"] = values.drop_nulls().n_unique()
+        column["bits"] = None if bits is None else tidy(bits[j])
+        column["left_alone"] = left_alone.get(column["name"])
+        column.update(summary_of(values))
+    return columns
 
 
 def show(numbers: Numbers, page: Console) -> None:
@@ -93,29 +134,68 @@ def show(numbers: Numbers, page: Console) -> None:
         f"{plural(numbers['rows_with_holes'], 'row')} with holes",
         "bold",
     )
-    page.show(_columns(numbers))
+    page.show(_columns(numbers, page.console.width))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
         page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
-    page.show_notes(numbers["notes"])
+    if numbers["findings"]:
+        page.say("worth a look:", "bold")
+    for found in numbers["findings"]:
+        _say_indented(page, f"{clean(found['column'], 40)}: {clean(found['text'], 500)}")
+    for note in numbers["notes"]:
+        _say_indented(page, clean(note, 600), "note: ")
+    page.say("to fill it:", "bold")
+    page.console.print(Text(f"  {numbers['command']}"), soft_wrap=True)
 
 
-def _columns(numbers: Numbers) -> Any:
+def _say_indented(page: Console, text: str, first: str = "  ") -> None:
+    """A paragraph that is wrapped between words, its later lines indented."""
+    from rich.text import Text
+
+    width = max(page.console.width - 1, 30)
+    lines = textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent="    ", break_on_hyphens=False
+    )
+    for line in lines or [first]:
+        page.console.print(Text(line), soft_wrap=True)
+
+
+def _columns(numbers: Numbers, width: int) -> Any:
+    from rich.text import Text
+
     from greyfill.cli.console import bar, grid, name_of
 
-    heads = ["column", "kind", "values", "holes", "share"]
-    informed = numbers["target"] is not None
-    table = grid(*heads, *(["bits"] if informed else []), words=2)
-    if informed:
-        table.add_column("about the target")
-    most = max((c["bits"] or 0.0 for c in numbers["columns"]), default=0.0) or 1.0
-    for c in numbers["columns"][:MOST_COLUMNS]:
-        cells: list[Any] = [name_of(c["name"]), c["kind"], count(c["values"]), count(c["holes"])]
-        cells.append(share(c["share"]))
+    is_narrow, informed = width < NARROW, numbers["target"] is not None
+    has_bars = informed and width >= WIDE
+    heads = ["column", "kind", "holes", *([] if is_narrow else ["share", "values"])]
+    heads += ["bits"] * informed + ["about the target"] * has_bars
+    table = grid(*heads, "what it holds", words=2)
+    for column in table.columns[len(heads) - has_bars :]:
+        column.justify = "left"
+    shown = numbers["columns"][:MOST_COLUMNS]
+    most = max(max((c["bits"] or 0.0 for c in numbers["columns"]), default=0.0), 0.01)
+    longest = min(max((len(c["name"]) for c in shown), default=6), 14 if is_narrow else 30)
+    room = max(width - longest - 17 - 9 * (len(heads) - 2) - 10 * has_bars, 14)
+    for c in shown:
+        kind = "left alone" if c["left_alone"] else c["kind"]
+        cells: list[Any] = [name_of(c["name"]), kind, count(c["holes"])]
+        cells += [] if is_narrow else [share(c["share"]), count(c["values"])]
+        bits = None if c["left_alone"] else c["bits"]
         if informed:
-            bits = c["bits"]
-            cells += ["–", ""] if bits is None else [f"{bits:.3f}", bar(bits / most)]
-        table.add_row(*cells)
+            cells.append("–" if bits is None else f"{bits:.3f}")
+        if has_bars:
+            cells.append("" if bits is None else bar(bits / most))
+        table.add_row(*cells, Text(shorten(_held(c), room)))
     return table
+
+
+def _held(column: Numbers) -> str:
+    """The range of a column, or its levels."""
+    if column["low"] is not None:
+        values = (column["low"], column["middle"], column["high"])
+        return " … ".join(number(v) if isinstance(v, float) else v for v in values)
+    if column["left_alone"] or not column["top"]:
+        return ", ".join(column["examples"])
+    return ", ".join(f"{level['value']} {count(level['rows'])}" for level in column["top"])
 
 
 def _target_lines(numbers: Numbers) -> list[str]:

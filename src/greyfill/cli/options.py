@@ -24,7 +24,7 @@ from greyfill.imputers.registry import DEFAULT, FILE_METHODS, METHODS, REGISTRY
 if TYPE_CHECKING:
     from greyfill.cli.console import Console
 
-COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "CSV files"
+COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "Reading"
 DEBUG = "greyfill.debug"
 STREAM = "-"
 MOST_NAMES = 12
@@ -61,7 +61,10 @@ def switch(help: str, *names: str, **more: Any) -> Any:
     return option(OUTPUT, "", help, *names, **more)
 
 
-FILE = "CSV, TSV, Parquet, Arrow, JSON lines or Excel, also .gz and .zst; - for stdin."
+FILE = (
+    "CSV or alike, Excel, Parquet, Arrow, JSON, ARFF, SPSS, Stata or SAS, also .gz and .zst; - for "
+    "stdin."
+)
 File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
 JOBS = "Threads; by default all cores. The result is the same."
 Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
@@ -73,7 +76,14 @@ CATEGORICAL = "Numbers that are codes of categories."
 NUMERIC = "Quantities that look like identifiers, such as 007."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
-NA_VALUES = "A word that means missing, such as '?' or -999. Empty cells always do. Repeatable."
+NA_VALUES = (
+    "A word that means missing, such as '?' or -999, or COLUMN=WORD for one column. Empty cells "
+    "always do. Repeatable."
+)
+STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
+HEADER = "Whether the first line has the names; else found out."
+SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."
+DATE_ORDER = "Day first (dmy) or month first (mdy), where no cell tells."
 ABOUT_METHODS = (
     "grey, unless you name another, tunes itself and uses labels if there are any; cgknn (the "
     "paper's), fwgknn, gknn, class_mean need them, miknn to weigh columns; gbnn, iknn, sknn, knni, "
@@ -109,12 +119,16 @@ class TableOptions:
         str | None, option(TEXT, "CHAR", "Decimal mark; else found out.", "--decimal")
     ] = None
     encoding: Annotated[str | None, option(TEXT, "NAME", "Else found out.", "--encoding")] = None
+    date_order: Annotated[str | None, option(TEXT, "dmy|mdy", DATE_ORDER, "--date-order")] = None
+    header: Annotated[bool | None, option(TEXT, "", HEADER, "--header/--no-header")] = None
+    sheet: Annotated[str | None, option(TEXT, "SHEET", SHEET, "--sheet")] = None
+    strict: Annotated[bool, option(TEXT, "", STRICT, "--strict")] = False
 
     @property
     def of_text(self) -> dict[str, Any]:
-        """What is said about cells and a CSV file, as the readers of files take it."""
-        names = ("na_values", "delimiter", "decimal", "encoding")
-        return {name: getattr(self, name) for name in names}
+        """What is said about cells and a file, as the readers of files take it."""
+        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
+        return {name: getattr(self, name) for name in ("na_values", *names)}
 
 
 @dataclass(frozen=True)
@@ -283,8 +297,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
 
     >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
     ('data/votes.filled.csv.gz', 'votes.report.html')
-    >>> beside("-", "filled"), beside("votes", "filled")
-    ('-', 'votes-filled')
+    >>> beside("-", "filled"), beside("votes", "filled"), beside("votes.xls", "filled")
+    ('-', 'votes-filled', 'votes.filled.xlsx')
     """
     from greyfill.files.formats import layout_of
 
@@ -294,8 +308,10 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     layout = layout_of(name)
     outer = path.suffix if layout.compression else ""
     path = path.with_suffix("") if outer else path
-    inner = path.suffix if layout.format else ""
-    ending = inner + outer if extension is None else extension
+    inner = new = path.suffix
+    if layout.format is not None and layout.format.written_as is not layout.format:
+        new = layout.format.written_as.extensions[0]
+    ending = new + outer if extension is None else extension
     if not ending:  # a dot would make the word an extension, and an unknown one
         return os.fspath(path.with_name(f"{path.name}-{word}"))
     return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))

@@ -73,8 +73,9 @@ class Sheet:
         untold = [c for c in self.features if not any(c in names for names in given)]
         texts = [note for c in untold for note in _notes_on_text(self.source.frame[c])]
         labels = [] if self.y is None else _notes_on_labels(self.y)
-        codes = _possible_codes(self.source.frame, fields)
-        return [*self.source.notes, *empty, *texts, *labels, *codes]
+        codes = possible_codes(self, fields)
+        asked = [_about_codes(codes)] if codes else []
+        return [*self.source.notes, *empty, *texts, *labels, *asked]
 
 
 def read_sheet(
@@ -83,6 +84,8 @@ def read_sheet(
     console: Console,
     choice: MethodChoice | None = None,
     wishes: FillOptions = NO_WISHES,
+    *,
+    lenient: bool = False,
 ) -> Sheet:
     """Read a table to learn from; columns that it has not are refused before its cells are read."""
 
@@ -91,12 +94,13 @@ def read_sheet(
         wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    if names := peek_names(name, options.delimiter, options.encoding):
+    known = (options.delimiter, options.encoding, options.header, options.strict)
+    if names := peek_names(name, *known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:
         _refuse_no_labels(choice.method)
     with console.working(f"reading {shown(name)}"):
-        source = files.read(name, choose_types=typed, **options.of_text)
+        source = files.read(name, choose_types=typed, lenient=lenient, **options.of_text)
         return sheet_of(source, options, choice, wishes)
 
 
@@ -107,12 +111,15 @@ def sheet_of(
     wishes: FillOptions = NO_WISHES,
 ) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
+    from greyfill.files.words import words_by_column
     from greyfill.filled import with_levels
 
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
     source = replace(source, frame=with_levels(source.frame, wished.levels, "--not-applicable"))
     roles = ColumnRoles.of(options, source.frame.columns, name)
+    nested = [c.name for c in source.frame if c.dtype.is_nested() and c.name != target]
+    roles.ignored.extend(c for c in nested if c not in roles.ignored)  # no cell of them is a value
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")
@@ -120,7 +127,7 @@ def sheet_of(
         "categorical_features": [c for c in roles.categorical if c != target] or "auto",
         "ordinal_features": _orders(roles.ordinal, source),
     }
-    ignored, words = tuple(roles.ignored), tuple(options.na_values)
+    ignored, (words, _) = tuple(roles.ignored), words_by_column(options.na_values, roles.columns)
     sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished)
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
@@ -207,6 +214,7 @@ class ColumnRoles:
     numeric: list[str]
     ordinal: list[str]
     ignored: list[str]
+    columns: Sequence[str]
 
     @classmethod
     def of(cls, options: TableOptions, columns: Sequence[str], where: str) -> ColumnRoles:
@@ -235,7 +243,7 @@ class ColumnRoles:
                 raise InvalidParameterError(
                     f"The column {name!r} is ignored (--ignore), so it can have no kind."
                 )
-        return cls(categorical, numeric, ordinal, ignored)
+        return cls(categorical, numeric, ordinal, ignored, columns)
 
 
 def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str], file: str) -> None:
@@ -332,15 +340,19 @@ def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
         )
 
 
-def _possible_codes(frame: pl.DataFrame, fields: tuple[Field, ...]) -> Iterator[str]:
-    """Whole numbers with two values are often the codes of categories."""
+def possible_codes(sheet: Sheet, fields: tuple[Field, ...]) -> list[str]:
+    """Columns of whole numbers with two values, which are often the codes of categories."""
     from greyfill.table import Kind
 
+    frame = sheet.source.frame
     whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family == "integer"]
     names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
-    if names and frame.height > FEW_ROWS:
-        some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
-        yield (
-            "Whole numbers with two values were taken as numbers. "
-            f"If they are codes of categories, say so: --categorical {some}"
-        )
+    return names if frame.height > FEW_ROWS else []
+
+
+def _about_codes(names: list[str]) -> str:
+    some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
+    return (
+        "Whole numbers with two values were taken as numbers. "
+        f"If they are codes of categories, say so: --categorical {some}"
+    )

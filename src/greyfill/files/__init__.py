@@ -3,7 +3,7 @@
 ```
 path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
   ── inputs ──> UTF-8                          the codec and the byte order mark are remembered
-  ── tokens ──> grid                           where every cell starts and ends
+  ── dialect, tokens, grid ──> grid            where every cell starts and ends
   ── column_types ──> types                    numbers, truths, dates, text; holes are null
   ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
@@ -17,12 +17,17 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `inputs`: a file or a stream, decompressed, in blocks and as often as needed, and its bytes
   ⇄ UTF-8, such that going back gives the same bytes;
 * `formats`: the one table of formats, compressions, extensions and first bytes;
-* `tokens`: the cells of a CSV text, the delimiter between them, and the grid that they make;
-* `column_types`: the type of a column, by all its cells;
-* `styles`: how a column writes its values, also as a model learned it from another file, and the
-  words that mean missing;
+* `dialect`: the delimiter of a CSV text, and whether it has a header;
+* `tokens` and `grid`: its cells, and the rows that they make;
+* `vocabulary` and `words`: words and numbers that mean missing, and where they do;
+* `column_types` and `type_fits`: the type of a column, by all its cells;
+* `guesses`: what was taken for granted, and how to undo it;
+* `styles`: how a column writes its values, also as a model learned it from another file;
 * `csv_text`: a CSV file as bytes, frame and holes;
-* `polars_formats`: Parquet, Arrow, JSON lines and Excel, whose columns have types of their own;
+* `preamble`: what stands before the table, such as a title or the head of ARFF;
+* `polars_formats`: Parquet, Arrow and JSON, whose columns have types of their own;
+* `sheets`: workbooks, of which only the holes of one sheet are changed;
+* `statistics_formats`: SPSS, Stata and SAS, with labels and codes for missing;
 * `atomic`: whether an output can be written, and writing it at once or not at all.
 """
 

@@ -7,34 +7,30 @@ have a `Form`, which tells what to write instead.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.files.styles import (
-    MISSING_WORDS,
-    NO_CATEGORIES,
-    Day,
-    Fixed,
-    Moment,
-    Scientific,
-    Style,
-    Text,
-    Truth,
-    Whole,
-    bare,
-    in_notation,
-    typed,
+from greyfill.files.guesses import Guess
+from greyfill.files.styles import Amount, Calendar, Day, Style, Text, in_notation, typed
+from greyfill.files.type_fits import (
+    OFFSET,
+    AmountFit,
+    CalendarFit,
+    MomentFit,
+    NumberFit,
+    TruthFit,
+    TypeFit,
+    calendar_fits,
+    number_pattern,
 )
-
-FEW_WORDS = 3
-"""So many different words among numbers are taken for mistakes, not for a column of text."""
-
-MOST_NUMBERS = 0.95
-"""With this share of numbers, all other words are taken for mistakes."""
+from greyfill.files.vocabulary import NO_CATEGORIES
+from greyfill.files.words import WordEvidence, bare, mean_missing
+from greyfill.table import Bools
 
 LONGEST_WHOLE = 18
 """Longer whole numbers do not fit 64 bits: they are identifiers."""
@@ -43,21 +39,28 @@ _IDENTIFIER = rf"^([+-]?0[0-9]+|[+-]?[0-9]{{{LONGEST_WHOLE + 1},}})$"
 
 _TEXT = Text()
 
-Counts = pl.DataFrame
-"""Different words, without blanks around them, and how often each occurs: word, count."""
+_LIKE_FORMS = r"^[+-]?([$€£¥]|[A-Z]{3})?\s?[+-]?[0-9]"
+"""How dates and amounts begin, as people write them."""
+
+_ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """The type of a column, by the style of its cells, and a note for the user.
+    """The type of a column, by the style of its cells, and what the user should know of it.
 
     A column without an observed cell is empty; a model may have learned how its cells are written.
+    The words of ``missing`` are holes of this column. Cells that are not of its type are an error,
+    unless they are ``strays``, which only `greyfill inspect` reads over.
     """
 
     found: Style = _TEXT
     is_empty: bool = False
     note: str = ""
     learned: Style | None = None
+    missing: tuple[str, ...] = ()
+    guesses: tuple[Guess, ...] = ()
+    strays: dict[str, int] | None = None
 
     @property
     def style(self) -> Style:
@@ -68,6 +71,11 @@ class ColumnType:
     def is_text(self) -> bool:
         """Whether the cells stay as they are."""
         return isinstance(self.found, Text) and not self.is_empty
+
+    def observed(self, cells: pl.Series) -> pl.Series:
+        """A part of the column, with nulls for the words that mean missing in it."""
+        words = [*self.missing, *(self.strays or ())]
+        return cells.set(bare(cells).is_in(words), None) if words else cells
 
     def parse(self, cells: pl.Series) -> pl.Series:
         """The typed cells of a part of the column, with nulls in its holes."""
@@ -85,171 +93,35 @@ class ColumnType:
         return replace(self, learned=in_notation(style, found, mark))
 
 
-class TypeFit:
-    """How many cells of a column are of one type, how they are written, and some that are not.
-
-    ``name`` says in a message what such a column holds. Its cells match the pattern, though not
-    all that match can be read, and ``reader`` reads all of them.
-    """
-
-    def __init__(self, name: str, pattern: str, reader: Style) -> None:
-        self.name, self._pattern, self._reader = name, pattern, reader
-        self.count = 0
-        self._strays: set[str] = set()
-        self._strays_mean_missing = True
-
-    @property
-    def style(self) -> Style:
-        """How new cells of the column are written, if it is of this type."""
-        return self._reader
-
-    def measure(self, counts: Counts) -> None:
-        """Gather how some more words of this type are written."""
-
-    def add(self, counts: Counts, *, may_fit: bool) -> None:
-        """Count some more words."""
-        words = counts["word"]
-        fits = self.fitting(words) if may_fit else words.is_null()
-        if fits.any():
-            found = counts.filter(fits)
-            self.count += int(found["count"].sum())
-            self.measure(found)
-        if len(self._strays) <= FEW_WORDS or self._strays_mean_missing:
-            strays = words.filter(~fits)
-            self._strays.update(strays.head(FEW_WORDS + 1).to_list())
-            if self._strays_mean_missing:
-                usual = strays.str.to_lowercase().is_in(list(MISSING_WORDS))
-                self._strays_mean_missing = bool(usual.all())
-
-    def fitting(self, words: pl.Series) -> pl.Series:
-        """Which words are of this type."""
-        matching = words.set(~words.str.contains(self._pattern), None)
-        return self._reader.parse(matching).is_not_null()
-
-    def are_mistakes(self, n_seen: int) -> bool:
-        """Whether the words that do not fit are so few, or such words, that the user must look."""
-        share = self.count / n_seen
-        if share == 0.0:
-            return False
-        few = len(self._strays) <= FEW_WORDS
-        return share >= MOST_NUMBERS or (share > 0.5 and few) or self._strays_mean_missing
-
-
-class NumberFit(TypeFit):
-    """Whole and decimal numbers with this decimal mark; they get the most decimals of a column."""
-
-    def __init__(self, mark: str) -> None:
-        super().__init__("numbers", _number(mark), Fixed(0, mark))
-        self._mark, self._decimals = mark, 0
-        self._are_whole, self._has_exponents = True, False
-
-    @property
-    def style(self) -> Style:
-        """Whole numbers stay whole; others get the most decimals of the column."""
-        if self._are_whole:
-            return Whole()
-        return (Scientific if self._has_exponents else Fixed)(self._decimals, self._mark)
-
-    def measure(self, counts: Counts) -> None:
-        """Whether all are whole, the most decimals, and whether any has an exponent."""
-        words = counts["word"]
-        are_whole = self._are_whole and bool(words.str.contains(r"^[+-]?[0-9]+$").all())
-        self._are_whole = are_whole and not Whole().parse(words).has_nulls()
-        self._decimals = max(self._decimals, _most_decimals(words, self._mark))
-        self._has_exponents = self._has_exponents or bool(words.str.contains("[eE]").any())
-
-
-class TruthFit(TypeFit):
-    """True or false, in any case."""
-
-    def __init__(self) -> None:
-        super().__init__("true or false", r"^(?i:true|false)$", Truth())
-        self._words: Counter[str] = Counter()
-
-    @property
-    def style(self) -> Style:
-        """The usual words; a word that does not occur is written like the other one."""
-        yes = _usual({w: n for w, n in self._words.items() if w.lower() == "true"})
-        no = _usual({w: n for w, n in self._words.items() if w.lower() == "false"})
-        return Truth(yes or _like(no, "true"), no or _like(yes, "false"))
-
-    def measure(self, counts: Counts) -> None:
-        """How often each word occurs."""
-        self._words.update(dict(counts.iter_rows()))
-
-
-class MomentFit(TypeFit):
-    """ISO dates with times, all with this end: Z for UTC, or nothing."""
-
-    def __init__(self, end: str) -> None:
-        pattern = rf"^\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{{1,9}})?)?{end}$"
-        super().__init__("dates with times", pattern, Moment(end=end))
-        self._end, self._decimals, self._has_seconds = end, 0, False
-        self._betweens: Counter[str] = Counter()
-
-    @property
-    def style(self) -> Style:
-        """The usual letter between date and time, the finest time of the column."""
-        between = _usual(self._betweens) or "T"
-        return Moment(between, self._has_seconds, min(self._decimals, 6), self._end)
-
-    def measure(self, counts: Counts) -> None:
-        """What stands between date and time, and how fine the times are."""
-        words = counts["word"]
-        letters = counts.group_by(words.str.slice(10, 1).alias("letter"))
-        self._betweens.update(dict(letters.agg(pl.col("count").sum()).iter_rows()))
-        self._has_seconds = self._has_seconds or bool(words.str.contains(r":\d\d:").any())
-        self._decimals = max(self._decimals, _most_decimals(words, "."))
-
-
-def _number(mark: str) -> str:
-    """The pattern of numbers with this decimal mark."""
-    point = {".": r"\.", ",": ","}[mark]
-    return rf"^[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
-
-
-def _most_decimals(words: pl.Series, mark: str) -> int:
-    digits = words.str.extract(rf"[{mark}](\d+)")
-    return int(digits.str.len_chars().max() or 0)  # type: ignore[arg-type]
-
-
-def _usual(words: dict[str, int]) -> str:
-    """The most frequent word; the first in the alphabet of equally frequent ones."""
-    return min(words, key=lambda word: (-words[word], word), default="")
-
-
-def _like(example: str, word: str) -> str:
-    """A word in the case of an example.
-
-    >>> _like("TRUE", "false"), _like("True", "false")
-    ('FALSE', 'False')
-    """
-    if example.isupper():
-        return word.upper()
-    return word.title() if example.istitle() else word
-
-
 class StrayCellsError(Exception):
     """Some cells of a column are not of its type."""
 
-    def __init__(self, fit: TypeFit, count: int) -> None:
+    def __init__(self, fit: TypeFit) -> None:
         super().__init__()
-        self._fit, self._count = fit, count
+        self.fit = fit
+
+    def words_in(self, cells: pl.Series, strict: bool = False) -> Counter[str]:
+        """Such cells in a part of the column that are no words for missing either."""
+        words = bare(cells.drop_nulls())
+        strays = words.filter(~self.fit.fitting(words))
+        return Counter((strays if strict else strays.filter(~mean_missing(strays))).to_list())
 
     def row_in(self, cells: pl.Series) -> int | None:
         """The first such cell in a part of the column."""
         words = bare(cells)
-        rows = np.flatnonzero((words.is_not_null() & ~self._fit.fitting(words)).to_numpy())
+        rows = np.flatnonzero((words.is_not_null() & ~self.fit.fitting(words)).to_numpy())
         return int(rows[0]) if len(rows) else None
 
     def for_user(
-        self, place: str, column: str, word: str, is_learned: bool = False
+        self, place: str, column: str, words: Counter[str], is_learned: bool = False
     ) -> InvalidDataError:
         """The error with the first such cell; of a learned column the type is fixed."""
-        more = f" and {self._count - 1:,} more do not" if self._count > 1 else " does not"
-        name, plainly = self._fit.name, ""
-        if isinstance(self._fit, NumberFit) and any(sign.isdigit() for sign in word):
+        (word, *others), count = words, words.total()
+        more = f" and {count - 1:,} more do not" if count > 1 else " does not"
+        name, plainly = self.fit.name, ""
+        if isinstance(self.fit, NumberFit) and any(sign.isdigit() for sign in word):
             plainly = " If it is a number, write it plainly, as 74 or 1234.5."
+        also = f" (also {', '.join(map(repr, others[:MOST_WORDS]))})" if others else ""
         text = f"if the column is text, say so (--categorical {column!r}, text_columns=)"
         if is_learned:
             text = (
@@ -257,33 +129,48 @@ class StrayCellsError(Exception):
                 f"--categorical {column!r} (greyfill fit)"
             )
         return InvalidDataError(
-            f"{place}: the column holds {name}, but this cell{more}: {word!r}.{plainly} "
-            f"If it stands for a missing value, say so (--na-values {word!r}, na_values=); {text}."
+            f"{place}: the column holds {name}, but this cell{more}: {word!r}{also}.{plainly} "
+            f"If it stands for a missing value, say so (--na-values {word!r}, na_values=); {text}. "
+            "greyfill inspect shows all such cells and the options for them."
         )
 
 
-class ColumnEvidence:
-    """The cells of a column so far, counted by the types that they fit."""
+MOST_WORDS = 5
 
-    def __init__(self, name: str, marks: str = ".", *, is_text: bool = False) -> None:
+
+class ColumnEvidence:
+    """The cells of a column so far, counted by the types that they fit.
+
+    A strict one knows only the forms of computers, and no word for missing.
+    """
+
+    def __init__(
+        self, name: str, marks: str = ".", *, is_text: bool = False, strict: bool = False
+    ) -> None:
         self.name = name
         self.marks: Counter[str] = Counter()
-        self._n_seen = 0
-        self._missing_words: Counter[str] = Counter()
-        self._is_text = is_text
+        self.n_seen = 0
+        self._may_be_quoted = True
+        self._words = WordEvidence(name)
+        self._is_text, self._strict = is_text, strict
         self._has_identifiers = False
+        self._n_like_forms = 0
         self._numbers = {mark: NumberFit(mark) for mark in marks}
         days = TypeFit("dates", r"^\d{4}-\d\d-\d\d$", Day())
         self._others = [TruthFit(), days, MomentFit(""), MomentFit("Z")]
+        self._calendars: list[CalendarFit] = []
+        self._amounts = AmountFit()
+        if not strict:
+            self._others.append(MomentFit(OFFSET))
+            self._calendars = list(calendar_fits())
 
     def add(self, cells: pl.Series) -> None:
         """Count some more cells; nulls are holes."""
         observed = bare(cells.drop_nulls()).alias("word")
         counts = observed.value_counts()
         words = counts["word"]
-        self._n_seen += len(observed)
-        mean_missing = words.str.to_lowercase().is_in(list(NO_CATEGORIES))
-        self._missing_words.update(dict(counts.filter(mean_missing).iter_rows()))
+        self.n_seen += len(observed)
+        self._words.add(counts)
         if len(self._numbers) > 1:
             for mark in self._numbers:
                 with_mark = words.str.contains(rf"^[+-]?[0-9]*[{mark}][0-9]+$")
@@ -299,37 +186,131 @@ class ColumnEvidence:
             are_numbers = are_numbers or fit.count - before == len(observed)
         for other in self._others:
             other.add(counts, may_fit=not are_numbers)
+        if are_numbers:
+            self._n_like_forms += len(observed)
+        elif not self._strict:
+            like_forms = words.str.contains(_LIKE_FORMS)
+            self._n_like_forms += int(counts.filter(like_forms)["count"].sum())
 
-    def column_type(self, mark: str = ".", *, must_be_numbers: bool = False) -> ColumnType:
-        """The type of the column; cells that are not of it are an error."""
-        if not self._n_seen or self._is_text:
-            return ColumnType(is_empty=not self._n_seen)
+    @property
+    def is_quoted(self) -> bool:
+        """Whether there are observed cells, and all of them are in quotes."""
+        return self.n_seen > self._n_missing and self._may_be_quoted
+
+    def add_quotes(self, cells: pl.Series, in_quotes: Bools) -> None:
+        """Tell which of some more cells are in quotes; words for missing need none."""
+        if self._may_be_quoted:
+            plain = bare(cells.filter(~in_quotes).drop_nulls())
+            parts = (plain.head(100), plain)  # the first tell, nearly always
+            self._may_be_quoted = all(bool(mean_missing(part).all()) for part in parts)
+
+    def may_have_form(self, mark: str) -> bool:
+        """Whether the cells, which are of no type of computers, may be dates or amounts of people.
+
+        If so, all of them must be looked at again.
+        """
+        if self._is_text or self._strict or not self._n_like_forms:
+            return False
+        is_typed = any(self._is_whole(fit) for fit in (self._numbers[mark], *self._others))
+        return not is_typed and self._n_like_forms == self.n_seen - self._n_missing
+
+    def look_again(self, cells: pl.Series) -> None:
+        """Count dates and amounts, as people write them, among some more cells."""
+        counts = bare(cells.drop_nulls()).alias("word").value_counts()
+        for fit in (*self._calendars, self._amounts):
+            fit.add(counts, may_fit=True)
+
+    @property
+    def orders(self) -> list[str]:
+        """The orders of day, month and year in which all cells are dates."""
+        return [fit.order for fit in self._calendars if fit.count and self._is_whole(fit)]
+
+    def column_type(
+        self, mark: str = ".", order: str = "dmy", *, must_be_numbers: bool = False
+    ) -> ColumnType:
+        """The type of the column; cells that are not of it are an error.
+
+        ``mark`` and ``order`` are those of the file, for cells that can be read in two ways.
+        """
+        if not self.n_seen:
+            return ColumnType(is_empty=True)
         numbers = self._numbers[mark]
-        if self._has_identifiers and not must_be_numbers:
-            if numbers.count < self._n_seen:
-                return ColumnType()
-            return ColumnType(
-                note=f"Column {self.name!r} was taken as text: it has numbers with leading zeros, "
-                "or with more than 18 digits. If they are quantities, say so: --numeric "
-                "(numeric_columns=)."
-            )
-        for fit in [numbers] if must_be_numbers else [numbers, *self._others]:
-            strays = self._n_seen - fit.count
-            if not strays:
-                return ColumnType(fit.style)
-            if must_be_numbers or fit.are_mistakes(self._n_seen):
-                raise StrayCellsError(fit, strays)
-        return ColumnType()
+        if self._is_text or (self._has_identifiers and not must_be_numbers):
+            return self._text(is_number=numbers.count == self.n_seen)
+        calendars = sorted(self._calendars, key=lambda fit: fit.order != order)
+        fits = [numbers] if must_be_numbers else [numbers, *self._others, *calendars]
+        for fit in fits:
+            if self._is_whole(fit):
+                return self._typed(fit)
+        if self._amounts.settle(mark, self.n_seen - self._n_missing):
+            return self._typed(self._amounts)
+        for fit in fits:
+            if must_be_numbers or fit.are_mistakes(self.n_seen):
+                raise StrayCellsError(fit)
+        return self._text()
+
+    @property
+    def _n_missing(self) -> int:
+        return 0 if self._strict else self._words.counts.total()
+
+    def _is_whole(self, fit: TypeFit) -> bool:
+        """Whether all cells are of a type, but for words that mean missing among them."""
+        return self.n_seen - fit.count == (self._n_missing if fit.count else 0)
+
+    def _text(self, is_number: bool = False) -> ColumnType:
+        words = () if self._is_text or self._strict else self._words.in_text()
+        note = (
+            f"Column {self.name!r} was taken as text: it has numbers with leading zeros, "
+            "or with more than 18 digits. If they are quantities, say so: --numeric "
+            "(numeric_columns=)."
+        )
+        n_missing = sum(self._words.counts[word] for word in words)
+        return ColumnType(
+            is_empty=n_missing == self.n_seen,
+            note=note if is_number and not self._is_text else "",
+            missing=words,
+            guesses=self._guesses(words),
+        )
+
+    def _typed(self, fit: TypeFit) -> ColumnType:
+        words = () if self._strict else tuple(self._words.counts)
+        return ColumnType(fit.style, missing=words, guesses=self._guesses(words, fit))
+
+    def over_strays(self, fit: TypeFit, words: Mapping[str, int]) -> ColumnType:
+        """The type of a column that has some cells of another one."""
+        return replace(self._typed(fit), strays=dict(words))
+
+    def _guesses(self, words: tuple[str, ...], fit: TypeFit | None = None) -> tuple[Guess, ...]:
+        guesses = []
+        style = None if fit is None else fit.style
+        if isinstance(style, Calendar | Amount):
+            kind = "dates" if isinstance(style, Calendar) else "amounts"
+            sample = datetime(2025, 12, 31, 9, 30) if kind == "dates" else 1234.5
+            detail = f"as {style.spell(sample)!r}"  # type: ignore[arg-type]
+            undo = "If they are categories: --categorical COLUMN."
+            if isinstance(style, Calendar) and style.order != "ymd":
+                other = {"dmy": "mdy", "mdy": "dmy"}[style.order]
+                detail = f"{_ORDERS[style.order]} {detail}"
+                if style.mark_between != "." and other in self.orders:
+                    undo = f"No cell tells the order; the other one is --date-order {other}."
+            guesses.append(Guess(kind, detail, undo, self.name, fit.count))  # type: ignore[union-attr]
+        if words:
+            shown = ", ".join(map(repr, sorted(words)))
+            undo = "If it is a value there: --categorical COLUMN, or --strict."
+            cells = sum(self._words.counts[word] for word in words)
+            guesses.append(Guess("missing", shown, undo, self.name, cells))
+        return tuple(guesses)
 
     def notes(self, column_type: ColumnType) -> Iterator[str]:
         """Sentences for the user about a column of this type."""
         if column_type.note:
             yield column_type.note
-        for word, count in sorted(self._missing_words.items()) if column_type.is_text else ():
-            yield (
-                f"Column {self.name!r}: {word!r} ({count} cells) was taken as a category. "
-                f"If it means missing, say so: --na-values {word!r} (na_values=)."
-            )
+        for word, count in sorted(self._words.counts.items()) if column_type.is_text else ():
+            if word.lower() in NO_CATEGORIES and word not in column_type.missing:
+                yield (
+                    f"Column {self.name!r}: {word!r} ({count} cells) was taken as a category. "
+                    f"If it means missing, say so: --na-values {word!r} (na_values=)."
+                )
 
 
 NEARLY_ALL = 0.95
@@ -390,7 +371,7 @@ def form_of(texts: pl.Series) -> Form | None:
     >>> form_of(pl.Series(["007", "008"]))
     """
     words = bare(texts.drop_nulls()).unique()
-    if not len(words) or words.str.contains(_number(".")).all():
+    if not len(words) or words.str.contains(number_pattern(".")).all():
         return None
     return next((form for form in FORMS if _share(words, form.pattern) >= NEARLY_ALL), None)
 

@@ -5,39 +5,49 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
-from greyfill.files.inputs import Blocks, Encoder, Encoding, find_encoding, first_bytes
-from greyfill.files.styles import (
-    LearnedTypes,
-    Style,
+from greyfill.files.dialect import Header, find_delimiter, find_header
+from greyfill.files.grid import CellGrid, header_names, lay_out_parts
+from greyfill.files.guesses import Guess, sentences
+from greyfill.files.inputs import (
+    Blocks,
+    Encoder,
+    Encoding,
+    find_encoding,
+    first_bytes,
+    without_first,
+)
+from greyfill.files.preamble import Preamble, arff_head, find_preamble
+from greyfill.files.styles import LearnedTypes, Style, without_nan
+from greyfill.files.tokens import SAMPLE, Offsets, quoted_if_needed
+from greyfill.files.words import (
     UnusedWords,
     bare,
-    without_nan,
+    find_sentinels,
     without_sentinels,
-)
-from greyfill.files.tokens import (
-    SAMPLE,
-    CellGrid,
-    Offsets,
-    find_delimiter,
-    header_names,
-    lay_out_parts,
-    quoted_if_needed,
+    words_by_column,
 )
 from greyfill.table import Ints
+from greyfill.text import plural
 
+ARFF_HEAD = 1 << 22
 ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
 """All names of columns → those of text, and those of numbers."""
 
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What the user said about a CSV file; None means: find out."""
+    """What the user said about a CSV file; None means: find out.
+
+    A strict reader guesses nothing; a lenient one reads over cells that are not of the type of
+    their column.
+    """
 
     na_values: tuple[str, ...] = ()
     text_columns: tuple[str, ...] = ()
@@ -47,6 +57,11 @@ class CsvOptions:
     encoding: str | None = None
     learned: LearnedTypes | None = None
     choose_types: ChooseTypes | None = None
+    date_order: str | None = None
+    header: bool | None = None
+    strict: bool = False
+    lenient: bool = False
+    is_arff: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +72,7 @@ class Holes:
     starts: Offsets
     ends: Offsets
     style: Style
+    in_quotes: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +83,7 @@ class CsvPart:
     delimiter: str
     frame: pl.DataFrame
     holes: dict[str, Holes] = field(repr=False)
+    short: dict[int, int] = field(default_factory=dict, repr=False)
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes, as UTF-8, with the holes that the frame fills; null leaves a hole."""
@@ -84,15 +101,33 @@ class CsvPart:
     def _fills(self, frame: pl.DataFrame) -> list[tuple[int, int, bytes]]:
         """Span and new text of every hole that is filled, from the start of the text to its end."""
         fills: list[tuple[int, int, bytes]] = []
-        for name, holes in self.holes.items():
+        added: dict[int, dict[int, tuple[int, bytes]]] = {row: {} for row in self.short}
+        for j, (name, holes) in enumerate(self.holes.items()):
             if name in frame.columns:
                 cells = self._cells(without_nan(frame[name]).gather(holes.rows), holes)
-                spans = zip(holes.starts.tolist(), holes.ends.tolist(), cells, strict=True)
-                fills += [(start, end, cell) for start, end, cell in spans if cell is not None]
-        return sorted(fills)
+                rows, starts, ends = (p.tolist() for p in (holes.rows, holes.starts, holes.ends))
+                for row, start, end, cell in zip(rows, starts, ends, cells, strict=True):
+                    if cell is None:
+                        continue
+                    if row in added and j >= self.short[row]:
+                        added[row][j] = start, cell
+                    else:
+                        fills.append((start, end, cell))
+        return sorted([*fills, *self._added_ends(added)])
+
+    def _added_ends(
+        self, added: dict[int, dict[int, tuple[int, bytes]]]
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """The cells that short rows lack, up to the last that is filled, with their delimiters."""
+        mark = self.delimiter.encode()
+        for row, cells in added.items():
+            if cells:
+                start = next(iter(cells.values()))[0]
+                lacking = range(self.short[row], max(cells) + 1)
+                yield start, start, b"".join(mark + cells.get(j, (0, b""))[1] for j in lacking)
 
     def _cells(self, values: pl.Series, holes: Holes) -> list[bytes | None]:
-        """New texts of the holes of one column; a hole in quotes stays in quotes."""
+        """New texts of the holes of one column, in quotes like the hole or all observed cells."""
         body, delimiter, spell = self.body, self.delimiter, holes.style.spell
 
         @cache
@@ -100,7 +135,8 @@ class CsvPart:
             text = value if isinstance(value, str) else spell(value)
             return quoted_if_needed(text, delimiter, always=quoted).encode()
 
-        in_quotes = (body.startswith(b'"', start) for start in holes.starts.tolist())
+        always = holes.in_quotes
+        in_quotes = (always or body.startswith(b'"', start) for start in holes.starts.tolist())
         pairs = zip(values.to_list(), in_quotes, strict=True)
         return [None if value is None else cell(value, quoted) for value, quoted in pairs]
 
@@ -130,24 +166,37 @@ class CsvReader:
     ) -> None:
         self._blocks, self._file, self._options = blocks, file, options
         learned = options.learned or LearnedTypes()
-        self._unused = UnusedWords(options.na_values)
-        self._na_values = (*options.na_values, *learned.na_values)
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
+        self._sentinels: dict[int, Guess] = {}
         self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
-        sample = first_bytes(self.encoding.decode(blocks()), SAMPLE + 1)
-        self.delimiter = find_delimiter(sample, options.delimiter)
+        self.preamble = self._find_preamble()
+        sample = first_bytes(self._decoded(), SAMPLE + 1)
+        given = options.delimiter if self.preamble.delimiter is None else self.preamble.delimiter
+        self.delimiter = find_delimiter(sample, given)
+        self._header, self._about_header = find_header(
+            sample, self.delimiter, self.encoding.newline,
+            given=options.header, learned=learned.columns, strict=options.strict,
+        )  # fmt: skip
+        if self.preamble.names:
+            self._header, self._about_header = Header(False, given=self.preamble.names), []
         marks = _possible_marks(self.delimiter, options.decimal)
+        newline = self.encoding.newline
+        names = header_names(sample, self.delimiter, newline, file, self._header)
+        names = names or next(iter(self.grids())).names
+        everywhere, self._words = words_by_column(options.na_values, names)
+        self._unused = UnusedWords(everywhere)
+        self._na_values = (*everywhere, *learned.na_values)
         if options.choose_types is not None:
-            names = header_names(sample, self.delimiter, self.encoding.newline, file)
-            texts, numbers = options.choose_types(names or next(iter(self.grids())).names)
-            given = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
-            self._options = replace(options, **given)  # type: ignore[arg-type]
-        self.height = 0
+            texts, numbers = options.choose_types(names)
+            told = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
+            self._options = replace(options, **told)  # type: ignore[arg-type]
+        self.height = self._n_short = 0
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())
         mark = max(marks, key=lambda mark: (shown[mark], mark == learned.mark))
-        self._types = [
-            self._type(j, mark).with_style(learned.styles.get(column), mark)
+        order = self._look_again(mark)
+        self.types = [
+            self._type(j, mark, order).with_style(learned.styles.get(column), mark)
             for j, column in enumerate(self.columns)
         ]
 
@@ -159,14 +208,44 @@ class CsvReader:
     @property
     def styles(self) -> dict[str, Style]:
         """How new cells of each column are written."""
-        return dict(zip(self.columns, (found.style for found in self._types), strict=True))
+        return dict(zip(self.columns, (found.style for found in self.types), strict=True))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading."""
-        pairs = zip(self._evidence, self._types, strict=True)
+        pairs = zip(self._evidence, self.types, strict=True)
         notes = [note for evidence, found in pairs for note in evidence.notes(found)]
-        return (*filter(None, [self.encoding.note]), *notes, *self._unused.notes())
+        told = (*sentences(self.guesses), *notes, *self._unused.notes())
+        return (*filter(None, [self.encoding.note]), *told)
+
+    @property
+    def guesses(self) -> tuple[Guess, ...]:
+        """What was taken for granted; all of it when the rows were read."""
+        found = [guess for column in self.types for guess in column.guesses]
+        return (
+            *self.preamble.guesses,
+            *self._about_header,
+            *self._about_short_rows(),
+            *found,
+            *self._sentinels.values(),
+        )
+
+    def _about_short_rows(self) -> Iterator[Guess]:
+        if self._n_short:
+            rows = plural(self._n_short, "row has", "rows have")
+            text = f"{rows} fewer cells than the header; those at the end are missing."
+            yield Guess("rows", text, "If they are not: --strict names the first line.")
+
+    @property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words that were taken as missing, column by column."""
+        pairs = zip(self.columns, self.types, strict=True)
+        found = {c: (*t.missing, *self._words.get(c, ())) for c, t in pairs}
+        found = {column: words for column, words in found.items() if words}
+        for guess in self._sentinels.values():
+            assert guess.column is not None
+            found[guess.column] = (*found.get(guess.column, ()), guess.detail)
+        return found
 
     def parts(self) -> Iterator[CsvPart]:
         """The rows of the file in parts, typed; some parts may be without rows."""
@@ -182,8 +261,25 @@ class CsvReader:
         return self._cut() if self._kept is None else self._grids_in_memory
 
     def _cut(self) -> Iterator[CellGrid]:
-        body = self.encoding.decode(self._blocks())
-        return lay_out_parts(body, self.delimiter, self.encoding.newline, self._file)
+        newline, before = self.encoding.newline, self.preamble.text
+        line = 1 + before.count(newline)
+        return lay_out_parts(
+            self._decoded(), self.delimiter, newline, self._file, self._header, line
+        )
+
+    def _decoded(self) -> Iterator[bytes]:
+        """The text behind what stands before the table, as UTF-8."""
+        return without_first(self.encoding.decode(self._blocks()), len(self.preamble.text))
+
+    def _find_preamble(self) -> Preamble:
+        options, self.preamble = self._options, Preamble()
+        if options.is_arff:
+            return arff_head(first_bytes(self._decoded(), ARFF_HEAD), self._file)
+        if options.strict:
+            return Preamble()
+        sample = first_bytes(self._decoded(), SAMPLE)
+        given = None if options.delimiter is None else find_delimiter(sample, options.delimiter)
+        return find_preamble(sample, self.encoding.newline, given)
 
     @cached_property
     def _grids_in_memory(self) -> list[CellGrid]:
@@ -194,39 +290,61 @@ class CsvReader:
         evidence: list[ColumnEvidence] = []
         for grid in self.grids():
             if not evidence:
-                texts = self._options.text_columns
-                evidence = [ColumnEvidence(n, marks, is_text=n in texts) for n in grid.names]
+                texts = (*self._options.text_columns, *self.preamble.categories)
+                strict = self._options.strict
+                evidence = [
+                    ColumnEvidence(n, marks, is_text=n in texts, strict=strict) for n in grid.names
+                ]
+            quotes = grid.in_quotes()
             for j, column in enumerate(evidence):
-                column.add(self._texts(grid, j))
+                cells = self._texts(grid, j)
+                column.add(cells)
+                column.add_quotes(cells, quotes[:, j])
             self.height += grid.height
+            self._n_short += len(grid.short)
         return evidence
 
-    def _type(self, j: int, mark: str) -> ColumnType:
+    def _look_again(self, mark: str) -> str:
+        """Count dates and amounts where there may be some; the order of days in the file."""
+        looked = [j for j, column in enumerate(self._evidence) if column.may_have_form(mark)]
+        for grid in self.grids() if looked else ():
+            for j in looked:
+                self._evidence[j].look_again(self._texts(grid, j))
+        orders = [self._evidence[j].orders for j in looked]
+        settled = [order for order, *others in filter(None, orders) if not others]
+        return self._options.date_order or next(iter(settled), "dmy")
+
+    def _type(self, j: int, mark: str, order: str) -> ColumnType:
         evidence, learned = self._evidence[j], self._options.learned
         is_number = evidence.name in self._options.numeric_columns
         try:
-            return evidence.column_type(mark, must_be_numbers=is_number)
+            return evidence.column_type(mark, order, must_be_numbers=is_number)
         except StrayCellsError as strays:
             if learned is not None and evidence.name not in learned.columns:
                 return ColumnType()  # left as it is
+            place, words = "", Counter[str]()
             for grid in self.grids():
                 cells = self._texts(grid, j)
-                row = strays.row_in(cells)
-                if row is not None:
-                    raise strays.for_user(
-                        grid.place(row, j), evidence.name, cells[row], learned is not None
-                    ) from None
-            raise self._changed() from None
+                row = None if place else strays.row_in(cells)
+                place = place if row is None else grid.place(row, j)
+                words.update(strays.words_in(cells, self._options.strict))
+            if not place:
+                raise self._changed() from None
+            if self._options.lenient:
+                return evidence.over_strays(strays.fit, words)
+            raise strays.for_user(place, evidence.name, words, learned is not None) from None
 
     def _part(self, grid: CellGrid) -> CsvPart:
         if grid.names != self.columns:
             raise self._changed()
         series = [self._typed(grid, j) for j in range(len(grid.names))]
         holes: dict[str, Holes] = {}
-        for j, (column, found) in enumerate(zip(series, self._types, strict=True)):
+        for j, (column, found) in enumerate(zip(series, self.types, strict=True)):
             rows = np.flatnonzero(column.is_null().to_numpy()).astype(np.intp)
-            holes[column.name] = Holes(rows, grid.starts[rows, j], grid.ends[rows, j], found.style)
-        return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes)
+            in_quotes = self._evidence[j].is_quoted
+            spans = grid.starts[rows, j], grid.ends[rows, j]
+            holes[column.name] = Holes(rows, *spans, found.style, in_quotes)
+        return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes, grid.short)
 
     def _texts(self, grid: CellGrid, column: int) -> pl.Series:
         """The cells of a column as text, null where they are missing."""
@@ -234,7 +352,8 @@ class CsvReader:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
         self._unused.update(cells)
-        missing = ["", *self._na_values]
+        always = ("", "?") if self._options.is_arff else ("",)
+        missing = [*always, *self._na_values, *self._words_in(grid.names[column])]
         cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
             self._kept[column] = cells
@@ -245,10 +364,30 @@ class CsvReader:
         cells = self._texts(grid, column)
         if self._kept is not None:
             del self._kept[column]  # not needed again
-        values = self._types[column].parse(cells)
+        found = self.types[column]
+        cells = found.observed(cells)
+        values = found.parse(cells)
         if values.null_count() != cells.null_count():
             raise self._changed()
-        return without_sentinels(values, self._na_values)
+        values = without_sentinels(values, (*self._na_values, *self._words_in(cells.name)))
+        return values if self._kept is None else self._without_guessed_sentinels(values, column)
+
+    def _words_in(self, name: str) -> tuple[str, ...]:
+        """The words that mean missing in one column, as the user said or a model learned."""
+        learned = self._options.learned or LearnedTypes()
+        return (*self._words.get(name, ()), *learned.words.get(name, ()))
+
+    def _without_guessed_sentinels(self, values: pl.Series, column: int) -> pl.Series:
+        """A whole column, null where -999 or alike can mean nothing but missing."""
+        if self._options.strict or self._options.learned is not None:
+            return values
+        for found in find_sentinels(values):
+            if found.is_overwhelming:
+                undo = f"All others lie in {found.low:g} … {found.high:g}; if it is one: --strict."
+                guess = Guess("sentinel", found.word, undo, values.name, found.count)
+                self._sentinels[column] = guess
+                return without_sentinels(values, [found.word])
+        return values
 
     def _changed(self) -> InvalidDataError:
         return InvalidDataError(f"{self._file} changed while it was read. Try again.")
@@ -278,7 +417,8 @@ class CsvText:
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
         """The bytes of the file with the holes that the frame fills; null leaves a hole."""
-        return Encoder(self.reader.encoding).encode_all(self.part.filled(frame))
+        chunks = chain([self.reader.preamble.text], self.part.filled(frame))
+        return Encoder(self.reader.encoding).encode_all(chunks)
 
 
 def read_csv(raw: bytes, file: str, options: CsvOptions) -> CsvText:

@@ -3,6 +3,7 @@
 `Format` and `Compression` are the one table of names, extensions and first bytes.
 """
 
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,11 +41,39 @@ class _Listed(StrEnum):
 class Format(_Listed):
     """The formats that can be read and written."""
 
-    CSV = "csv", (".csv", ".tsv", ".tab", ".psv", ".txt")
+    CSV = "csv", (".csv", ".tsv", ".tab", ".psv", ".txt", ".data", ".dat")
     PARQUET = "parquet", (".parquet", ".pq"), b"PAR1"
     ARROW = "arrow", (".arrow", ".feather", ".ipc"), b"ARROW1"
     JSON_LINES = "jsonl", (".jsonl", ".ndjson")
-    EXCEL = "excel", (".xlsx",), b"PK\x03\x04"
+    JSON = "json", (".json",)
+    EXCEL = "excel", (".xlsx", ".xlsm"), b"PK\x03\x04"
+    XLS = "xls", (".xls",), b"\xd0\xcf\x11\xe0"
+    ODS = "ods", (".ods",)
+    ARFF = "arff", (".arff",)
+    SPSS = "spss", (".sav", ".zsav"), b"$FL"
+    STATA = "stata", (".dta",), b"<stata_dta>"
+    SAS = "sas", (".sas7bdat",), b"\0" * 12 + b"\xc2\xea\x81\x60"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its cells are text, of which every byte is kept."""
+        return self in (Format.CSV, Format.ARFF)
+
+    @property
+    def is_book(self) -> bool:
+        """Whether it is a workbook with sheets."""
+        return self in (Format.EXCEL, Format.XLS, Format.ODS)
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether it is a file of a statistics program."""
+        return self in (Format.SPSS, Format.STATA, Format.SAS)
+
+    @property
+    def written_as(self) -> "Format":
+        """The format in which a filled table is written: some can only be read."""
+        others = {Format.XLS: Format.EXCEL, Format.ODS: Format.EXCEL, Format.SAS: Format.CSV}
+        return others.get(self, self)
 
 
 class Compression(_Listed):
@@ -74,26 +103,73 @@ def layout_of(name: str) -> Layout:
     compression = Compression.by_extension(path.suffix)
     if compression is not None:
         path = path.with_suffix("")
-    suffix = path.suffix.lower()
-    format = Format.by_extension(suffix)
-    if suffix and format is None:
+    return Layout(Format.by_extension(path.suffix), compression)
+
+
+def output_layout(name: str, source: str, format: Format) -> Layout:
+    """The layout of an output for a table that was read: that of its name, else of the input.
+
+    >>> output_layout("votes.filled.names", "votes.names", Format.CSV).format
+    <Format.CSV: 'csv'>
+    """
+    check_extension(name, source)
+    layout = layout_of(name)
+    found = layout.format or format.written_as
+    if (found.is_coded or found is Format.ARFF) and found is not format:
+        raise InvalidParameterError(
+            f"{name}: a table of another format cannot become a {found} file. Name another output, "
+            f"such as {PurePath(name).with_suffix('.csv')}."
+        )
+    return Layout(found, layout.compression)
+
+
+def check_extension(name: str, source: str) -> None:
+    """Refuse an output whose extension means nothing and is not that of the input."""
+    suffix, format = _suffix(name), Format.by_extension(_suffix(name))
+    if suffix and format is None and suffix != _suffix(source):
         known = ", ".join(e for one in (*Format, *Compression) for e in one.extensions)
         raise InvalidParameterError(
-            f"{name}: the extension {suffix!r} is unknown. The formats are told by {known}: "
-            "convert the file to one of them, or rename it if it is one."
+            f"{name}: the extension {suffix!r} is unknown. The formats are told by {known}."
         )
-    return Layout(format, compression)
+    if format is not None and format.written_as is not format:
+        other = PurePath(name).with_suffix(format.written_as.extensions[0])
+        raise InvalidParameterError(
+            f"{name}: {format} files can only be read. Name another output, such as {other}."
+        )
+
+
+def _suffix(name: str) -> str:
+    path = PurePath(name)
+    return (path.with_suffix("") if Compression.by_extension(path.suffix) else path).suffix.lower()
+
+
+def found_format(layout: Layout, head: bytes) -> Format:
+    """The format of an input: by its name, else by its first bytes, which also tell workbooks."""
+    if layout.format is None or layout.format is Format.XLS or layout.format is Format.ODS:
+        return sniff_format(head)  # a file called .xls is often text, or a newer workbook
+    return layout.format
 
 
 def sniff_format(data: bytes) -> Format:
-    """The format that the first bytes look like; CSV has no mark of its own.
+    r"""The format that the first bytes look like; CSV has no mark of its own.
 
-    >>> sniff_format(b"PAR1..."), sniff_format(b"a,b")
-    (<Format.PARQUET: 'parquet'>, <Format.CSV: 'csv'>)
+    >>> sniff_format(b"PAR1..."), sniff_format(b"a,b"), sniff_format(b"% cars\n@relation cars\n")
+    (<Format.PARQUET: 'parquet'>, <Format.CSV: 'csv'>, <Format.ARFF: 'arff'>)
     """
-    if b"".join(data[:80].split()).startswith(b'{"'):
+    start = b"".join(data[:80].split())
+    if start.startswith(b'{"'):
         return Format.JSON_LINES
-    return Format.by_magic(data) or Format.CSV
+    if start.startswith(b"[{"):
+        return Format.JSON
+    found = Format.by_magic(data)
+    if found is Format.EXCEL and b"opendocument.spreadsheet" in data[:120]:
+        return Format.ODS
+    is_arff = re.match(rb"(\s*%[^\n]*\n|\s*\n)*\s*@relation\b", data[:HEAD], re.IGNORECASE)
+    return found or (Format.ARFF if is_arff else Format.CSV)
+
+
+HEAD = 1 << 14
+"""So many first bytes tell a format."""
 
 
 WRITE_BLOCK = 1 << 20

@@ -16,7 +16,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files.formats import Compression, Format, layout_of, unzstd
+from greyfill.files.formats import HEAD, Compression, Format, found_format, layout_of, unzstd
 
 STANDARD_STREAM = "-"
 LF, CR = 10, 13
@@ -67,6 +67,14 @@ def reason(error: OSError) -> str:
 def shown(name: str) -> str:
     """How messages call a file."""
     return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
+
+
+class NoRowsError(InvalidDataError):
+    """A table without rows; its columns are known."""
+
+    def __init__(self, message: str, columns: Iterable[str]) -> None:
+        super().__init__(message)
+        self.columns = list(columns)
 
 
 class Input:
@@ -201,7 +209,7 @@ class Encoding:
 
     def decode(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The bytes of a file → UTF-8 without the mark."""
-        blocks = _without_first(blocks, len(self.mark))
+        blocks = without_first(blocks, len(self.mark))
         if self.codec == "utf-8":
             yield from blocks
             return
@@ -239,23 +247,37 @@ PEEKED = 1 << 20
 """Larger files are not read twice for the sake of a quick answer."""
 
 
-def peek_names(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+def peek_names(
+    name: str,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None = None,
+    strict: bool = False,
+) -> tuple[str, ...]:
     """The column names of a small CSV file, before the libraries that read its cells are loaded.
 
     None of them where the file is of another format, large, or can be read only once.
     """
     layout = layout_of(name)
     is_small = os.path.isfile(name) and os.path.getsize(name) <= PEEKED
-    is_peeked = layout.format is Format.CSV and is_small
-    if name == STANDARD_STREAM or (os.path.exists(name) and not is_peeked):
+    if name == STANDARD_STREAM or (os.path.exists(name) and not is_small):
         return ()
     with Input(name, layout.compression) as source:
-        from greyfill.files.tokens import SAMPLE, find_delimiter, header_names
+        if found_format(layout, source.head(HEAD)) is not Format.CSV:
+            return ()
+        from greyfill.files.dialect import find_delimiter, find_header
+        from greyfill.files.grid import header_names
+        from greyfill.files.preamble import Preamble, find_preamble
+        from greyfill.files.tokens import SAMPLE
 
         found = find_encoding(source.blocks, shown(name), encoding)
         sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
-        mark = find_delimiter(sample, delimiter)
-        return header_names(sample, mark, found.newline, shown(name))
+        given = None if delimiter is None else find_delimiter(sample, delimiter)
+        before = Preamble() if strict else find_preamble(sample, found.newline, given)
+        sample = sample[len(before.text) :]
+        mark = find_delimiter(sample, given if before.delimiter is None else before.delimiter)
+        line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)
+        return header_names(sample, mark, found.newline, shown(name), line)
 
 
 def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:
@@ -300,7 +322,8 @@ def first_bytes(blocks: Iterable[bytes], size: int) -> bytes:
     return head[:size]
 
 
-def _without_first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+def without_first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """The bytes of a file but for so many at its start."""
     for block in blocks:
         yield block[size:]
         size = max(0, size - len(block))
@@ -341,7 +364,7 @@ def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "")
     """Read all bytes once: they must be text, and encoding the text must give them back."""
     decoder, twin = codecs.getincrementaldecoder(codec)(), _Twin(codec, name)
     line, offset, has_lf, has_cr = 1, len(mark), False, False
-    for block in _and_none(_without_first(blocks(), len(mark))):
+    for block in _and_none(without_first(blocks(), len(mark))):
         waiting = len(decoder.getstate()[0])  # bytes of a letter that the last block cut
         try:
             text = decoder.decode(block or b"", final=block is None)

@@ -19,20 +19,16 @@ from typing import IO, Any, TypeVar, cast
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from greyfill.exceptions import FileProblemError, InvalidDataError
+from greyfill.exceptions import FileProblemError, GreyfillError, InvalidDataError
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
-from greyfill.files.inputs import Input
-from greyfill.files.styles import UnusedWords, without_sentinels
+from greyfill.files.inputs import Input, NoRowsError
+from greyfill.files.words import UnusedWords, without_sentinels, words_by_column
 
 Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
 """The schema, the number of rows, and a way to read them in parts from the start."""
 
-NOTES = {
-    Format.EXCEL: "Only the first sheet of a workbook is read and written: values, no formatting, "
-    "no formulas."
-}
 BATCH_ROWS = 100_000
 """Rows that are read at a time, where the format counts rows."""
 
@@ -44,9 +40,26 @@ def read_typed(
     raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Read a frame and notes; cells that equal an NA value, as text or as a number, are holes."""
-    reader = TypedReader(lambda: _whole(raw, format), format, file, na_values, is_empty=not raw)
+    return read_whole(lambda: _whole(raw, format), format, file, na_values, is_empty=not raw)
+
+
+def read_whole(
+    scan: Callable[[], Scan],
+    format: Format,
+    file: str,
+    na_values: tuple[str, ...],
+    *,
+    is_empty: bool,
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The one part of what was scanned, and notes."""
+    reader = TypedReader(scan, format, file, na_values, is_empty=is_empty)
     (frame,) = reader.frames()
     return frame, reader.notes
+
+
+def scan_of(frame: pl.DataFrame) -> Scan:
+    """A frame as one part."""
+    return frame.schema, frame.height, lambda: iter([frame])
 
 
 class TypedReader:
@@ -66,20 +79,20 @@ class TypedReader:
         is_empty: bool = False,
     ) -> None:
         self._file, self._format = file, format
-        self._na_values, self._unused = (*na_values, *remembered), UnusedWords(na_values)
         self._is_read = False
         if is_empty:
             raise InvalidDataError(f"{file} is empty.")
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
+        given, self._words = words_by_column(na_values, self.columns)
+        self._na_values, self._unused = (*given, *remembered), UnusedWords(given)
         if not self.height:
-            raise InvalidDataError(f"{file} has no rows.")
+            raise NoRowsError(f"{file} has no rows.", self.columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading; all of it when the rows were read."""
-        usual = (NOTES[self._format],) if self._format in NOTES else ()
-        return (*usual, *(self._unused.notes() if self._is_read else ()))
+        return tuple(self._unused.notes()) if self._is_read else ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,15 +105,20 @@ class TypedReader:
         while (frame := self._guarded(lambda: next(frames, None))) is not None:
             for column in frame:
                 self._unused.update(column)
-            yield frame.with_columns(_with_nulls(column, self._na_values) for column in frame)
+            yield frame.with_columns(
+                _with_nulls(column, (*self._na_values, *self._words.get(column.name, ())))
+                for column in frame
+            )
         self._is_read = True
 
     def _guarded(self, work: Callable[[], Result]) -> Result:
         """Do work of an engine; an error of the engine becomes one that names the file."""
         try:
             return work()
-        except (InvalidDataError, FileProblemError):
+        except FileProblemError:
             raise
+        except GreyfillError as error:
+            raise type(error)(f"{self._file}: {error}") from None
         except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
             first_line = (str(error).splitlines() or [type(error).__name__])[0]
             raise InvalidDataError(
@@ -116,16 +134,16 @@ def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
 
 def check_engine(format: Format, deed: str) -> None:
     """Say what to install if a package for the format is lacking."""
-    engine = {"read": "fastexcel", "write": "xlsxwriter"}[deed]
-    if format is Format.EXCEL and find_spec(engine) is None:
+    engine = {"read": "fastexcel", "write": "xlsxwriter", "fill": "openpyxl"}[deed]
+    if format.is_book and find_spec(engine) is None:
         raise FileProblemError(
-            f'To {deed} Excel files, {engine} is needed: pip install "greyfill[excel]"'
+            f'To {deed} workbooks, {engine} is needed: pip install "greyfill[excel]"'
         )
 
 
 def scanned(source: Input, format: Format, size: int, rows: int) -> Scan:
-    """A file in parts of so many rows, or of lines of about so many bytes; a workbook is one."""
-    if format is Format.EXCEL:
+    """A file in parts of so many rows, or of lines of about so many bytes."""
+    if format is Format.JSON:
         return _whole(b"".join(source.blocks()), format)
     if format is Format.JSON_LINES:
         schema, height = _json_schema(source, size)
@@ -139,15 +157,14 @@ def scanned(source: Input, format: Format, size: int, rows: int) -> Scan:
 
 def _whole(raw: bytes, format: Format) -> Scan:
     """A file as one part."""
-    frame = _READERS[format](io.BytesIO(raw))
-    return frame.schema, frame.height, lambda: iter([frame])
+    return scan_of(_READERS[format](io.BytesIO(raw)))
 
 
 _READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
     Format.PARQUET: pl.read_parquet,
     Format.ARROW: pl.read_ipc,
     Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
-    Format.EXCEL: pl.read_excel,
+    Format.JSON: lambda buffer: pl.read_json(buffer, infer_schema_length=None),
 }
 
 
@@ -217,10 +234,15 @@ class FrameWriter:
 
 
 @contextmanager
-def writing_frames(sink: Sink, format: Format) -> Iterator[FrameWriter]:
-    """A writer of frames with the same columns; the file is the same however the rows were cut."""
-    check_engine(format, "write")
-    writer = _WRITERS[format](sink, format)
+def writing_frames(
+    sink: Sink, format: Format, writer: FrameWriter | None = None
+) -> Iterator[FrameWriter]:
+    """A writer of frames with the same columns; the file is the same however the rows were cut.
+
+    Without one for the file that was read, it is that of the format.
+    """
+    check_engine(format, "write" if writer is None else "fill")
+    writer = _WRITERS[format](sink, format) if writer is None else writer
     try:
         yield writer
     except BaseException:
@@ -251,15 +273,27 @@ class _LineWriter(FrameWriter):
         self._sink.write(text.encode())
 
 
-class _BookWriter(FrameWriter):
-    """A workbook, which is made as a whole; text that looks like a formula stays text."""
+class WholeWriter(FrameWriter):
+    """A file that is made as a whole."""
 
     def __init__(self, sink: Sink, format: Format) -> None:
         super().__init__(sink, format)
         self._frames: list[pl.DataFrame] = []
 
     def write(self, frame: pl.DataFrame) -> None:
+        """Take some rows."""
         self._frames.append(frame)
+
+
+class _JsonWriter(WholeWriter):
+    """An array of records."""
+
+    def finish(self) -> None:
+        self._sink.write(pl.concat(self._frames).write_json().encode() + b"\n")
+
+
+class _BookWriter(WholeWriter):
+    """A workbook; text that looks like a formula stays text."""
 
     def finish(self) -> None:
         xlsxwriter = import_module("xlsxwriter")
@@ -369,6 +403,7 @@ class _Watched(io.RawIOBase):
 _WRITERS: dict[Format, type[FrameWriter]] = {
     Format.CSV: _LineWriter,
     Format.JSON_LINES: _LineWriter,
+    Format.JSON: _JsonWriter,
     Format.EXCEL: _BookWriter,
     Format.PARQUET: _GroupWriter,
     Format.ARROW: _GroupWriter,

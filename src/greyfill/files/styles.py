@@ -2,14 +2,13 @@
 
 A style is a frozen dataclass with two methods: ``spell`` makes the text of a cell from a value, and
 ``parse`` the values of a column from its texts. A model keeps the styles of the table that it
-learned from as plain data; new rows are read and written by them, as `LearnedTypes`. A hole is
-written by a word that means missing: one that the user named, or none.
+learned from as plain data; new rows are read and written by them, as `LearnedTypes`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from datetime import date, datetime, timedelta
-from math import isfinite
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -17,77 +16,10 @@ import polars as pl
 
 from greyfill.exceptions import PersistenceError
 
-MISSING_WORDS = frozenset(
-    ("?", "*", "-", "--", ".", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "null", "none",
-     "nil", "missing", "unknown", "undefined")
-)  # fmt: skip
-"""Words that often stand for a missing value, in small letters."""
-
-NO_CATEGORIES = MISSING_WORDS - {"none", "unknown"}
-"""Those of them that are hardly ever a category of their own."""
-
-
-def bare(cells: pl.Series) -> pl.Series:
-    """The cells without the blanks around them, which count for nothing."""
-    return cells.str.strip_chars(" \t")
-
-
-def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
-    """A column of numbers, null where it holds one of the words as a number; others unchanged.
-
-    >>> without_sentinels(pl.Series([1, -999, None]), ["-999.0", "?"]).to_list()
-    [1, None, None]
-    """
-    if not words or not values.dtype.is_numeric():
-        return values
-    is_sentinel = values.cast(pl.Float64).is_in(list(_numbers_among(words).values()))
-    return values.set(is_sentinel.fill_null(False), None)
-
 
 def without_nan(column: pl.Series) -> pl.Series:
     """A column with null for what is not a number among its numbers."""
     return column.fill_nan(None) if column.dtype.is_float() else column
-
-
-class UnusedWords:
-    """The named words that were in no cell so far, as text or as the number that they stand for."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = list(dict.fromkeys(words))
-
-    def update(self, cells: pl.Series) -> None:
-        """Drop the words that are among some more cells, texts or numbers."""
-        is_text = cells.dtype == pl.String
-        if not self._words or not (is_text or cells.dtype.is_numeric()):
-            return
-        found: set[str] = set()
-        if is_text:
-            cells = bare(cells)
-            found = set(cells.filter(cells.is_in(self._words)).unique().to_list())
-        numbers = {w: n for w, n in _numbers_among(self._words).items() if isfinite(n)}
-        if numbers:
-            plain = cells.str.replace(",", ".", literal=True) if is_text else cells
-            values = plain.cast(pl.Float64, strict=False)
-            held = set(values.filter(values.is_in(list(numbers.values()))).unique().to_list())
-            found |= {word for word, number in numbers.items() if number in held}
-        self._words = [word for word in self._words if word not in found]
-
-    def notes(self) -> Iterator[str]:
-        """A sentence for the user about each word that is left."""
-        for word in self._words:
-            parts = [part.strip() for part in word.split(",") if part.strip()]
-            yield f"No cell is {word!r} (--na-values, na_values=), so it changed nothing. " + (
-                "It has a comma, at which these words are not split: give the option once for "
-                "each value, " + " ".join(f"--na-values {part}" for part in parts) + "."
-                if len(parts) > 1
-                else "Look how it is written in the file, and give the option once for each value."
-            )
-
-
-def _numbers_among(words: Sequence[str]) -> dict[str, float]:
-    """The words that are numbers, as numbers."""
-    cast = pl.Series(list(words), dtype=pl.String).cast(pl.Float64, strict=False).to_list()
-    return {word: number for word, number in zip(words, cast, strict=True) if number is not None}
 
 
 class Style:
@@ -186,6 +118,61 @@ class Shortest(_WithMark):
         return str(value).replace(".", self.mark)
 
 
+CURRENCIES = r"[$€£¥]|USD|EUR|GBP|CHF|JPY"
+UNITS = rf"%|‰|°|°C|°F|{CURRENCIES}|[mcµk]?g|[mck]?m|[mc]?l|kWh|kW|mmHg|bpm"
+"""What may stand beside a number without a blank between them."""
+
+_BLANK = "[ \u00a0\u202f]"
+AMOUNT = (
+    rf"^([+-]?)((?:{CURRENCIES}){_BLANK}?)?([+-]?)"
+    rf"([0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?)"
+    rf"({_BLANK}?(?:{UNITS})|{_BLANK}[A-Za-zµ°/%²³]{{1,10}})?$"
+)
+"""Sign, what stands before it, sign, number, what stands behind."""
+
+
+def grouped_number(group: str, mark: str) -> str:
+    """The pattern of numbers without a sign, in groups of three digits or in none."""
+    end = rf"({re.escape(mark)}[0-9]+)?$"
+    groups = rf"^[1-9][0-9]{{0,2}}({re.escape(group)}[0-9]{{3}})+{end}"
+    return rf"{groups}|^(0|[1-9][0-9]*){end}"
+
+
+@dataclass(frozen=True)
+class Amount(Style):
+    """Numbers with signs of a unit around them, or of thousands within: 4.196,72 € or 12 %."""
+
+    decimals: int
+    mark: str = "."
+    group: str = ""
+    before: str = ""
+    after: str = ""
+
+    def spell(self, value: Any) -> str:
+        """The text of a cell with this value.
+
+        >>> Amount(2, ",", ".", after=" €").spell(4196.719), Amount(0, ".", ",", "$").spell(-1234)
+        ('4.196,72 €', '-$1,234')
+        """
+        text = Fixed(self.decimals).spell(abs(value))
+        whole, _, rest = text.partition(".")
+        text = f"{int(whole):,}".replace(",", self.group) + (self.mark + rest if rest else "")
+        sign = "-" if value < 0 and any(digit in "123456789" for digit in text) else ""
+        return sign + self.before + text + self.after
+
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Numbers as they stand: 12 % is 12."""
+        parts = words.str.extract_groups(AMOUNT).struct.unnest()
+        core = parts.to_series(3)
+        core = core.set(~core.str.contains(grouped_number(self.group or "!", self.mark)), None)
+        plain = core.str.replace_all(self.group, "", literal=True) if self.group else core
+        values = plain.str.replace(self.mark, ".", literal=True).cast(pl.Float64, strict=False)
+        is_negative = (parts.to_series(0) == "-") ^ (parts.to_series(2) == "-")
+        return (
+            values * pl.select(pl.when(is_negative).then(-1.0).otherwise(1.0)).to_series()
+        ).alias(words.name)
+
+
 @dataclass(frozen=True)
 class Truth(Style):
     """The two words for true and false."""
@@ -223,6 +210,67 @@ class Day(Style):
 
 
 @dataclass(frozen=True)
+class Calendar(Style):
+    """Dates as people write them, in an order of day, month and year, perhaps with a time.
+
+    ``clock`` is 0 without a time, 1 with minutes, 2 with seconds; a short year counts from 1930.
+    """
+
+    order: str = "dmy"
+    mark_between: str = "."
+    is_padded: bool = True
+    has_short_year: bool = False
+    clock: int = 0
+
+    @property
+    def pattern(self) -> str:
+        """What such texts match, the parts of the date and the time in groups."""
+        day, year = (
+            "([0-9]{1,2})",
+            "([0-9]{4})" if self.mark_between == "-" else "([0-9]{4}|[0-9]{2})",
+        )
+        parts = {"dmy": (day, day, year), "mdy": (day, day, year), "ymd": ("([0-9]{4})", day, day)}
+        between = re.escape(self.mark_between)
+        return (
+            f"^{between.join(parts[self.order])}(?:[T ]([0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?))?$"
+        )
+
+    def spell(self, value: date) -> str:
+        """The text of a cell with this value.
+
+        >>> Calendar().spell(date(2025, 2, 9)), Calendar("mdy", "/", False).spell(date(2025, 2, 9))
+        ('09.02.2025', '2/9/2025')
+        """
+        if self.clock and isinstance(value, datetime):
+            rounded = Moment(" ", has_seconds=self.clock == 2).spell(value.replace(tzinfo=None))
+            day, _, time = rounded.partition(" ")
+        else:
+            day, time = Day().spell(value), ""
+        year, month, day = day.split("-")
+        if not self.is_padded:
+            month, day = month.lstrip("0"), day.lstrip("0")
+        parts = {"y": year[-2:] if self.has_short_year else year, "m": month, "d": day}
+        return self.mark_between.join(parts[part] for part in self.order) + (time and f" {time}")
+
+    def parse(self, words: pl.Series) -> pl.Series:
+        """Dates of the calendar, or moments if the column has times."""
+        parts = words.str.extract_groups(self.pattern).struct.unnest()
+        found = {part: parts.to_series(j).str.zfill(2) for j, part in enumerate(self.order)}
+        is_late = found["y"].str.to_integer(strict=False) >= 30  # as spreadsheets read short years
+        century = pl.select(pl.when(is_late).then(pl.lit("19")).otherwise(pl.lit("20"))).to_series()
+        long = found["y"].str.len_bytes() == 4
+        year = found["y"].zip_with(long.fill_null(True), century + found["y"])
+        days = (year + "-" + found["m"] + "-" + found["d"]).alias(words.name)
+        if not self.clock:
+            return days.str.to_date("%Y-%m-%d", strict=False)
+        times = parts.to_series(3).fill_null("00:00").str.zfill(5)
+        times = times.str.replace(r"^(\d\d?:\d\d)$", "$1:00")
+        return (days + " " + times).str.to_datetime(
+            "%Y-%m-%d %H:%M:%S", time_unit="us", strict=False
+        )
+
+
+@dataclass(frozen=True)
 class Moment(Style):
     """Dates with a time: what stands between them, how fine the time is, and what ends it."""
 
@@ -237,6 +285,8 @@ class Moment(Style):
         >>> Moment(" ", decimals=1).spell(datetime(2024, 2, 29, 23, 59, 59, 960_000))
         '2024-03-01 00:00:00.0'
         """
+        if self._is_local:
+            value = value.astimezone(datetime.fromisoformat(f"2000-01-01T00{self.end}").tzinfo)
         step = 10 ** (6 - self.decimals) if self.has_seconds else 60_000_000
         past = (value.second * 1_000_000 + value.microsecond) % step
         value += timedelta(microseconds=step - past if 2 * past >= step else -past)
@@ -246,35 +296,48 @@ class Moment(Style):
         return value.date().isoformat() + self.between + text + self.end
 
     def parse(self, words: pl.Series) -> pl.Series:
-        """Moments to the microsecond, in UTC if they end with Z, else without a zone."""
-        plain = words.str.replace("T", " ", literal=True).str.strip_suffix(self.end)
+        """Moments to the microsecond; in UTC if they end with Z or an offset, else without zone."""
+        plain = words.str.replace("T", " ", literal=True)
+        if self._is_local:
+            full = plain.str.replace("Z$", "+0000").str.replace(r"^(.{16})([+-].*)$", "$1:00$2")
+            form = "%Y-%m-%d %H:%M:%S%.f%z"
+            return full.str.to_datetime(form, time_unit="us", strict=False, time_zone="UTC")
+        plain = plain.str.strip_suffix(self.end)
         full = plain.str.replace(r"^(.{16})$", "$1:00")
         values = full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
         return values.dt.replace_time_zone("UTC") if self.end else values
 
+    @property
+    def _is_local(self) -> bool:
+        """Whether the end is an offset from UTC, such as +01:00."""
+        return self.end not in ("", "Z")
+
 
 MOST_DECIMALS = 400
 KINDS: dict[type[Any], str] = {
-    **dict.fromkeys((Whole, Fixed, Scientific, Shortest), "numbers"),
-    **dict.fromkeys((Day, Moment), "dates"),
+    **dict.fromkeys((Whole, Fixed, Scientific, Shortest, Amount), "numbers"),
+    **dict.fromkeys((Day, Moment, Calendar), "dates"),
     Truth: "truths",
     Text: "text",
 }
 """What the cells of a style stand for."""
 
 _STYLES = {kind.__name__: kind for kind in KINDS}
+_SOUND = {"order": "dmy|mdy|ymd", "end": r"Z?|[+-]\d\d:?\d\d"}
+"""What fields of a style must look like, or its methods fail."""
 
 
 @dataclass(frozen=True)
 class LearnedTypes:
     """The columns of a model, their styles where they are known, and its words for missing.
 
-    Such a word need not occur in new rows.
+    Such a word need not occur in new rows; ``words`` are those that count in one column only.
     """
 
     columns: tuple[str, ...] = ()
     styles: Mapping[str, Style] = field(default_factory=dict)
     na_values: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -332,6 +395,10 @@ def in_notation(style: Style, found: Style, mark: str) -> Style:
     """
     if KINDS[type(style)] != KINDS[type(found)]:
         return found
+    if isinstance(style, Amount) and isinstance(found, Amount):
+        return replace(found, decimals=style.decimals)
+    if isinstance(style, Amount | Calendar) or isinstance(found, Amount | Calendar):
+        return found
     if isinstance(style, Fixed | Scientific | Shortest):
         return replace(style, mark=mark)
     if isinstance(style, Moment) and isinstance(found, Moment):
@@ -360,6 +427,7 @@ def from_plain(plain: Any) -> Style:
         values = vars(style)
         fits = all(type(values[name]) is hint for name, hint in get_type_hints(kind).items())
         fits = fits and 0 <= values.get("decimals", 0) <= MOST_DECIMALS
+        fits = fits and all(re.fullmatch(p, values[f]) for f, p in _SOUND.items() if f in values)
     except (TypeError, LookupError):
         fits = False
     if not fits:

@@ -13,17 +13,35 @@ from numpy.typing import NDArray
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
-from greyfill.files.formats import Format, Layout, Sink, compressing, layout_of, sniff_format
+from greyfill.files.formats import (
+    HEAD,
+    Format,
+    Layout,
+    Sink,
+    compressing,
+    found_format,
+    layout_of,
+    output_layout,
+)
+from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import BLOCK, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
+    Scan,
     TypedReader,
     read_typed,
+    read_whole,
+    scan_of,
     scanned,
     writing_frames,
 )
+from greyfill.files.sheets import About, BookFiller, Workbook, read_book
+from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
+
+Origin = Workbook | CodedTable
+"""What is kept of a file with more in it than a frame."""
 
 UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
 """Formats with typed cells, whose columns have the type of all their cells together."""
@@ -73,11 +91,17 @@ class Batches:
     """
 
     def __init__(
-        self, source: Input, format: Format, reader: CsvReader | TypedReader, learned: LearnedTypes
+        self,
+        source: Input,
+        format: Format,
+        reader: CsvReader | TypedReader,
+        learned: LearnedTypes,
+        origin: Origin | None = None,
     ) -> None:
         self.name, self.format = source.name, format
         self.columns, self.height = reader.columns, reader.height
         self._source, self._reader, self._learned = source, reader, learned
+        self._origin = origin
 
     def __iter__(self) -> Iterator[Batch]:
         """The rows in batches, the last one included; a batch may be without rows."""
@@ -92,7 +116,8 @@ class Batches:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
-        return self._reader.notes
+        told = () if self._origin is None else sentences(self._origin.guesses)
+        return (*told, *self._reader.notes)
 
     @contextmanager
     def writing(
@@ -105,19 +130,21 @@ class Batches:
         The rules are those of `Source.write`, and the file is the same, byte for byte.
         """
         check_output(out, source=self.name, force=force)
-        layout = layout_of(os.fspath(out))
-        format = layout.format or self.format
+        layout = output_layout(os.fspath(out), self.name, self.format)
+        format = layout.format
+        assert format is not None
         with (
             writing(out, force=force) as stream,
             compressing(stream, layout.compression) as sink,
             self._source.unchanged(),
         ):
-            if format is Format.CSV and isinstance(self._reader, CsvReader):
+            if format is self.format and isinstance(self._reader, CsvReader):
                 encoder = Encoder(self._reader.encoding)
+                sink.write(encoder.encode(self._reader.preamble.text))
                 yield BatchWriter(self._learned, (sink, encoder))
                 sink.write(encoder.finish())
             else:
-                with writing_frames(sink, format) as frames:
+                with writing_frames(sink, format, _writer(sink, format, self._origin)) as frames:
                     yield BatchWriter(self._learned, frames)
 
 
@@ -131,6 +158,10 @@ def open_batches(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    date_order: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    strict: bool = False,
     learned: LearnedTypes | None = None,
     size: int = BLOCK,
     rows: int = BATCH_ROWS,
@@ -143,7 +174,7 @@ def open_batches(
 
     Parameters
     ----------
-    path, na_values, delimiter, decimal, encoding
+    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, strict
         As in `read`.
     text_columns, numeric_columns
         Columns whose type is given; names that the file has not are passed over.
@@ -169,20 +200,24 @@ def open_batches(
     name = os.fspath(path)
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
-        format = layout.format or sniff_format(source.head(80))
+        format = found_format(layout, source.head(HEAD))
         reader: CsvReader | TypedReader
-        if format is Format.CSV:
+        origins: list[Origin] = []
+        if format.is_text:
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
-                delimiter, decimal, encoding, learned,
+                delimiter, decimal, encoding, learned, None, date_order,
+                header, strict, is_arff=format is Format.ARFF,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
             scan = partial(scanned, source, format, size, rows)
+            if format.is_book or format.is_coded:
+                scan = partial(_scan_origin, source, format, sheet, strict, origins)
             words = (tuple(na_values), known.na_values)
             is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
-        yield Batches(source, format, reader, known)
+        yield Batches(source, format, reader, known, *origins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +243,15 @@ class Source:
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     csv: CsvText | None = field(default=None, repr=False)
+    guesses: tuple[Guess, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
+
+    @property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words that were taken as missing in each column, though nobody named them."""
+        if isinstance(self.origin, Workbook):
+            return self.origin.words
+        return {} if self.csv is None else self.csv.reader.words
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -219,6 +263,8 @@ class Source:
         """Where a cell is, for a message: its line in a text file, else its row."""
         if self.csv is not None:
             return self.csv.place(row, column)
+        if isinstance(self.origin, Workbook):
+            return f"{shown(self.name)}, {self.origin.place(row, column)}"
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     def lines(self) -> NDArray[np.intp]:
@@ -228,13 +274,20 @@ class Source:
         return self.csv.grid.lines()
 
     def write(
-        self, filled: pl.DataFrame, out: str | os.PathLike[str] = "-", *, force: bool = False
+        self,
+        filled: pl.DataFrame,
+        out: str | os.PathLike[str] = "-",
+        *,
+        force: bool = False,
+        about: About = "",
     ) -> None:
         """Write the file with its holes filled, in the format that the new name tells.
 
         A CSV file that becomes a CSV file keeps every byte but those of imputed cells: delimiter,
         quotes, line ends and encoding included, whatever the new name. Imputed numbers get as
-        many decimals as the column has. Any other format holds the filled frame.
+        many decimals as the column has. An Excel file that becomes one keeps its other sheets and
+        its formats, and imputed cells are yellow; a file of SPSS or Stata keeps its labels. Any
+        other format holds the filled frame.
 
         Parameters
         ----------
@@ -246,17 +299,23 @@ class Source:
             without extension gets the format of the input, uncompressed.
         force
             Replace an existing file, the input included.
+        about
+            What comments in an Excel file say about imputed cells, or a function of row and column.
         """
-        self.write_all({os.fspath(out): filled}, force=force)
+        self.write_all({os.fspath(out): filled}, force=force, about=about)
 
-    def write_all(self, tables: Mapping[str, pl.DataFrame], *, force: bool = False) -> None:
+    def write_all(
+        self, tables: Mapping[str, pl.DataFrame], *, force: bool = False, about: About = ""
+    ) -> None:
         """Write several tables of these rows as `write` does: all of them appear, or none."""
         with ExitStack() as written:
             for out, filled in tables.items():
-                written.enter_context(self._written(filled, out, force))
+                written.enter_context(self._written(filled, out, force, about))
 
     @contextmanager
-    def _written(self, filled: pl.DataFrame, out: str, force: bool) -> Iterator[None]:
+    def _written(
+        self, filled: pl.DataFrame, out: str, force: bool, about: About
+    ) -> Iterator[None]:
         """A table that is written, and appears under its name at the end."""
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
@@ -264,14 +323,16 @@ class Source:
                 f"The filled table has {filled.height} rows, {shown(self.name)} has "
                 f"{self.frame.height}."
             )
-        layout = layout_of(os.fspath(out))
-        format = layout.format or self.format
+        layout = output_layout(os.fspath(out), self.name, self.format)
+        format = layout.format
+        assert format is not None
         with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
-            if format is Format.CSV and self.csv is not None:
+            if format is self.format and self.csv is not None:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
             else:
-                with writing_frames(sink, format) as writer:
+                made = _writer(sink, format, self.origin, about)
+                with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
             yield
 
@@ -287,13 +348,20 @@ def read(
     encoding: str | None = None,
     format: Format | None = None,
     choose_types: ChooseTypes | None = None,
+    date_order: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    strict: bool = False,
+    lenient: bool = False,
 ) -> Source:
     r"""Read a table with holes.
 
-    A cell of a CSV file is missing if it is empty, blank, ``""``, or one of ``na_values``; nothing
-    else is, so a ticker NA stays a ticker. Types are told from all cells of a column: whole and
-    decimal numbers, true/false, ISO dates with or without a time (UTC if all end in Z), else text.
-    Whole numbers with leading zeros or more than 18 digits are text.
+    A cell of a CSV file is missing if it is empty, blank, ``""``, one of ``na_values``, or a usual
+    word for missing where the rest of the column says so: ``NA`` among numbers, though a ticker NA
+    stays a ticker. Types are told from all cells of a column: whole and decimal numbers,
+    true/false, dates with or without a time, amounts such as ``4.196,72 €`` or ``12 %``, else text.
+    Whole numbers with leading zeros or more than 18 digits are text. What was guessed is in
+    ``guesses`` and ``notes`` of the result.
 
     Parameters
     ----------
@@ -307,6 +375,17 @@ def read(
         As found by looking at a CSV file, unless given.
     format
         The format, whatever the name says.
+    date_order
+        ``"dmy"`` or ``"mdy"``, for dates such as 06/04/2025 whose column does not tell.
+    header
+        Whether the first line of a CSV file has the names; by default found out.
+    sheet
+        The sheet of a workbook, by name or by number from 1; by default the first with a table.
+    strict
+        Guess nothing: only empty cells and ``na_values`` are missing, and the first line has the
+        names; dates that are not ISO, and amounts, are text.
+    lenient
+        Read over cells that are not of the type of their column, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
         columns, before any cell is read. Only for CSV.
@@ -336,19 +415,49 @@ def read(
     """
     name = os.fspath(path)
     layout = layout_of(name) if format is None else Layout(format, None)
+    words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
+        found = format or found_format(layout, source.head(HEAD))
+        if found.is_book or found.is_coded:
+            scan = partial(_scan_origin, source, found, sheet, strict, origins)
+            is_empty = not source.head(1)
+            frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
+            guesses = origins[0].guesses
+            notes = (*sentences(guesses), *notes)
+            return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
-    found = layout.format or sniff_format(raw)
-    words = _tuple(na_values)
-    if found is Format.CSV:
+    if found.is_text:
         options = CsvOptions(
             words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
-            choose_types=choose_types,
+            choose_types=choose_types, date_order=date_order, header=header, strict=strict,
+            lenient=lenient, is_arff=found is Format.ARFF,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
-        return Source(name, found, csv.frame, csv.notes, csv)
+        return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
     frame, notes = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, notes)
+
+
+def _scan_origin(
+    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin]
+) -> Scan:
+    """The frame of a workbook or a coded table, which is put into a list."""
+    if format.is_book:
+        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict=strict))
+    else:
+        origins.append(read_coded(source.plain_path(), format))
+    return scan_of(origins[0].frame)
+
+
+def _writer(
+    sink: Sink, format: Format, origin: Origin | None, about: About = ""
+) -> FrameWriter | None:
+    """The writer of a file that changes only its holes, if it was read from one of this format."""
+    if origin is None or origin.format is not format:
+        return None
+    if isinstance(origin, Workbook):
+        return BookFiller(sink, origin, about)
+    return CodedWriter(sink, origin)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:

@@ -140,11 +140,13 @@ class SavedEstimator(TableEstimator):
     """A table estimator that can be written to a file, with all attributes that it declares."""
 
     cell_styles_: dict[str, Any]
+    cell_words_: dict[str, Any]
     _sklearn_output_config: dict[str, str]
 
     _optional: ClassVar[tuple[str, ...]] = (
         "feature_names_in_",
         "cell_styles_",
+        "cell_words_",
         "_sklearn_output_config",
     )
     """Declared attributes that not every fitted estimator has."""

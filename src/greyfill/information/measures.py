@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidDataError
@@ -164,6 +162,8 @@ def _information(
         values, target = values[usable], target[usable]
     if len(values) < NEIGHBORS + 2:
         return 0.0
+    from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
     measure = mutual_info_classif if into_levels else mutual_info_regression
     nats = measure(
         values[:, np.newaxis],
@@ -197,6 +197,8 @@ def forest_importance(table: Table, target: Floats | Ints, is_categorical: bool)
     found = np.zeros(table.n_columns)
     if len(measured) == 0 or len(np.unique(target)) < 2:
         return found
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
     forest = RandomForestClassifier if is_categorical else RandomForestRegressor
     model = forest(n_estimators=TREES, min_samples_leaf=LEAF, max_features="sqrt", random_state=0)
     found[measured] = model.fit(cells[:, measured], target).feature_importances_

@@ -5,7 +5,7 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -181,7 +181,15 @@ class Report:
         )
 
 
-def make_report(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Report:
+def make_report(
+    imputer: Any,
+    X: Any,
+    filled: Any,
+    y: Any = None,
+    *,
+    raw_rows: int = 0,
+    guesses: Sequence[str] = (),
+) -> Report:
     """Describe what an imputer did to a table; the parameters are those of `summarize`.
 
     >>> from greyfill import KNNIImputer
@@ -190,4 +198,4 @@ def make_report(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: i
     >>> make_report(imputer, X, imputer.fit_transform(X))
     <Report of KNNIImputer: 1 holes in 3 × 2 cells>
     """
-    return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows))
+    return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows, guesses=guesses))

@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from greyfill import frames
 from greyfill.checks import check_fitted
@@ -112,6 +111,8 @@ def _encode_filled(imputer: Any, schema: Schema, filled: Any) -> tuple[Table, Bo
 
 def _read_classes(imputer: Any, y: Any, n_rows: int) -> Classes | None:
     """The classes of the rows as the imputer reads y; None where it has none."""
+    from sklearn.utils import get_tags  # takes its time, which inspect does not need
+
     target = read_target(y, needs_classes=get_tags(imputer).target_tags.required)
     codes, labels = target.codes, target.classes
     if len(codes) != n_rows:

@@ -1,14 +1,13 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from greyfill.information import class_information
-from greyfill.missingness import little_test
 from greyfill.report import evidence as facts
 from greyfill.report import held_out
 from greyfill.report.column_summary import (
@@ -59,7 +58,15 @@ MAY_BE_NONE = frozenset(
 """The places of a summary that hold None where nothing is known; ``*`` is any item."""
 
 
-def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int = 0) -> Summary:
+def summarize(
+    imputer: Any,
+    X: Any,
+    filled: Any,
+    y: Any = None,
+    *,
+    raw_rows: int = 0,
+    guesses: Sequence[str] = (),
+) -> Summary:
     """Describe what an imputer did to a table, in numbers and words that JSON can hold.
 
     The work grows with the cells of the table, and the dict with its columns up to 200; it does
@@ -77,6 +84,8 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         The class labels, for numbers by class.
     raw_rows
         How many of the rows with holes to include as they are after filling; none by default.
+    guesses
+        Sentences about what was taken for granted when the file of X was read.
 
     Examples
     --------
@@ -109,6 +118,7 @@ def summarize(imputer: Any, X: Any, filled: Any, y: Any = None, *, raw_rows: int
         "selection": facts.selection(imputer),
         "convergence": facts.convergence(imputer),
         "fallbacks": fallbacks(imputer),
+        "guesses": [clean(text, 500) for text in guesses],
         "uncertain": uncertain_cells(imputer, evidence),
         "settings": facts.settings(imputer),
         "versions": facts.versions(),
@@ -158,13 +168,16 @@ def _table(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def sampled_information(table: Table, codes: Ints) -> tuple[Floats, int | None]:
+def sampled_information(
+    table: Table, codes: Ints, n_permutations: int = 0
+) -> tuple[Floats, int | None]:
     """I(X_j; Y) in bits over the observed cells, and the size of the sample if there is one."""
     rows, sample = np.flatnonzero(codes >= 0), None
     if len(rows) > INFORMATION_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, INFORMATION_ROWS).astype(np.intp)]
         sample = len(rows)
-    return class_information(table.rows(rows), codes[rows]), sample
+    taken, labels = table.rows(rows), codes[rows]
+    return class_information(taken, labels, n_permutations=n_permutations), sample
 
 
 def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
@@ -195,6 +208,8 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
     is_cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
     if not (has_numbers and has_holes and is_cheap) or sum(sizes) > TEST_COLUMNS:
         return None
+    from greyfill.missingness import little_test  # loads scipy.stats, which takes its time
+
     try:
         result = little_test(table, max_iter=TEST_PASSES)
     except np.linalg.LinAlgError:

@@ -1,0 +1,183 @@
+"""What is worth a look in the columns of a table, and the options that settle it.
+
+A finding is a column, a sentence, and the option that takes it, if there is one: words and numbers
+that may mean missing, words among numbers, levels that differ by blanks or capitals, numbers that
+are stored as text, and whole numbers that may be codes.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from greyfill.cli.options import TableOptions
+from greyfill.files import Source
+from greyfill.files.type_fits import number_pattern
+from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES
+from greyfill.files.words import bare, find_sentinels
+from greyfill.text import clean, number, plural
+
+MOST_EXAMPLES = 3
+MOST_WORDS = 6
+MOST_LEVELS = 20_000
+"""Of a column with more levels, twins are not looked for."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a column that only its owner can settle."""
+
+    column: str
+    text: str
+    option: tuple[str, str] | None = None
+
+
+def find(source: Source, columns: Sequence[str], codes: Sequence[str]) -> list[Finding]:
+    """All findings about these columns of a file, of which some may hold codes of categories."""
+    strays = _strays(source)
+    found: list[Finding] = []
+    for name in columns:
+        column = source.frame[name]
+        if name in strays:
+            found += _about_strays(name, strays[name])
+        if column.dtype == pl.String:
+            found += _about_text(column)
+        elif column.dtype.is_numeric():
+            found += _about_numbers(column)
+        if name in codes:
+            text = "two different whole numbers: a count, or the codes of categories?"
+            found.append(Finding(name, text, ("--categorical", name)))
+    return found
+
+
+def _strays(source: Source) -> dict[str, dict[str, int]]:
+    """The cells that are not of the type of their column, counted."""
+    if source.csv is None:
+        return {}
+    reader = source.csv.reader
+    pairs = zip(reader.columns, reader.types, strict=True)
+    return {name: found.strays for name, found in pairs if found.strays}
+
+
+def _about_strays(name: str, words: Mapping[str, int]) -> Iterator[Finding]:
+    shown = _counted(words)
+    cells = plural(sum(words.values()), "cell is", "cells are")
+    if len(words) > MOST_WORDS:
+        text = f"{cells} of another kind, so the column is left out: {shown}"
+        yield Finding(name, text, ("--ignore", name))
+        return
+    yield Finding(name, f"{cells} of another kind, taken as missing below: {shown}")
+    for word in words:
+        yield Finding(name, "", ("--na-values", f"{name}={word}"))
+
+
+def _about_text(column: pl.Series) -> Iterator[Finding]:
+    counts = bare(column.drop_nulls()).value_counts(sort=True)
+    words = dict(counts.head(MOST_LEVELS).iter_rows())
+    doubtful = {w: n for w, n in words.items() if w.lower() in MISSING_WORDS}
+    if doubtful and len(doubtful) < len(words):
+        yield Finding(column.name, f"may mean missing, kept as a category: {_counted(doubtful)}")
+    for word in doubtful:
+        if word.lower() in NO_CATEGORIES and word != "NA" and len(words) > 1:
+            yield Finding(column.name, "", ("--na-values", f"{column.name}={word}"))
+    yield from _about_twins(column)
+    n_seen = sum(words.values())
+    numbers = counts.filter(counts[column.name].str.contains(number_pattern(".")))
+    share = int(numbers["count"].sum()) / max(n_seen, 1)
+    if share >= 0.5 and len(counts) <= MOST_LEVELS:
+        yield Finding(column.name, f"text, though {share:.0%} of its cells are numbers")
+
+
+def _about_twins(column: pl.Series) -> Iterator[Finding]:
+    """Levels that are one but for blanks around them, or capitals."""
+    counts = column.drop_nulls().value_counts(sort=True)
+    if not 1 < len(counts) <= MOST_LEVELS:
+        return
+    folded = counts[column.name].str.strip_chars().str.to_lowercase()
+    if folded.n_unique() == len(counts):
+        return
+    groups: dict[str, dict[str, int]] = {}
+    for key, (level, n) in zip(folded.to_list(), counts.iter_rows(), strict=True):
+        groups.setdefault(key, {})[level] = n
+    twins = [group for group in groups.values() if len(group) > 1]
+    shown = "; ".join(
+        " and ".join(f"{w!r} ({n:,})" for w, n in group.items()) for group in twins[:3]
+    )
+    more = f" and {len(twins) - 3} more" if len(twins) > 3 else ""
+    yield Finding(column.name, f"levels that differ only by blanks or capitals: {shown}{more}")
+
+
+def _about_numbers(column: pl.Series) -> Iterator[Finding]:
+    for found in find_sentinels(column):
+        text = (
+            f"{found.word} ({plural(found.count, 'cell')}) stands apart from the others "
+            f"({number(found.low)} … {number(found.high)}), as a number for missing does"
+        )
+        yield Finding(column.name, text, ("--na-values", f"{column.name}={found.word}"))
+
+
+def _counted(words: Mapping[str, int]) -> str:
+    shown = [f"{word!r} ({n:,})" for word, n in list(words.items())[:MOST_WORDS]]
+    return ", ".join(shown) + (f" and {len(words) - MOST_WORDS} more" * (len(words) > MOST_WORDS))
+
+
+def command(file: str, given: TableOptions, findings: Sequence[Finding]) -> str:
+    """The finished command that fills the table and takes all findings, to be pasted into a shell.
+
+    >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
+    >>> command("my file.csv", TableOptions(target="y"), found)
+    "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"
+    """
+    words = [*_given(given), *(found.option for found in findings if found.option is not None)]
+    parts = [
+        _quoted(f"{option}={value}" if value else option) for option, value in dict.fromkeys(words)
+    ]
+    return " ".join(["greyfill impute", _quoted(file), *parts])
+
+
+_FLAGS = {"na_values": "--na-values", "date_order": "--date-order", "ignored": "--ignore"}
+
+
+def _given(options: TableOptions) -> Iterator[tuple[str, str]]:
+    """What the user said already."""
+    for one in fields(options):
+        value, flag = getattr(options, one.name), _FLAGS.get(one.name, f"--{one.name}")
+        if isinstance(value, bool):
+            if value or one.name == "header":
+                yield (flag if value else f"--no-{one.name}"), ""
+        elif isinstance(value, str):
+            yield flag, value
+        else:
+            yield from ((flag, item) for item in value or ())
+
+
+def _quoted(word: str) -> str:
+    r"""A word for a shell; one with control characters as bash and zsh write it.
+
+    >>> _quoted("a b"), _quoted("a\tb'c")
+    ("'a b'", "$'a\\tb\\'c'")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + word.encode("unicode_escape").decode().replace("'", "\\'") + "'"
+
+
+def summary_of(column: pl.Series) -> dict[str, object]:
+    """The smallest, middle and largest value, or the most frequent levels; and some examples."""
+    seen = column.drop_nulls()
+    examples = [
+        clean(value, 30) for value in seen.head(1000).unique(maintain_order=True)[:MOST_EXAMPLES]
+    ]
+    facts: dict[str, object] = {"examples": examples, "low": None, "middle": None, "high": None}
+    facts["top"] = []
+    if not len(seen):
+        return facts
+    if column.dtype.is_numeric() or column.dtype.is_temporal():
+        middle = seen.median() if column.dtype.is_numeric() else seen.sort()[len(seen) // 2]
+        for key, value in (("low", seen.min()), ("middle", middle), ("high", seen.max())):
+            facts[key] = float(value) if column.dtype.is_numeric() else str(value)  # type: ignore[arg-type]
+        return facts
+    top = seen.cast(pl.String).value_counts(sort=True).head(MOST_EXAMPLES).iter_rows()
+    facts["top"] = [{"value": clean(value, 30), "rows": n} for value, n in top]
+    return facts

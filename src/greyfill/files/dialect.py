@@ -1,0 +1,235 @@
+"""How a CSV text is laid out, by its first lines: what stands between cells, and its header.
+
+Cells are between commas, semicolons, tabs or bars, or, where that makes a table, between blanks.
+A first line that looks like data is no header. Names that appear twice, or that the header lacks,
+are made.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.guesses import Guess
+from greyfill.files.tokens import (
+    BLANKS,
+    SAMPLE,
+    Offsets,
+    Tokens,
+    complete_tokens,
+    contents,
+    tokenize,
+)
+from greyfill.files.vocabulary import MISSING_WORDS
+
+DELIMITERS = (",", ";", "\t", "|")
+MOST_LINES = 200
+"""So many lines tell a header from data."""
+
+FEW_LINES = 5
+"""With fewer lines, words that occur again may be chance."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def find_delimiter(body: bytes, given: str | None = None) -> str:
+    r"""The given delimiter, or the usual one that cuts the first lines into equally many cells.
+
+    One that cuts the header wins over one that does not; a text that none cuts has one column.
+
+    >>> find_delimiter(b"a;b\n1,5;2\n"), find_delimiter(b"a\tb\n"), find_delimiter(b"a\n1\n")
+    (';', '\t', ',')
+    >>> find_delimiter(b"18.0   8  307.0\n15.0   8  350.0\n")
+    ' '
+    """
+    if given is not None:
+        given = {"\\t": "\t", "tab": "\t"}.get(given, given)  # as one writes it in a shell
+        if len(given) == 1 and given.isascii() and given not in '"\r\n\0' and not given.isalnum():
+            return given
+        raise InvalidParameterError(
+            f"The delimiter must be one character such as , ; | or a tab, not {given!r}."
+        )
+    sample = body[:SAMPLE]
+    scores = [_score(tokenize(sample, c), len(body) > SAMPLE) for c in DELIMITERS]
+    best = max(scores)
+    mark = DELIMITERS[scores.index(best)]
+    if (best[2] < 2 or mark == "\t") and _is_cut_by_blanks(sample, len(body) > SAMPLE, best[2]):
+        return BLANKS
+    return mark
+
+
+def _score(tokens: Tokens, is_cut: bool) -> tuple[bool, float, int]:
+    """Whether the header is cut, the share of lines with as many cells, and how many they are."""
+    last = -1 if is_cut and len(tokens.firsts) > 2 else None  # the sample may end in mid record
+    widths = tokens.widths[:last][~tokens.is_blank[:last]]
+    if not len(widths):
+        return False, 0.0, 0
+    width = int(widths[0])
+    return width > 1, float((widths == width).mean()), width
+
+
+def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
+    """Whether blanks make a table: of more columns, in all lines, some of them of numbers.
+
+    The first line may lack the name of a first column.
+    """
+    tokens = tokenize(sample, BLANKS)
+    lines = _rows(sample, tokens)
+    first, *rows = lines[:-1] if is_cut and len(lines) > 2 else lines or [[]]
+    widths = {len(row) for row in rows or [first]}
+    n_cells = max(widths)
+    if len(widths) > 1 or n_cells <= max(width, 1) or len(first) not in (n_cells, n_cells - 1):
+        return False
+    return any(all(map(_is_number, cells)) for cells in zip(*rows, strict=False))
+
+
+@dataclass(frozen=True)
+class Header:
+    """The line of names: whether it is there, and whether it lacks the name of a first column.
+
+    The names may be ``given`` elsewhere.
+    """
+
+    is_there: bool = True
+    lacks_first: bool = False
+    is_strict: bool = True
+    given: tuple[str, ...] = ()
+
+    def names(self, cells: Sequence[str], place: str) -> tuple[str, ...]:
+        """The names of the columns, each once, from the cells of the first line.
+
+        >>> Header(is_strict=False).names(["a", "", "a", ""], "t.csv, line 1")
+        ('a', 'column_2', 'a_2', 'column_4')
+        """
+        if self.given:
+            return _each_once(list(self.given))
+        if not self.is_there:
+            return tuple(f"column_{j + 1}" for j in range(len(cells)))
+        given = ["", *cells] if self.lacks_first else list(cells)
+        if not self.is_strict or given.count("") == 1:
+            given = [name or f"column_{j + 1}" for j, name in enumerate(given)]
+        name, count = Counter(given).most_common(1)[0]
+        if count > 1 and self.is_strict:
+            places = ", ".join(str(j + 1) for j, other in enumerate(given) if other == name)
+            raise InvalidDataError(
+                f"{place}: the column name {name!r} appears "
+                f"{count} times (columns {places}). Give each column a name of its own."
+            )
+        return _each_once(given)
+
+
+def _each_once(given: list[str]) -> tuple[str, ...]:
+    names: list[str] = []
+    for name in given:
+        number, new = 2, name
+        while new in names:
+            new = f"{name}_{number}"
+            number += 1
+        names.append(new)
+    return tuple(names)
+
+
+def find_header(
+    sample: bytes,
+    delimiter: str,
+    newline: int,
+    *,
+    given: bool | None = None,
+    learned: Sequence[str] = (),
+    strict: bool = False,
+) -> tuple[Header, list[Guess]]:
+    r"""Find out what the first line is, and what was guessed about it.
+
+    The columns that a model ``learned`` tell whether new rows have a header.
+
+    >>> find_header(b"5.1,3.5,a\n4.9,3.0,a\n6.2,2.8,b\n", ",", 10)[0].is_there
+    False
+    >>> find_header(b"country,2019,2020\nA,1,2\nB,2,4\nB,5,1\n", ",", 10)[0].is_there
+    True
+    """
+    if strict:
+        return Header(given is not False), []
+    body = sample[:SAMPLE]
+    tokens, _ = complete_tokens(tokenize(body, delimiter, newline), body, newline)
+    first, *rest = _rows(body, tokens) or [[]]
+    if given is None and learned:
+        is_there = bool(set(first) & set(learned)) or not all(_is_made(name) for name in learned)
+    else:
+        is_there = given if given is not None else not _looks_like_data(first, rest)
+    widths = {len(row) for row in rest}
+    lacks_first = is_there and bool(first) and widths == {len(first) + 1}
+    header = Header(is_there, lacks_first, is_strict=False)
+    return header, _guesses_on(header, first, is_asked=given is None and not learned)
+
+
+def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Guess]:
+    guesses = []
+    if not header.is_there and is_asked:
+        shown = ", ".join(first[:3])[:40]
+        text = f"The first line looks like data ({shown} …): the columns are column_1, column_2, …"
+        guesses.append(Guess("header", text, "If it has their names: --header."))
+    if header.lacks_first:
+        text = "The header lacks one name: the first column has none, as for names of rows."
+        guesses.append(Guess("header", text))
+    made = header.names(first, "")[header.lacks_first :] if header.is_there and first else ()
+    renamed = [new for new, old in zip(made, first, strict=False) if old and new != old]
+    if renamed:
+        text = f"Names that appear twice were told apart: {', '.join(map(repr, renamed[:6]))}."
+        guesses.append(Guess("names", text))
+    return guesses
+
+
+def _is_made(name: str) -> bool:
+    return re.fullmatch(r"column_[0-9]+", name) is not None
+
+
+def _rows(body: bytes, tokens: Tokens) -> list[list[str]]:
+    """The first lines that are not empty, as texts."""
+    cells = [c.strip(" \t") for c in contents(body, *_spans(tokens))]
+    firsts, blank = tokens.firsts.tolist(), tokens.is_blank.tolist()
+    spans = pairwise(firsts[: MOST_LINES + 1])
+    return [cells[a:b] for (a, b), empty in zip(spans, blank, strict=False) if not empty]
+
+
+def _spans(tokens: Tokens) -> tuple[Offsets, Offsets]:
+    last = int(tokens.firsts[: MOST_LINES + 1][-1])
+    return tokens.starts[:last], tokens.ends[:last]
+
+
+def _looks_like_data(first: list[str], rest: list[list[str]]) -> bool:
+    """Whether the first line has numbers where all others have, or words that occur again."""
+    columns = list(zip(*(row for row in rest if len(row) == len(first)), strict=True))
+    if len(rest) < 2 or not columns:
+        return False
+    are_numeric = [
+        any(map(_is_number, cells)) and all(_is_number(c) or _is_missing(c) for c in cells)
+        for cells in columns
+    ]
+    heads = [cell for cell, is_numeric in zip(first, are_numeric, strict=True) if is_numeric]
+    if heads:
+        numbers = [cell for cell in heads if _is_number(cell)]
+        all_fit = all(_is_number(cell) or _is_missing(cell) for cell in heads)
+        return all_fit and bool(numbers) and not _are_labels(numbers)
+    occurs = [cell in cells for cell, cells in zip(first, columns, strict=True)]
+    return len(first) > 1 and len(columns[0]) >= FEW_LINES and all(occurs) and any(first)
+
+
+def _are_labels(numbers: list[str]) -> bool:
+    """Whether numbers count on, like years or positions, and so may be names."""
+    if not all(number.isdecimal() for number in numbers):
+        return False
+    values = [int(number) for number in numbers]
+    if len(values) == 1:
+        return 1900 <= values[0] <= 2100
+    steps = {after - before for before, after in pairwise(values)}
+    return len(steps) == 1 and steps.pop() > 0
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell or cell.lower() in MISSING_WORDS

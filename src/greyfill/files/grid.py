@@ -1,0 +1,213 @@
+"""The rows of a CSV text: its cells as a grid, cut from a text that comes in blocks."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.dialect import Header
+from greyfill.files.inputs import NoRowsError
+from greyfill.files.tokens import (
+    QUOTE,
+    SAMPLE,
+    Offsets,
+    Tokens,
+    complete_tokens,
+    contents,
+    tokenize,
+)
+from greyfill.table import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CellGrid:
+    """Column names, and for each row and column the span of its cell in the body.
+
+    The body is a text or a part of it that ends with a row; ``line`` is the number of its first
+    line. Empty lines are no rows, except in a table of one column, where they are holes. The cells
+    that a short row lacks are empty and at its end; ``short`` has the first of them for each row.
+    """
+
+    file: str
+    body: bytes
+    names: tuple[str, ...]
+    starts: Offsets
+    ends: Offsets
+    newline: int
+    line: int = 1
+    short: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return len(self.starts)
+
+    def texts(self, column: int) -> list[str]:
+        """The cells of one column, without quotes."""
+        return contents(self.body, self.starts[:, column], self.ends[:, column])
+
+    def in_quotes(self) -> Bools:
+        """Which cells begin with a quote."""
+        body = np.frombuffer(self.body + b"\0", dtype=np.uint8)
+        return np.asarray(body[self.starts] == QUOTE)
+
+    def lines(self) -> Ints:
+        """The line in which each row begins."""
+        ends = np.flatnonzero(np.frombuffer(self.body, dtype=np.uint8) == self.newline)
+        return self.line + np.searchsorted(ends, self.starts[:, 0])
+
+    def place(self, row: int, column: int) -> str:
+        """Where a cell is, for a message."""
+        line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))
+        return f"{self.file}, line {line}, column {self.names[column]!r}"
+
+
+def lay_out_parts(
+    blocks: Iterable[bytes],
+    delimiter: str,
+    newline: int,
+    file: str,
+    header: Header | None = None,
+    line: int = 1,
+) -> Iterator[CellGrid]:
+    r"""Cut a text that comes in blocks into parts that end with a row, the header in the first.
+
+    A part may have no row, if it holds empty lines only.
+
+    >>> parts = lay_out_parts([b'a,b\n1,', b'2\n3,', b'\n'], ",", 10, "small.csv")
+    >>> [part.texts(1) for part in parts]
+    [[], ['2'], ['']]
+    """
+    names: tuple[str, ...] = ()
+    header = header or Header()
+    n_rows = 0
+    for body, tokens in _whole_records(blocks, delimiter, newline):
+        part = _Part(file, body, tokens, newline, line)
+        first = 0
+        if not names:
+            if tokens.is_blank.all():
+                part.refuse_unclosed()
+            top = int(np.argmin(tokens.is_blank))
+            names, first = part.names(top, header), top + header.is_there
+        grid = part.grid(names, first, header)
+        line, n_rows = line + body.count(newline), n_rows + grid.height
+        yield grid
+    if not names:
+        raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
+    if not n_rows:
+        raise NoRowsError(f"{file} has column names but no rows.", names)
+
+
+def header_names(
+    sample: bytes, delimiter: str, newline: int, file: str, header: Header
+) -> tuple[str, ...]:
+    r"""The column names, from the first bytes of a text; none if their line does not end there.
+
+    >>> from greyfill.files.dialect import Header
+    >>> header_names(b"\na,b\n1,", ",", 10, "small.csv", Header())
+    ('a', 'b')
+    """
+    body = sample[:SAMPLE]
+    tokens, _ = complete_tokens(tokenize(body, delimiter, newline), body, newline)
+    if tokens.is_blank.all():
+        return ()
+    return _Part(file, body, tokens, newline, 1).names(int(np.argmin(tokens.is_blank)), header)
+
+
+def _whole_records(
+    blocks: Iterable[bytes], delimiter: str, newline: int
+) -> Iterator[tuple[bytes, Tokens]]:
+    """Blocks joined and cut such that each ends with a record; the first has one that is not empty.
+
+    A record that is longer than a block makes the blocks grow, each time to twice the size.
+    """
+    started, pending, enough = False, b"", 0
+    for block, is_last in _with_last(blocks):
+        pending += block
+        if len(pending) < enough and not is_last:
+            continue
+        tokens = tokenize(pending, delimiter, newline)
+        end = len(pending)
+        if not is_last:
+            tokens, end = complete_tokens(tokens, pending, newline)
+        started = started or not tokens.is_blank.all() or tokens.unclosed >= 0
+        if started and (len(tokens.firsts) > 1 or is_last) and end:
+            yield pending[:end], tokens
+            pending, enough = pending[end:], 0
+        else:
+            enough = 2 * len(pending)
+
+
+def _with_last(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The blocks that are not empty, each with whether it is the last."""
+    previous = b""
+    for block in filter(None, blocks):
+        if previous:
+            yield previous, False
+        previous = block
+    yield previous, True
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a text and its cells, which may not be a table yet."""
+
+    file: str
+    body: bytes
+    tokens: Tokens
+    newline: int
+    line: int
+
+    def names(self, top: int, header: Header) -> tuple[str, ...]:
+        """The column names in a record, each once."""
+        tokens = self.tokens
+        cells = slice(int(tokens.firsts[top]), int(tokens.firsts[top + 1]))
+        texts = contents(self.body, tokens.starts[cells], tokens.ends[cells])
+        return header.names(texts, self._line_at(tokens.starts[cells.start]))
+
+    def grid(self, names: tuple[str, ...], first: int, header: Header) -> CellGrid:
+        """The rows from a record on, none of which may have more cells than there are names."""
+        tokens, width = self.tokens, len(names)
+        is_row = (width == 1) | ~tokens.is_blank[first:]
+        is_short = is_row & (tokens.widths[first:] < width)
+        may_be_short = not header.is_strict and width > 1
+        is_ragged = is_row & (tokens.widths[first:] != width) & ~(is_short & may_be_short)
+        self._refuse_ragged(first + np.flatnonzero(is_ragged), width)
+        self.refuse_unclosed()  # after what is wrong before it, as a reader of batches finds it
+        short: dict[int, int] = {}
+        if is_row.all() and not is_short.any():  # the usual case, without an index of all cells
+            begin = int(tokens.firsts[first])
+            spans = [part[begin:].reshape(-1, width) for part in (tokens.starts, tokens.ends)]
+        else:
+            widths = tokens.widths[first:][is_row][:, None]
+            heads, places = tokens.firsts[first:-1][is_row][:, None], np.arange(width)
+            cells = heads + np.minimum(places, widths - 1)
+            ends = tokens.ends[cells]
+            spans = [np.where(places < widths, tokens.starts[cells], ends), ends]
+            short = {int(row): int(widths[row, 0]) for row in np.flatnonzero(is_short[is_row])}
+        return CellGrid(
+            self.file, self.body, names, spans[0], spans[1], self.newline, self.line, short
+        )
+
+    def refuse_unclosed(self) -> None:
+        """A quote that nothing closes would swallow the rest of the file."""
+        if self.tokens.unclosed >= 0:
+            raise InvalidDataError(
+                f"{self._line_at(self.tokens.unclosed)}: a quote opens here and "
+                'nothing closes it. Close it, or write a quote inside a cell as "".'
+            )
+
+    def _refuse_ragged(self, ragged: Ints, width: int) -> None:
+        if not len(ragged):
+            return
+        tokens, record = self.tokens, ragged[0]
+        raise InvalidDataError(
+            f"{self._line_at(tokens.starts[tokens.firsts[record]])}: expected {width} cells as in "
+            f"the header, found {tokens.widths[record]}. Put cells that hold the delimiter in "
+            "quotes, or name another delimiter (--delimiter)."
+        )
+
+    def _line_at(self, offset: int) -> str:
+        """The file and the number of the line at an offset, as an editor counts."""
+        return f"{self.file}, line {self.line + self.body.count(self.newline, 0, int(offset))}"

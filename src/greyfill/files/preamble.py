@@ -1,0 +1,99 @@
+"""What stands before the table in a text file: lines of a title, ``sep=;``, or the head of ARFF.
+
+It is kept byte for byte. The head of an ARFF file has the names of the columns, and tells which of
+them hold categories.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.dialect import DELIMITERS
+from greyfill.files.guesses import Guess
+from greyfill.files.tokens import SAMPLE, tokenize
+from greyfill.text import plural
+
+MOST_TITLES = 10
+USUAL_SHARE = 0.8
+"""So many of the first lines must have equally many cells to tell a table from its title."""
+
+_ATTRIBUTE = re.compile(
+    rb"^\s*@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^\s{]+)\s*(\{|\w+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DATA = re.compile(rb"^\s*@data[^\r\n]*(\r\n|\r|\n)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Preamble:
+    """The bytes before the table, and what they say about it."""
+
+    text: bytes = b""
+    delimiter: str | None = None
+    names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    guesses: tuple[Guess, ...] = ()
+
+
+def arff_head(sample: bytes, file: str) -> Preamble:
+    r"""The head of an ARFF file, which its first bytes must hold.
+
+    >>> head = b"@relation a\n@attribute x real\n@attribute 'a b' {u,v}\n@data\n1,u\n"
+    >>> arff_head(head, "a.arff").names, arff_head(head, "a.arff").categories
+    (('x', 'a b'), ('a b',))
+    """
+    end = _DATA.search(sample)
+    if end is None:
+        raise InvalidDataError(f"{file} has no @data line near its start, so it is no ARFF file.")
+    found = [
+        (name.decode().strip("'\""), kind) for name, kind in _ATTRIBUTE.findall(sample[: end.end()])
+    ]
+    names = tuple(name for name, _ in found)
+    if not names or re.match(rb"\s*\{", sample[end.end() :]):
+        what = "is sparse" if names else "declares no attribute"
+        raise InvalidDataError(f"{file} {what}, and cannot be read. Convert it to CSV.")
+    numbers = (b"numeric", b"real", b"integer", b"date")
+    texts = tuple(name for name, kind in found if kind.lower() not in numbers)
+    return Preamble(sample[: end.end()], ",", names, texts)
+
+
+def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> Preamble:
+    r"""Find lines of a title, or one that names the delimiter as spreadsheets do.
+
+    >>> find_preamble(b"sep=;\na;b\n1;2\n", 10).delimiter
+    ';'
+    >>> find_preamble(b"Cases of 2024\n\nid,x\n1,2\n3,4\n5,6\n", 10).text
+    b'Cases of 2024\n\n'
+    """
+    named = re.match(rb"sep=(.)\r?[\r\n]", sample)
+    if named is not None:
+        return Preamble(named.group(), delimiter or named.group(1).decode("latin-1"))
+    for mark in DELIMITERS if delimiter is None else (delimiter,):
+        size = _title_size(sample[:SAMPLE], mark, newline)
+        if size:
+            n_lines = sample.count(newline, 0, size)
+            text = f"{plural(n_lines, 'line')} before the table kept as they are."
+            return Preamble(sample[:size], mark, guesses=(Guess("title", text),))
+    return Preamble()
+
+
+def _title_size(sample: bytes, mark: str, newline: int) -> int:
+    """How many bytes stand before the first line with as many cells as most lines have."""
+    if mark.encode() not in sample:
+        return 0
+    tokens = tokenize(sample, mark, newline)
+    widths = tokens.widths[~tokens.is_blank]
+    if len(widths) < 4:
+        return 0
+    width, count = Counter(widths.tolist()).most_common(1)[0]
+    first = int(np.argmax(widths == width))
+    lacks_one = first == 1 and widths[0] == width - 1  # the names of a table with names of rows
+    if width < 2 or not 0 < first <= MOST_TITLES or lacks_one:
+        return 0
+    if max(widths[:first]) >= width or count < USUAL_SHARE * (len(widths) - first):
+        return 0
+    record = int(np.flatnonzero(~tokens.is_blank)[first])
+    return int(tokens.starts[tokens.firsts[record]])

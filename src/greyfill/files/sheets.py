@@ -1,0 +1,203 @@
+"""Workbooks: which sheet holds a table and where in it, and the same workbook with holes filled.
+
+A workbook is read by calamine (.xlsx, .xls, .ods). An .xlsx file that stays one is opened again by
+openpyxl, and only cells that were missing are written: other sheets, formats and formulas stay.
+The written cells are yellow, and a comment says how they were filled.
+"""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+import polars as pl
+
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
+from greyfill.files.formats import Format, Sink
+from greyfill.files.guesses import Guess
+from greyfill.files.polars_formats import WholeWriter
+from greyfill.files.styles import Style
+from greyfill.files.words import bare
+from greyfill.text import plural
+
+YELLOW = "FFFF99"
+TOP_ROWS = 30
+"""So many rows tell where the header of a sheet is."""
+
+MOST_COMMENTS = 5_000
+"""Spreadsheets become slow with more comments; the color tells the rest."""
+
+About = str | Callable[[int, str], str]
+"""What to say about filled cells: a sentence, or one for a row and a column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workbook:
+    """A sheet of a workbook as a frame, and where its cells are.
+
+    ``rows`` has the row of the sheet for each row of the frame, ``places`` the column of the sheet
+    for each name, both counted from 1.
+    """
+
+    raw: bytes = field(repr=False)
+    format: Format
+    sheet: str
+    frame: pl.DataFrame
+    rows: list[int] = field(repr=False)
+    places: dict[str, int] = field(repr=False)
+    styles: dict[str, Style] = field(default_factory=dict)
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    guesses: tuple[Guess, ...] = ()
+
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message."""
+        return f"sheet {self.sheet!r}, row {self.rows[row]}, column {column!r}"
+
+
+def read_book(
+    raw: bytes, format: Format, sheet: str | None = None, *, strict: bool = False
+) -> Workbook:
+    """Read the sheet that was named, or else the first that holds a table."""
+    reader = import_module("fastexcel").read_excel(raw)
+    names = list(reader.sheet_names)
+    name, top = _chosen(reader, names, sheet, strict=strict)
+    loaded = reader.load_sheet(name, header_row=top, schema_sample_rows=None)
+    frame = loaded.to_polars()
+    if not frame.width:
+        raise InvalidDataError(f"the sheet {name!r} is empty. The sheets are {_listed(names)}.")
+    texts = reader.load_sheet(name, header_row=top, dtypes="string").to_polars()
+    frame = frame.with_columns(_as_written(frame[c], texts[c]) for c in frame.columns)
+    is_row = ~pl.select(pl.all_horizontal(frame[c].is_null() for c in frame.columns)).to_series()
+    places = [info.absolute_index + 1 for info in loaded.available_columns()]
+    named = [c.replace("__UNNAMED__", "column_") for c in frame.columns]
+    frame = frame.rename(dict(zip(frame.columns, named, strict=True))).filter(is_row)
+    guesses = () if sheet or len(names) == 1 else (_about_sheet(name, names),)
+    rows = [top + 2 + int(i) for i in is_row.arg_true()]
+    book = Workbook(
+        raw, format, name, frame, rows, dict(zip(named, places, strict=True)), guesses=guesses
+    )
+    return book if strict else _typed(book)
+
+
+def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) -> tuple[str, int]:
+    """The sheet, and the row of its header, counted from 0."""
+    if wanted is not None:
+        position = int(wanted) - 1 if wanted.isdecimal() and wanted not in names else None
+        if position is not None and 0 <= position < len(names):
+            wanted = names[position]
+        if wanted not in names:
+            raise InvalidParameterError(
+                f"no sheet is called {wanted!r} (--sheet). The sheets are {_listed(names)}."
+            )
+        return wanted, _header_row(reader, wanted)[0]
+    if strict:
+        return names[0], _header_row(reader, names[0])[0]
+    tops = {name: _header_row(reader, name) for name in names}
+    return next(((n, top) for n, (top, width) in tops.items() if width > 1), (names[0], 0))
+
+
+def _header_row(reader: Any, name: str) -> tuple[int, int]:
+    """The first row with nearly as many cells as any, and how many; none if no row follows it."""
+    loaded = reader.load_sheet(name, header_row=None, skip_rows=0, n_rows=TOP_ROWS, dtypes="string")
+    rows = loaded.to_polars().rows()
+    counts = [sum(cell is not None for cell in row) for row in rows]
+    most = max(counts, default=0)
+    top = next((i for i, n in enumerate(counts) if n and n >= 0.7 * most), 0)
+    return top, most if len(rows) > top + 1 else 0
+
+
+def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
+    """A column with the types of its cells; a word that was lost among numbers makes it text."""
+    if column.null_count() > texts.null_count():
+        return texts
+    if column.dtype == pl.Float64 and ((column % 1).fill_null(0.0) == 0.0).all():
+        whole = column.cast(pl.Int64, strict=False)
+        return column if whole.null_count() > column.null_count() else whole
+    if column.dtype == pl.Datetime:
+        days = column.dt.date()
+        return days if (days.cast(column.dtype) == column).all() else column.cast(pl.Datetime("us"))
+    return column
+
+
+def _about_sheet(name: str, names: list[str]) -> Guess:
+    others = [other for other in names if other != name]
+    text = f"The sheet {name!r} was read; {plural(len(others), 'other')} kept: {_listed(others)}."
+    return Guess("sheet", text, "Another one: --sheet NAME.")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+
+
+def _typed(book: Workbook) -> Workbook:
+    """Text that is numbers, dates or words for missing, as in a CSV file."""
+    columns, styles, words, guesses = [], {}, {}, list(book.guesses)
+    for column in book.frame:
+        found = _type_of(column) if column.dtype == pl.String else None
+        if found is None:
+            columns.append(column)
+            continue
+        if not found.is_text and not found.is_empty:
+            styles[column.name] = found.style
+        if found.missing:
+            words[column.name] = found.missing
+        guesses += found.guesses
+        columns.append(found.parse(found.observed(column.set(bare(column) == "", None))))
+    frame = pl.DataFrame(columns)
+    return replace(book, frame=frame, styles=styles, words=words, guesses=tuple(guesses))
+
+
+def _type_of(texts: pl.Series) -> ColumnType | None:
+    """The type of a column of texts; none if some of them are no numbers where most are."""
+    evidence = ColumnEvidence(texts.name)
+    evidence.add(texts.set(bare(texts) == "", None))
+    if evidence.may_have_form("."):
+        evidence.look_again(texts.set(bare(texts) == "", None))
+    try:
+        return evidence.column_type()
+    except StrayCellsError:
+        return None
+
+
+class BookFiller(WholeWriter):
+    """Takes the filled rows of a workbook and writes it with only its holes changed."""
+
+    def __init__(self, sink: Sink, book: Workbook, about: About = "") -> None:
+        super().__init__(sink, Format.EXCEL)
+        self._book, self._about = book, about
+
+    def finish(self) -> None:
+        """Write the workbook."""
+        openpyxl = import_module("openpyxl")
+        book, filled = self._book, pl.concat(self._frames)
+        opened = openpyxl.load_workbook(io.BytesIO(book.raw))
+        sheet = opened[book.sheet]
+        color = import_module("openpyxl.styles").PatternFill("solid", start_color=YELLOW)
+        remark = import_module("openpyxl.comments").Comment
+        n_said = 0
+        for name, place in book.places.items():
+            if name not in filled.columns:
+                continue
+            in_text = self._is_in_text(sheet, name)
+            for row in book.frame[name].is_null().arg_true().to_list():
+                value, cell = filled[name][row], sheet.cell(book.rows[row], place)
+                is_formula = isinstance(cell.value, str) and cell.value.startswith("=")
+                if value is None or is_formula:
+                    continue
+                style = book.styles.get(name) if in_text else None
+                cell.value, cell.fill = value if style is None else style.spell(value), color
+                cell.data_type = "s" if isinstance(cell.value, str) else cell.data_type
+                text = self._about if isinstance(self._about, str) else self._about(row, name)
+                if text and n_said < MOST_COMMENTS:
+                    cell.comment, n_said = remark(text, "greyfill"), n_said + 1
+        buffer = io.BytesIO()
+        opened.save(buffer)
+        self._sink.write(buffer.getvalue())
+
+    def _is_in_text(self, sheet: Any, name: str) -> bool:
+        """Whether the first observed cell of a column is text, whatever it was read as."""
+        rows = self._book.frame[name].is_not_null().arg_true()
+        first = sheet.cell(self._book.rows[rows[0]], self._book.places[name]) if len(rows) else None
+        return first is not None and isinstance(first.value, str)

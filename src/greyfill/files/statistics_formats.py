@@ -1,0 +1,123 @@
+"""Files of SPSS, Stata and SAS: codes with value labels, and codes that their makers call missing.
+
+Codes that all have labels are read as the labels, so that they are categories; codes that the file
+declares missing are holes. Written back, a filled cell has the code again, every other cell the
+code that it had, and labels, formats and declarations stay. SAS files can only be read.
+"""
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import polars as pl
+
+from greyfill.exceptions import FileProblemError
+from greyfill.files.formats import Format, Sink
+from greyfill.files.guesses import Guess
+from greyfill.files.polars_formats import WholeWriter
+
+_READERS = {Format.SPSS: "read_sav", Format.STATA: "read_dta", Format.SAS: "read_sas7bdat"}
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """A table as its file has it, the frame that people read, and what the file says about it."""
+
+    format: Format
+    codes: pl.DataFrame = field(repr=False)
+    frame: pl.DataFrame = field(repr=False)
+    meta: Any = field(repr=False)
+    guesses: tuple[Guess, ...] = ()
+
+
+def read_coded(path: str, format: Format) -> CodedTable:
+    """Read a file of a statistics program."""
+    check_pyreadstat("read")
+    read = getattr(import_module("pyreadstat"), _READERS[format])
+    options = {"output_format": "polars"}
+    plain, meta = read(path, **options)
+    codes = plain
+    if format is Format.SPSS:
+        codes, meta = read(path, user_missing=True, **options)
+    columns, guesses = [], []
+    for column in map(_blank_is_missing, plain):
+        labels = meta.variable_value_labels.get(column.name, {})
+        read_column = _labelled(column, labels)
+        columns.append(read_column)
+        if read_column.dtype == pl.String and column.dtype != pl.String:
+            undo = "If they are numbers: write them without labels."
+            guesses.append(Guess("labels", "by their value labels", undo, column.name, len(column)))
+        n_declared = column.null_count() - _blank_is_missing(codes[column.name]).null_count()
+        if n_declared > 0:
+            declared = "codes that the file declares missing"
+            guesses.append(Guess("missing", declared, "", column.name, n_declared))
+    return CodedTable(format, codes, pl.DataFrame(columns), meta, tuple(guesses))
+
+
+def check_pyreadstat(deed: str) -> None:
+    """Say what to install if the package for these files is lacking."""
+    if find_spec("pyreadstat") is None:
+        raise FileProblemError(
+            f"To {deed} files of SPSS, Stata and SAS, pyreadstat is needed: "
+            'pip install "greyfill[stats]"'
+        )
+
+
+def _blank_is_missing(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.set(column.str.strip_chars() == "", None)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _labelled(column: pl.Series, labels: dict[Any, str]) -> pl.Series:
+    """Labels instead of codes, if all codes have different ones; whole numbers as such."""
+    seen = column.drop_nulls().unique().to_list()
+    names = [labels.get(code) for code in seen]
+    if seen and None not in names and len(set(names)) == len(names):
+        return column.replace_strict(dict(zip(seen, names, strict=True)), return_dtype=pl.String)
+    if column.dtype.is_float() and ((column % 1).fill_null(0.0) == 0.0).all():
+        return column.cast(pl.Int64)
+    return column
+
+
+class CodedWriter(WholeWriter):
+    """Takes the filled rows of a coded table and writes it with only its holes changed."""
+
+    def __init__(self, sink: Sink, table: CodedTable) -> None:
+        super().__init__(sink, table.format)
+        check_pyreadstat("write")
+        self._table = table
+
+    def finish(self) -> None:
+        """Write the file: pyreadstat needs a name."""
+        table, filled = self._table, pl.concat(self._frames)
+        pyreadstat, meta = import_module("pyreadstat"), table.meta
+        columns = [self._coded(table.codes[c], filled[c]) for c in table.codes.columns]
+        about = {
+            "file_label": meta.file_label or "",
+            "column_labels": dict(meta.column_names_to_labels),
+            "variable_value_labels": meta.variable_value_labels,
+            "variable_format": meta.original_variable_types,
+        }
+        with tempfile.TemporaryDirectory(prefix="greyfill-") as folder:
+            path = os.path.join(folder, "filled")
+            if table.format is Format.SPSS:
+                more = {"missing_ranges": meta.missing_ranges, "compress": False}
+                measure = {"variable_measure": meta.variable_measure}
+                pyreadstat.write_sav(pl.DataFrame(columns), path, **about, **more, **measure)
+            else:
+                pyreadstat.write_dta(pl.DataFrame(columns), path, **about)
+            with open(path, "rb") as written:
+                self._sink.write(written.read())
+
+    def _coded(self, codes: pl.Series, filled: pl.Series) -> pl.Series:
+        """The codes of a column, with those of filled cells in its holes."""
+        labels = self._table.meta.variable_value_labels.get(codes.name, {})
+        if filled.dtype == pl.String and codes.dtype != pl.String:
+            by_label = {label: code for code, label in labels.items()}
+            filled = filled.replace_strict(by_label, default=None, return_dtype=codes.dtype)
+        is_hole = self._table.frame[codes.name].is_null() & filled.is_not_null()
+        return filled.cast(codes.dtype).zip_with(is_hole, codes)

@@ -1,0 +1,207 @@
+"""Words and numbers that stand for a missing value: those a user names, and those found out.
+
+Among numbers, dates and truths any of `MISSING_WORDS` means missing, since it can mean nothing
+else there. A column of text is another matter: ``none`` or ``unknown`` may be a level, so only
+`TEXT_WORDS` count, and ``NA`` does not among codes, where it is Namibia, a region or a ticker. A
+number such as -999 is taken if nothing else explains it (`find_sentinels`), else only told.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import polars as pl
+
+from greyfill.files.vocabulary import MISSING_WORDS, TEXT_WORDS
+
+CODES = r"^[A-Z]{1,5}$"
+MANY_CODES = 8
+"""With so many different short words in capitals, a column holds codes such as tickers."""
+
+_CODE_NAMES = re.compile("country|region|state|continent|ticker|symbol|iso|code|land", re.I)
+
+
+def bare(cells: pl.Series) -> pl.Series:
+    """The cells without the blanks around them, which count for nothing."""
+    return cells.str.strip_chars(" \t")
+
+
+def mean_missing(words: pl.Series) -> pl.Series:
+    """Which words, without blanks around them, often stand for a missing value."""
+    return words.str.to_lowercase().is_in(list(MISSING_WORDS))
+
+
+class WordEvidence:
+    """The words for missing among the cells of a column so far, and whether the others are codes.
+
+    >>> evidence = WordEvidence("group")
+    >>> evidence.add(pl.DataFrame({"word": ["NA", "low", "none"], "count": [3, 8, 1]}))
+    >>> evidence.in_text(), evidence.counts
+    (('NA',), Counter({'NA': 3, 'none': 1}))
+    """
+
+    def __init__(self, name: str) -> None:
+        self.counts: Counter[str] = Counter()
+        self._name = name
+        self._codes: set[str] = set()
+        self._are_codes, self._are_pairs = True, True
+
+    def add(self, counts: pl.DataFrame) -> None:
+        """Count some more different words: word, count."""
+        are_missing = mean_missing(counts["word"])
+        self.counts.update(dict(counts.filter(are_missing).iter_rows()))
+        others = counts["word"].filter(~are_missing)
+        self._are_codes = self._are_codes and bool(others.str.contains(CODES).all())
+        if self._are_codes and len(others):
+            self._are_pairs = self._are_pairs and bool((others.str.len_bytes() == 2).all())
+            if len(self._codes) < MANY_CODES:
+                self._codes.update(others.head(MANY_CODES).to_list())
+
+    def in_text(self) -> tuple[str, ...]:
+        """The words that mean missing if the column is one of text."""
+        is_code = self._has_codes()
+        return tuple(w for w in self.counts if w in TEXT_WORDS and not (w == "NA" and is_code))
+
+    def _has_codes(self) -> bool:
+        """Whether the other words are codes: of two letters, or many, or by the column's name."""
+        if not self._are_codes or not self._codes:
+            return False
+        is_named = _CODE_NAMES.search(self._name) is not None
+        return self._are_pairs or is_named or len(self._codes) >= MANY_CODES
+
+
+SENTINELS = tuple(
+    sign * number for number in (9.0, 99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1)
+)
+FAR = 2.0
+"""So many ranges of the other values away, -999 is taken for missing."""
+
+FEW_VALUES = 5
+"""Fewer different other values tell no range."""
+
+
+@dataclass(frozen=True)
+class Sentinel:
+    """A number that may stand for a missing value: how often, and where the others lie."""
+
+    value: float
+    count: int
+    low: float
+    high: float
+
+    @property
+    def is_overwhelming(self) -> bool:
+        """Whether it is -999 or alike, twice or more, and far from all others."""
+        gap = self.low - self.value
+        return self.value <= -999 and self.count > 1 and gap >= FAR * (self.high - self.low)
+
+    @property
+    def word(self) -> str:
+        """The number as one writes it."""
+        return f"{self.value:g}"
+
+
+def find_sentinels(values: pl.Series) -> list[Sentinel]:
+    """The usual numbers for missing that stand apart from the rest of a column.
+
+    They lie outside the range of all other values, by half of it or more, or are its only
+    negative value.
+
+    >>> [s.word for s in find_sentinels(pl.Series([-999, 1, 2, 3, 4, 5, 99, 99, -999]))]
+    ['99', '-999']
+    """
+    if not values.dtype.is_numeric():
+        return []
+    numbers = values.drop_nulls().cast(pl.Float64)
+    held = numbers.filter(numbers.is_in(list(SENTINELS)))
+    counts = Counter(held.to_list())
+    if not counts:
+        return []
+    others = numbers.filter(~numbers.is_in(list(counts)))
+    found = []
+    for value, count in sorted(counts.items(), key=lambda item: abs(item[0])):
+        if others.n_unique() >= FEW_VALUES and _stands_apart(value, count, others):
+            found.append(Sentinel(value, count, float(others.min()), float(others.max())))  # type: ignore[arg-type]
+        else:  # a value like any other, also to larger ones
+            others = others.extend(pl.Series(others.name, [value] * count, dtype=others.dtype))
+    return found
+
+
+def _stands_apart(value: float, count: int, others: pl.Series) -> bool:
+    low, high = float(others.min()), float(others.max())  # type: ignore[arg-type]
+    gap = max(low - value, value - high)
+    is_only_negative = value < 0 <= low
+    return gap > 0 and (is_only_negative or (count > 1 and gap >= (high - low) / 2))
+
+
+def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
+    """A column of numbers, null where it holds one of the words as a number; others unchanged.
+
+    >>> without_sentinels(pl.Series([1, -999, None]), ["-999.0", "?"]).to_list()
+    [1, None, None]
+    """
+    if not words or not values.dtype.is_numeric():
+        return values
+    is_sentinel = values.cast(pl.Float64).is_in(list(_numbers_among(words).values()))
+    return values.set(is_sentinel.fill_null(False), None)
+
+
+def words_by_column(
+    given: Sequence[str], names: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """The words for all columns, and those for one: ``age=-9`` where a column is called age.
+
+    >>> words_by_column(["?", "age=-9", "a=b"], ["age", "sex"])
+    (('?', 'a=b'), {'age': ('-9',)})
+    """
+    everywhere, somewhere = [], dict[str, tuple[str, ...]]()
+    for word in given:
+        name, mark, rest = word.rpartition("=")
+        if mark and name in names:
+            somewhere[name] = (*somewhere.get(name, ()), rest.strip(" \t"))
+        else:
+            everywhere.append(word)
+    return tuple(everywhere), somewhere
+
+
+class UnusedWords:
+    """The named words that were in no cell so far, as text or as the number that they stand for."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(dict.fromkeys(words))
+
+    def update(self, cells: pl.Series) -> None:
+        """Drop the words that are among some more cells, texts or numbers."""
+        is_text = cells.dtype == pl.String
+        if not self._words or not (is_text or cells.dtype.is_numeric()):
+            return
+        found: set[str] = set()
+        if is_text:
+            cells = bare(cells)
+            found = set(cells.filter(cells.is_in(self._words)).unique().to_list())
+        numbers = {w: n for w, n in _numbers_among(self._words).items() if isfinite(n)}
+        if numbers:
+            plain = cells.str.replace(",", ".", literal=True) if is_text else cells
+            values = plain.cast(pl.Float64, strict=False)
+            held = set(values.filter(values.is_in(list(numbers.values()))).unique().to_list())
+            found |= {word for word, number in numbers.items() if number in held}
+        self._words = [word for word in self._words if word not in found]
+
+    def notes(self) -> Iterator[str]:
+        """A sentence for the user about each word that is left."""
+        for word in self._words:
+            parts = [part.strip() for part in word.split(",") if part.strip()]
+            yield f"No cell is {word!r} (--na-values, na_values=), so it changed nothing. " + (
+                "It has a comma, at which these words are not split: give the option once for "
+                "each value, " + " ".join(f"--na-values {part}" for part in parts) + "."
+                if len(parts) > 1
+                else "Look how it is written in the file, and give the option once for each value."
+            )
+
+
+def _numbers_among(words: Sequence[str]) -> dict[str, float]:
+    """The words that are numbers, as numbers."""
+    cast = pl.Series(list(words), dtype=pl.String).cast(pl.Float64, strict=False).to_list()
+    return {word: number for word, number in zip(words, cast, strict=True) if number is not None}
