@@ -99,5 +99,5 @@ def mark_within(lost, limit, marks):
         for b in range(leaf * LEAF, leaf * LEAF + LEAF):
             hits = np.uint16(hits + np.uint16(lost[b] <= limit))
         marks[leaf] = hits > 0
-        count += hits > 0
+        count += 1 if hits > 0 else 0
     return count

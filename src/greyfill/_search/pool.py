@@ -104,7 +104,7 @@ def coarse_cells(cells: Singles, is_categorical: Bools) -> Bytes:
     >>> coarse_cells(np.array([[0.0, 1.0, FAR, 256.0]], np.float32), np.arange(4) == 3)
     array([[  0, 254, 255,   1]], dtype=uint8)
     """
-    coarse = np.rint(np.clip(cells, 0.0, 1.0) * np.float32(STEPS)).astype(np.uint8)
+    coarse: Bytes = np.rint(np.clip(cells, 0.0, 1.0) * np.float32(STEPS)).astype(np.uint8)
     coarse[:, is_categorical] = np.fmod(cells[:, is_categorical], np.float32(HOLE)).astype(np.uint8)
     coarse[cells == FAR] = HOLE
     return coarse

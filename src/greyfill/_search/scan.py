@@ -322,7 +322,7 @@ def _scan_leaves(grey, coarse, query, pool, weights, weights32, guess, scratch):
     that no other donor could exceed.
     """
     marks, done, best, picked = scratch.marks, scratch.done, scratch.best, scratch.picked
-    best[:], done[:], full, unit, limit = query.least_score, False, 0.0, 0.0, np.intp(MOST)
+    best[:], done[:], full, unit, limit = query.least_score, False, 0.0, 0.0, MOST
     if coarse:
         full, unit = _lose(query, pool, weights, scratch)
     else:
@@ -410,20 +410,9 @@ def _best_block(grey, query, pool, weights32, scratch):
     return _place_of_largest(bounds, len(bounds))
 
 
-@exact
-def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, rho, prune, known,
-           limits, rows, distances):  # fmt: skip
-    """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
-
-    ``by_weight`` are the columns, heaviest first.
-    ``known`` has Δmin and Δmax of each query, or no column where they are those of the pool itself.
-    ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
-    row −1. Returns the share of leaves that was visited.
-    """
-    weights32 = weights.astype(np.float32)
-    p, k = len(weights), rows.shape[1]
-    n_leaves, n_blocks = len(pool.leaves), len(pool.coarse)
-    scratch = Scratch(
+@exact_inner
+def _make_scratch(p, k, n_leaves, n_blocks, n):
+    return Scratch(
         np.empty((LEAVES, LEAF), dtype=np.float32),
         np.empty(LEAVES, dtype=np.intp),
         np.empty(n_leaves, dtype=np.bool_),
@@ -438,12 +427,28 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),
-        np.empty(len(pool.rows), dtype=np.float32),
-        np.empty(len(pool.rows), dtype=np.intp),
+        np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.intp),
         np.empty(p),
         np.empty(k + LEAF),
         np.empty(k + LEAF, dtype=np.intp),
     )
+
+
+@exact
+def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, rho, prune, known,
+           limits, rows, distances):  # fmt: skip
+    """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
+
+    ``by_weight`` are the columns, heaviest first.
+    ``known`` has Δmin and Δmax of each query, or no column where they are those of the pool itself.
+    ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
+    row −1. Returns the share of leaves that was visited.
+    """
+    weights32 = weights.astype(np.float32)
+    p, k = len(weights), rows.shape[1]
+    n_leaves, n_blocks = len(pool.leaves), len(pool.coarse)
+    scratch = _make_scratch(p, k, n_leaves, n_blocks, len(pool.rows))
     way = BOXED if prune and n_blocks > 1 else PLAIN
     guess, since, visited, total = np.intp(MOST), 0, 0, 0
     for q in range(len(queries)):
