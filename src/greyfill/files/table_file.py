@@ -313,9 +313,7 @@ class Source:
                 written.enter_context(self._written(filled, out, force, about))
 
     @contextmanager
-    def _written(
-        self, filled: pl.DataFrame, out: str, force: bool, about: About
-    ) -> Iterator[None]:
+    def _written(self, filled: pl.DataFrame, out: str, force: bool, about: About) -> Iterator[None]:
         """A table that is written, and appears under its name at the end."""
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
