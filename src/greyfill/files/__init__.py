@@ -3,7 +3,7 @@
 ```
 path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
   ── inputs ──> UTF-8                          the codec and the byte order mark are remembered
-  ── dialect, tokens, cell_grid ──> grid            where every cell starts and ends
+  ── dialect, tokens, cell_grid ──> grid       where every cell starts and ends
   ── column_types ──> types                    numbers, truths, dates, text; holes are null
   ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
