@@ -10,6 +10,7 @@ from greyfill.paper.forensics import (
     WINDOWS,
     conventions,
     exponents,
+    factor,
     measured_exponent,
     misses,
     printed_exponent,
@@ -87,6 +88,7 @@ def test_largest_miss_is_of_the_uci_figures():
     one = misses(results)[0]
     assert one.largest == pytest.approx(4.0)
     assert one.row()[-2] == "4.00"
+    assert factor(one.uci) == pytest.approx(np.exp(np.log(4.0) / 63**0.5))
 
 
 def test_printed_information_is_met_as_weights_in_a_narrow_window():

@@ -107,7 +107,7 @@ def test_plans():
     assert len({(r.method, r.reading.key(r.method)) for r in fills}) == 11 + 2 * 5
     forensic = ReproductionPlan.forensic().runs()
     assert not any(isinstance(run, PassesRun) or run.accuracy for run in forensic)
-    assert len(forensic) == 13 * 5 * 7
+    assert len(forensic) == 13 * 20 * 7
     assert {r.scenario for r in fills if r.accuracy} == {"cubes", "gaussian"}
     assert len([r for r in runs if isinstance(r, PassesRun)]) == 3 * 3 * 20
     assert runs[0].method == "missforest"

@@ -109,6 +109,11 @@ def test_one_clearly_better_rival_makes_it_worse():
     assert "(place 2 of 7)" in verdict.numbers
 
 
+def test_one_better_rival_outweighs_others_that_cannot_be_told():
+    mixed = {**others(0.3), "cgknn": 0.2, "gknn": 0.15, "mice": (0.25, 0.17)}
+    assert judged(best, LOW, results_of(mixed)).outcome == "worse"
+
+
 def test_differences_are_paired_by_seed():
     rival = (0.25, 0.17)  # as good in the mean, and as spread as in step, but not paired
     near = results_of({**others(0.3), "cgknn": (0.19, 0.21), "gknn": rival})

@@ -64,7 +64,7 @@ def reproduce(
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of seeds; 20, 5 with --forensic, 3 with --quick."),
+        typer.Option(min=1, help="Number of seeds; 20, or 3 with --quick."),
     ] = None,
     ties: Annotated[
         str, typer.Option(help="Which of equally good k is taken: largest or smallest.")

@@ -76,7 +76,7 @@ def exponents(results: Results) -> TextGrid:
         name = table.short
         rows.append([f"{name}, printed", *(f"{printed_exponent(table, m):.2f}" for m in METHODS)])
         for step in pairwise(table.rates) if len(table.rates) > 2 else ():
-            steps = [f"{printed_exponent(table, m, step):.2f}" for m in METHODS]
+            steps = [f"{printed_exponent(table, m, step):.2f}".replace("-", "−") for m in METHODS]
             rows.append([f"{name}, printed, {percent(step[0])} → {percent(step[1])}", *steps])
         for divisor, words in (("hidden", "over hidden cells"), ("table", "over all cells")):
             cells = [measured_exponent(results, table, m, divisor) for m in METHODS]

@@ -145,7 +145,7 @@ def describe(reading: Reading) -> str:
     """A reading in words.
 
     >>> describe(Reading("smallest", "sources"))
-    'holes as each method's source has them, smallest of tied k'
+    "holes as each method's source has them, smallest of tied k"
     """
     return f"holes {HOLES[reading.holes]}, {reading.ties} of tied k"
 

@@ -75,7 +75,7 @@ def reproduce(
     quick
         Only one rate of missing cells, 3 seeds instead of 20, and 20 trees in MissForest.
     forensic
-        Only what the printed RMSE can be, in ``forensic.md`` and ``forensic.html``; 5 seeds.
+        Only what the printed RMSE can be, in ``forensic.md`` and ``forensic.html``.
     seeds
         Number of seeds 0, 1, …
     ties
