@@ -21,7 +21,7 @@ from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
-from greyfill.text import plural
+from greyfill.text import OWN_LABELS, plural
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
@@ -89,8 +89,13 @@ class FilledSheet:
             "stable": None if stable is None else bool(stable),
             "fallbacks": fallbacks(imputer),
             "seconds": round(self.seconds, 3),
-            "notes": [*sheet.notes(), *self.warnings, *self._hurry()],
+            "notes": [*sheet.notes(), *self.warnings, *self._hurry(), *self._own_labels()],
         }
+
+    def _own_labels(self) -> list[str]:
+        """That rows were filled by their own label, where they were."""
+        is_own = self.sheet.target is not None and self.imputer._sees_own_labels
+        return [OWN_LABELS] if is_own else []
 
     def _hurry(self) -> list[str]:
         """What tuning had no time for."""
