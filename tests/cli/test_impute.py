@@ -479,3 +479,12 @@ def test_what_tuning_had_no_time_for_is_told(greyfill, folder):
     assert "--time has no meaning for the method cgknn" in " ".join(refused.stderr.split())
     refused = greyfill("impute", "long.csv", "--time", "0", exit_code=2)
     assert "positive number of seconds" in " ".join(refused.stderr.split())
+
+
+def test_fills_by_own_labels_are_told(greyfill, folder):
+    rows = "".join(f"{i % 7},{i % 3 or ''},{'ab'[i % 2]}\n" for i in range(40))
+    (folder / "classes.csv").write_text("a,b,y\n" + rows)
+    for labels, is_told in (("cross", False), ("own", True), ("none", False)):
+        about = ("classes.csv", "--target", "y", "--labels", labels, "-f")
+        told = " ".join(greyfill("impute", *about).stderr.split())
+        assert ("Rows were filled with the help of their own label" in told) is is_told
