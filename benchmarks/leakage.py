@@ -17,10 +17,12 @@ from greyfill.evaluation import ClassMeanImputer, MeanImputer, honest_protocol, 
 
 METHODS = {
     "GreyImputer": GreyImputer(),
+    'GreyImputer, `labels="own"`': GreyImputer(labels="own"),
     'GreyImputer, `labels="none"`': GreyImputer(labels="none"),
     "class mean": ClassMeanImputer(),
     "GKNN": GKNNImputer(),
     "CGKNN": CGKNNImputer(),
+    'CGKNN, `labels="cross"`': CGKNNImputer(labels="cross"),
     'CGKNN, `labels="weights"`': CGKNNImputer(labels="weights"),
     'CGKNN, `labels="none"`': CGKNNImputer(labels="none"),
     "IKNN": IKNNImputer(),

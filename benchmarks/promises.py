@@ -19,6 +19,7 @@ class Fault(NamedTuple):
 
 
 LIMITS = "tests/grey/test_limits.py::"
+CROSS = "tests/grey/test_cross_fit.py::"
 RIDGE = "tests/search/test_ridge.py::"
 CONTRACT = "tests/imputers/test_contract.py"
 RANGE, DETERMINISM = "tests/test_exact_range.py", "tests/imputers/test_determinism.py"
@@ -235,7 +236,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "GreyImputer takes the rows as they come",
             "_grey/grey_engine.py",
-            "rows = rows[np.lexsort(keys)]",
+            "rows = rows[np.lexsort([*y, *keys] if settings.crosses else [*keys, *y])]",
             "rows = rows.copy()",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
         ),
@@ -1071,6 +1072,67 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "tests/grey/test_state.py::test_no_use_changes_what_was_fitted",
         ),
     ],
+    'No training row sees its own label with `labels="cross"`': [
+        Fault(
+            "a row counts in its own class probabilities",
+            "_grey/cross_fit.py",
+            "outcomes, found = predictor.predict(choice.panel, queries, leave_out=True)",
+            "outcomes, found = predictor.predict(choice.panel, queries)",
+            CROSS + "test_a_training_row_is_filled_like_a_new_row_of_a_fit_without_it",
+        ),
+        Fault(
+            "a row is predicted with its own y",
+            "_grey/cross_fit.py",
+            "queries = Queries.of(donors, rows).without(y)",
+            "queries = Queries.of(donors, rows)",
+            CROSS + "test_a_label_that_changes_leaves_the_fills_of_its_row",
+        ),
+        Fault(
+            "the donors' holes are filled with y",
+            "_grey/grey_engine.py",
+            "plain = _without_y(donors, p) if crosses else donors",
+            "plain = donors",
+            CROSS + "test_no_label_touches_the_fills_of_donors",
+        ),
+        Fault(
+            "the donors' holes start at the means of their class",
+            "_grey/grey_engine.py",
+            "0 * codes if settings.crosses else _splitting(codes)",
+            "_splitting(codes)",
+            CROSS + "test_no_label_touches_the_fills_of_donors",
+        ),
+        Fault(
+            "rows that are no donors see their label",
+            "_grey/grey_engine.py",
+            "known = None if y is None or fitted.crosses else y[others]",
+            "known = None if y is None else y[others]",
+            CROSS + "test_rows_that_are_no_donors_do_not_see_their_label",
+        ),
+        Fault(
+            "a row of a class-wise method is a donor of its own label",
+            "_neighbors/new_rows.py",
+            "queries = QueryRows(rows, values[rows], missing[rows], own[rows])",
+            "queries = QueryRows(rows, values[rows], missing[rows], own[rows] * 0 - 1)",
+            "tests/neighbors/test_cross_labels.py::"
+            "test_a_training_row_is_filled_like_a_new_row_among_the_others",
+        ),
+        Fault(
+            "a row of a class-wise method gives to itself",
+            "_neighbors/new_rows.py",
+            "own = places_among(pool.givers, queries.own_rows)",
+            "own = queries.own_rows * 0 - 1",
+            "tests/neighbors/test_cross_labels.py::"
+            "test_a_training_row_is_filled_like_a_new_row_among_the_others",
+        ),
+        Fault(
+            "an explanation takes the label that the fill did not see",
+            "_grey/contributions.py",
+            "query = without_own_y(fitted, where) if fitted.crosses else "
+            "Queries.of(fitted.donors, where)",
+            "query = Queries.of(fitted.donors, where)",
+            CROSS + "test_an_explanation_gives_the_fill_that_is_shown",
+        ),
+    ],
     "`GreyImputer` keeps its limits": [
         Fault(
             "tuning goes on when its time is over",
@@ -1089,7 +1151,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "rows that are no donors are filled without their labels",
             "_grey/grey_engine.py",
-            "known = None if y is None else y[others]",
+            "known = None if y is None or fitted.crosses else y[others]",
             "known = None",
             LIMITS + "test_a_sample_of_donors_fills_all_rows_with_the_help_of_their_labels",
         ),

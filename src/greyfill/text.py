@@ -196,6 +196,19 @@ def escape_markdown(value: object, *, keep_emphasis: bool = False) -> str:
     return MARKDOWN.sub(r"\\\1", line.translate(HTML))
 
 
+OTHER_LABELS = (
+    "The labels taught how to fill, but no row was filled by its own. So the filled table may "
+    "train a classifier. To judge one by cross-validation, put the imputer into the pipeline all "
+    "the same: rows of a test fold have taught the fills of the others."
+)
+OWN_LABELS = (
+    "Rows were filled with the help of their own label. Do not train or cross-validate a "
+    "classifier on the filled table: it would trust the fills too much. GreyImputer and the "
+    "class-wise neighbor methods leave out a row's own label if labels is 'cross'."
+)
+"""What the use of labels means for whoever goes on with the filled table."""
+
+
 def fallbacks(imputer: Any) -> list[dict[str, Any]]:
     """The cells of the training table that could not be filled by the rule, in words."""
     counts: dict[str, int] = getattr(imputer, "fallback_counts_", {})

@@ -551,3 +551,12 @@ def test_how_far_the_fills_can_be_trusted(greyfill, noisy):
     other = greyfill("impute", noisy, "-o", "out.csv", "-f", "--method", "knni")
     assert "trust" not in other.stderr
     assert "explains" not in other.stderr
+
+
+def test_fills_by_own_labels_are_told(greyfill, folder):
+    rows = "".join(f"{i % 7},{i % 3 or ''},{'ab'[i % 2]}\n" for i in range(40))
+    (folder / "classes.csv").write_text("a,b,y\n" + rows)
+    for labels, is_told in (("cross", False), ("own", True), ("none", False)):
+        about = ("classes.csv", "--target", "y", "--labels", labels, "-f")
+        told = " ".join(greyfill("impute", *about).stderr.split())
+        assert ("Rows were filled with the help of their own label" in told) is is_told

@@ -78,6 +78,16 @@ def test_a_label_that_changes_leaves_the_fills_of_its_row() -> None:
     assert moved > 0.1
 
 
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_no_label_touches_the_fills_of_donors(max_iter: int) -> None:
+    X, y = mixed_table()
+    found = []
+    for labels in (y, np.random.default_rng(0).permutation(y)):
+        _, fitted = fitted_on(X, labels, max_iter=max_iter)
+        found.append(fitted.donors.table.values[np.argsort(fitted.rows), :4])
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
 def accuracy_of_fills(X: np.ndarray, y: np.ndarray, labels: str) -> float:
     """How well the nearest class mean of the others tells the class from the fills alone."""
     filled = greyfill.GreyImputer(labels=labels, n_cells=40).fit_transform(X, y)
@@ -159,3 +169,15 @@ def test_rows_that_are_no_donors_do_not_see_their_label() -> None:
     others = np.setdiff1d(np.arange(150, 200), fitted.rows)
     assert len(others) > 20
     assert np.ptp(filled[others], axis=0) == pytest.approx(np.zeros(4))
+
+
+def test_a_response_that_is_not_known_widens_the_spread() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=120)
+    X = np.column_stack([y + 0.05 * rng.normal(size=120), rng.normal(size=120)])
+    X[:40, 0] = np.nan
+    spreads = {
+        labels: greyfill.GreyImputer(labels=labels).fit(X, y).cell_spreads_[2].mean()
+        for labels in ("cross", "own")
+    }
+    assert spreads["cross"] > 3 * spreads["own"]

@@ -104,7 +104,7 @@ def test_rows_without_a_continuous_y_do_not_mislead() -> None:
     hidden = X[:, 0].copy()
     X[holes, 0] = np.nan
     known = np.where(np.arange(200) % 2, y, np.nan)
-    filled = greyfill.GreyImputer(n_cells=60).fit_transform(X, known)[:, 0]
+    filled = greyfill.GreyImputer(labels="own", n_cells=60).fit_transform(X, known)[:, 0]
     asked = holes & ~np.isnan(known)
     assert np.sqrt(np.mean((filled - hidden)[asked] ** 2)) < 0.25  # 0.39 if unknown were the least
     assert greyfill.GreyImputer(n_cells=60).fit(X, known).selection_.keys() == {"x0"}
@@ -172,7 +172,7 @@ def test_answers_are_in_the_units_of_the_column() -> None:
 def test_an_explanation_shows_itself_and_the_class() -> None:
     X, y = two_classes(120)
     X[:20, 0] = np.nan
-    imputer = greyfill.GreyImputer(n_cells=60).fit(X, y)
+    imputer = greyfill.GreyImputer(labels="own", n_cells=60).fit(X, y)
     why = imputer.explain(3, "x0", n_donors=2)
     assert repr(why).startswith("row 3, column 'x0': ")
     assert why.gaps["y"] == [0.0, 0.0]  # donors of its own class

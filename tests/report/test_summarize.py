@@ -14,6 +14,7 @@ import greyfill
 from greyfill.exceptions import InvalidDataError
 from greyfill.report import evidence, summarize
 from greyfill.report.column_summary import NO_SPREADS, OTHER_ROWS
+from greyfill.text import OTHER_LABELS, OWN_LABELS
 
 
 def test_numbers_of_the_whole_table():
@@ -245,3 +246,23 @@ def test_histories_of_every_family():
     assert drift["series"] == [{"name": "age", "values": [-1.0, 0.0]}]
     fitted.history_ = []
     assert evidence.convergence(fitted)["series"] == []
+
+
+@pytest.mark.parametrize(
+    ("imputer", "told"),
+    [
+        (greyfill.GreyImputer(), OTHER_LABELS),
+        (greyfill.GreyImputer(labels="own"), OWN_LABELS),
+        (greyfill.GreyImputer(labels="none"), None),
+        (greyfill.CGKNNImputer(2), OWN_LABELS),
+        (greyfill.CGKNNImputer(2, labels="cross"), OTHER_LABELS),
+        (greyfill.CGKNNImputer(2, labels="weights"), None),
+        (greyfill.IKNNImputer(2), None),
+    ],
+)
+def test_the_use_of_labels_is_told(imputer, told):
+    _, X, _, y = tiny()
+    X, y = pd.concat([X] * 3), y * 3
+    filled = imputer.fit_transform(X, y)
+    texts = [found["text"] for found in summarize(imputer, X, filled, y)["cautions"]]
+    assert [text for text in texts if text in (OWN_LABELS, OTHER_LABELS)] == [told] * bool(told)

@@ -33,13 +33,14 @@ def fill_training_rows(
     incomplete = np.flatnonzero(holes.any(axis=1))
     blocks = [incomplete[a : a + BLOCK_ROWS] for a in range(0, len(incomplete), BLOCK_ROWS)]
     settings.meter.begin("training rows", len(blocks))
+    errors = {int(j): _squared_error(fitted, int(j)) for j in np.flatnonzero(holes.any(axis=0))}
 
     def fill(rows: Ints) -> tuple[Floats, list[Spreads]]:
         queries, spreads = without_own_y(fitted, rows), []
         filled = queries.values[:, : fitted.n_columns].copy()
         for j in np.flatnonzero(holes[rows].any(axis=0)).tolist():
             here = np.flatnonzero(holes[rows, j])
-            forecast, spread = _predict(fitted, j, queries.part(here))
+            forecast, spread = _predict(fitted, j, queries.part(here), errors[j])
             filled[here, j] = fitted.donors.fills(j, forecast)
             if j in fitted.choices:
                 spreads.append((rows[here], np.full(len(here), j), spread))
@@ -58,37 +59,54 @@ def fill_training_rows(
 
 def without_own_y(fitted: FittedGrey, rows: Ints) -> Queries:
     """Rows of the donor table as if they had no y, with what other rows tell of their class."""
-    donors = fitted.donors
-    queries = Queries.of(donors, rows).without(donors.y_column)
+    donors, y = fitted.donors, fitted.donors.y_column
+    queries = Queries.of(donors, rows).without(y)
     if not donors.splits:
         return queries
-    choice, predictor = fitted.model(donors.y_column)
+    sharpness = fitted.model(y)[0].sharpness
+    return replace(queries, shares=_left_out(fitted, y, queries).shares(sharpness))
+
+
+def _left_out(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
+    """What a panel predicts of donors, each of which counts for the others alone."""
+    choice, predictor = fitted.model(target)
     outcomes, found = predictor.predict(choice.panel, queries, leave_out=True)
     there, n = ~np.isnan(found), len(predictor.donor_rows)
     total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
-    own = outcomes.truth(queries.values[:, donors.y_column])
+    own = outcomes.truth(queries.values[:, target])
     mean = (n * predictor.overall_mean(outcomes) - own) / max(n - 1, 1)
-    mean = np.where(count > 0, total / np.maximum(count, 1), mean)
-    return replace(queries, shares=outcomes.shares(mean, choice.sharpness))
+    return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
 
 
-def _predict(fitted: FittedGrey, target: int, queries: Queries) -> tuple[Forecast, Floats]:
+def _squared_error(fitted: FittedGrey, target: int) -> float:
+    """The mean squared error of a panel on left-out cells, of rows that lack a continuous y."""
+    donors, (choice, predictor) = fitted.donors, fitted.model(target)
+    residuals = choice.residuals
+    if len(residuals) and not donors.splits:
+        rng = np.random.default_rng([fitted.random_state or 0, target])
+        cells = rng.permutation(predictor.donor_rows)[: fitted.n_cells]
+        queries = Queries.of(donors, cells).without(target).without(donors.y_column)
+        residuals = _left_out(fitted, target, queries).residuals(queries.values[:, target])
+    return float(np.mean(residuals**2)) if len(residuals) else np.nan
+
+
+def _predict(
+    fitted: FittedGrey, target: int, queries: Queries, squared_error: float
+) -> tuple[Forecast, Floats]:
     """Predictions of a column, and how far they may be off.
 
-    A number has the root mean square of the panel's residuals, joined with that of the gaps
-    between the classes' predictions: its variance within the classes and between them.
+    For a level one minus its probability. The variance of a number is that within the classes,
+    which the panel's squared error measures, and that between their predictions.
     """
     if fitted.donors.table.is_categorical[target]:
         forecast = predict(fitted, target, queries)
-        return forecast, 1.0 - forecast.shares().max(axis=1)
-    residuals = fitted.model(target)[0].residuals
-    within = np.mean(residuals**2) if len(residuals) else np.nan
+        return forecast, np.asarray(1.0 - forecast.shares().max(axis=1))
     if not fitted.donors.splits:
-        forecast = predict(fitted, target, queries)
-        return forecast, np.full(len(queries.values), np.sqrt(within))
+        spread = np.full(len(queries.values), np.sqrt(squared_error))
+        return predict(fitted, target, queries), spread
     rows, shares, labeled = as_of_classes(fitted, queries)
     found = fitted.predict(target, labeled)
     mean, between = np.zeros((2, len(queries.values)))
     np.add.at(mean, rows, shares * found.predicted[:, 0])
     np.add.at(between, rows, shares * (found.predicted[:, 0] - mean[rows]) ** 2)
-    return Forecast(mean[:, np.newaxis], found.outcomes), np.sqrt(within + between)
+    return Forecast(mean[:, np.newaxis], found.outcomes), np.sqrt(squared_error + between)

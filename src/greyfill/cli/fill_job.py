@@ -20,7 +20,7 @@ from greyfill.files.styles import Style
 from greyfill.filled import Filled, OpenedFill, Words, collected_warnings
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
-from greyfill.text import plural
+from greyfill.text import OWN_LABELS, plural
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
@@ -91,6 +91,7 @@ class FilledSheet:
         left = {c: count_holes(self.features[c]) for c in self.features.columns}
         filled = {c: n - left.get(c, n) for c, n in holes.items()}
         stable = getattr(imputer, "converged_", None)
+        told = [*sheet.notes(), *self.result.notes, *self._hurry(), *self._own_labels()]
         return {
             "input": sheet.source.name,
             "method": method,
@@ -108,8 +109,13 @@ class FilledSheet:
             "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "left_alone": dict(self.result.left_alone),
             "seconds": round(self.result.seconds, 3),
-            "notes": list(dict.fromkeys([*sheet.notes(), *self.result.notes, *self._hurry()])),
+            "notes": list(dict.fromkeys(told)),
         }
+
+    def _own_labels(self) -> list[str]:
+        """That rows were filled by their own label, where they were."""
+        is_own = self.sheet.target is not None and self.imputer._sees_own_labels
+        return [OWN_LABELS] if is_own else []
 
     def _hurry(self) -> list[str]:
         """What tuning had no time for."""

@@ -99,6 +99,11 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """Whether ``fit`` cannot work without y."""
         return False
 
+    @property
+    def _sees_own_labels(self) -> bool:
+        """Whether a training row is filled with the help of its own label."""
+        return self._needs_labels
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X and, where the method uses them, their labels y.
 

@@ -181,6 +181,10 @@ class NeighborFamily(BaseImputer):
         except InvalidParameterError:  # fit will say what is wrong; a repr must not
             return False
 
+    @property
+    def _sees_own_labels(self) -> bool:
+        return self.labels == "donors" and self._recipe().splits_by_label
+
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         recipe, settings = self._heeding_recipe(), self._settings()
         _refuse_too_many_links(table, settings)

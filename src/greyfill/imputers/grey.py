@@ -203,6 +203,10 @@ class GreyImputer(ConfidenceMixin):
         self.progress = progress
         self.verbose = verbose
 
+    @property
+    def _sees_own_labels(self) -> bool:
+        return self.labels in ("own", "donors")
+
     _unsaved = (*BaseImputer._unsaved, "_response", "progress")
 
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:

@@ -316,6 +316,7 @@ def _tuned(tuned: FittedGrey) -> None:
     require(extra == 1 if ground.has_classes else extra in (0, 1), "the scaler does not fit")
     same = tuned.scaler.is_categorical == ground.table.is_categorical[:p]
     require(same.all(), "the scaler does not fit the donors")
+    require(extra or not tuned.crosses, "rows are filled without a y that does not exist")
     require(tuned.rows.shape == (ground.table.n_rows,), "rows do not fit the donors")
     require((tuned.rows >= 0).all(), "rows do not exist")
     require(tuned.n_cells >= 10, f"n_cells is {tuned.n_cells}")

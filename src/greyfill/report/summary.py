@@ -20,7 +20,18 @@ from greyfill.report.column_summary import (
 )
 from greyfill.report.evidence import SMALLER, Evidence, read_evidence
 from greyfill.table import Floats, Ints, Kind, Table
-from greyfill.text import clean, count, fallbacks, listed, number, plural, share, tidy
+from greyfill.text import (
+    OTHER_LABELS,
+    OWN_LABELS,
+    clean,
+    count,
+    fallbacks,
+    listed,
+    number,
+    plural,
+    share,
+    tidy,
+)
 
 FORMAT = "greyfill-report/1"
 MOST_COLUMNS = 200
@@ -292,12 +303,10 @@ def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
             f"{number(test['statistic'])}, {test['dof']} degrees of freedom, p {p}). Where a value "
             "is missing depends on other values; imputed and observed cells may rightly differ."
         )
-    if getattr(imputer, "labels", "none") != "none" and summary["table"]["classes"]:
-        yield (
-            "The class labels helped to fill the training rows. Do not cross-validate a classifier "
-            "on the filled table: its score would be too good. Put the imputer into the pipeline "
-            "instead."
-        )
+    if getattr(imputer, "_sees_own_labels", False) and summary["table"]["classes"]:
+        yield OWN_LABELS
+    elif getattr(imputer, "labels", "none") == "cross" and summary["table"]["classes"]:
+        yield OTHER_LABELS
     yield from _about_draws(imputer, summary)
 
 
