@@ -6,7 +6,8 @@ base        one door in, one door out: check, encode, let the method fill a Tabl
 estimator   what models share with imputers: how tables come in, and how a fit is saved
 family      what all neighbor imputers share; each adds a recipe
 neighbors   the recipe engine's methods, one class and one recipe each
-grey        the self-tuning imputer; with confidence (draws, intervals), explanation and column_trust
+grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
+column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
 warmup      what filling and serving need, compiled ahead
