@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from greyfill.imputers.chained import MICEImputer, MissForestImputer
 
 RATE = 0.2
 SCRIPT = Path(__file__).with_suffix(".R")
-OURS = {"mice": MICEImputer, "missForest": MissForestImputer}
+OURS = {"mice": partial(MICEImputer, methods="pmm"), "missForest": MissForestImputer}
 
 
 def iris(seed: int) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
+from greyfill._neighbors.weighting import ClassInformation
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.information import (
     EXACT_ROWS,
@@ -541,3 +542,30 @@ def test_weights_sum_to_one_and_keep_ratios(information):
 
 def test_no_information_gives_equal_weights():
     assert normalize(np.zeros(4)).tolist() == [0.25] * 4
+
+
+def test_narrower_windows_see_clusters_that_the_rule_smooths_away() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    clusters = 2 * rng.integers(4, size=400) + y + 0.05 * rng.normal(size=400)
+    columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
+    for n in (400, 900):  # exact sums, and sums on a grid
+        rows = np.resize(np.arange(400), n)
+        table = Table(np.column_stack([clusters, y])[rows], np.zeros((n, 2), dtype=bool), columns)
+        by_rule, by_narrow = (
+            class_information(table, y[rows], bandwidth_factor=factor) for factor in (1.0, 0.1)
+        )
+        assert by_rule[0] < 0.3
+        assert by_narrow[0] > 0.9
+        assert by_rule[1] == by_narrow[1]
+        narrow = pair_information(table, 0, bandwidth_factor=0.1)
+        assert narrow[1] > 0.9 > pair_information(table, 0)[1]
+        numbers = Table(np.column_stack([clusters, clusters])[rows], table.missing, columns[:1] * 2)
+        close = pair_information(numbers, 0, bandwidth_factor=0.1)[1]
+        assert close > pair_information(numbers, 0)[1] + 0.5
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, "wide", float("nan"), True])
+def test_windows_of_no_width_are_refused(wrong) -> None:
+    with pytest.raises(InvalidParameterError, match="bandwidth_factor must be a number between"):
+        ClassInformation(bandwidth_factor=wrong)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import greyfill
 from greyfill._chained.chain import combine
 from greyfill._chained.design import MAX_INDICATORS, Design, choose_predictors, row_keys, uniform
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -175,6 +176,7 @@ def test_methods_by_column() -> None:
         ({"methods": {"kind": "norm"}}, r"'norm' does not fit 'kind', a categorical column of 3"),
         ({"methods": {"kind": "logreg"}}, r"'logreg' does not fit"),
         ({"methods": {"nobody": "pmm"}}, r"columns that X does not have: \['nobody'\]"),
+        ({"methods": "polyreg"}, "methods must be one of"),
         ({"combine": "median"}, "combine must be one of"),
         ({"labels": "donors"}, "labels must be one of"),
         ({"n_imputations": 0}, "n_imputations must be an integer, at least 1"),
@@ -249,6 +251,66 @@ def test_missing_labels_are_drawn_too() -> None:
         MICEImputer(labels="predictor").fit(frame, np.full(60, HOLE))
     with pytest.raises(InvalidDataError, match="requires y"):
         MICEImputer(labels="predictor").fit(frame)
+
+
+def test_chains_of_their_own_let_a_class_scatter_as_it_does() -> None:
+    rng = np.random.default_rng(0)
+    y = np.append(np.arange(400) % 2, [2] * 20)  # the last class is too small for its own
+    X = np.column_stack([np.array([0.3, 2.0, 1.0])[y] * rng.normal(size=420), rng.normal(size=420)])
+    holes = rng.random(420) < 0.4
+    X[holes, 0] = HOLE
+    spreads = {}
+    for labels in ("predictor", "separate"):
+        model = MICEImputer(5, n_iter=1, labels=labels).fit(X, y)
+        drawn = np.stack([table[:, 0] for table in model.draws_])
+        spreads[labels] = [drawn[:, holes & (y == label)].std() for label in (0, 1)]
+        assert not np.isnan(drawn).any()
+    assert spreads["predictor"][0] > 0.6
+    np.testing.assert_allclose(spreads["separate"], [0.3, 2.0], rtol=0.15)
+    filled = model.fit_transform(X, y)
+    np.testing.assert_array_equal(filled[~holes], X[~holes])
+    np.testing.assert_allclose(filled[holes, 0], np.mean(model.draws_, axis=0)[holes, 0])
+    np.testing.assert_array_equal(model.transform(X), MICEImputer(5, n_iter=1).fit(X).transform(X))
+
+
+# ---------------------------------------------------------------------------- beyond the donors
+
+
+def hidden_by(strength: float, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """z = 2 x + noise, hidden the more often the larger x is; with its truth."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    z = 2 * x + rng.normal(size=n)
+    hidden = rng.random(n) < 1 / (1 + np.exp(-strength * x))
+    return np.column_stack([x, np.where(hidden, HOLE, z)]), z
+
+
+def test_numbers_are_matched_unless_many_holes_lie_beyond_the_donors() -> None:
+    X, _ = hidden_by(0.0)
+    chosen, matched = MICEImputer(2).fit(X), MICEImputer(2, methods="pmm").fit(X)
+    assert chosen.methods_ == {"x0": "pmm", "x1": "pmm"}
+    np.testing.assert_array_equal(chosen.transform(X), matched.transform(X))
+    np.testing.assert_array_equal(chosen.draws_, matched.draws_)
+
+
+def test_holes_beyond_the_donors_are_drawn_by_norm(tmp_path) -> None:
+    X, z = hidden_by(8.0)
+    chosen = MICEImputer(5).fit(X)
+    assert chosen.methods_ == {"x0": "pmm", "x1": "norm"}
+    np.testing.assert_array_equal(chosen.draws_, MICEImputer(5, methods="norm").fit(X).draws_)
+    means = {
+        method: np.mean(
+            [table[:, 1].mean() for table in MICEImputer(5, methods=method).fit(X).draws_]
+        )
+        for method in ("auto", "pmm")
+    }
+    assert abs(means["auto"] - z.mean()) < 0.2 < z.mean() - means["pmm"]
+    chosen.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.transform(X), chosen.transform(X))
+    few = X[~np.isnan(X[:, 1])]
+    few[few[:, 0].argsort()[-4:], 1] = HOLE  # four holes at the end are no pattern
+    assert MICEImputer(2).fit(few).methods_["x1"] == "pmm"
 
 
 # ---------------------------------------------------------------------------- odd shapes

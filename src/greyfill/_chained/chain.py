@@ -6,7 +6,6 @@ are fitted on the way) and for new rows (models are fixed). `combine` makes one 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,15 +15,14 @@ from greyfill._chained.design import Design, choose_predictors, row_keys, row_or
 from greyfill._chained.draws import (
     BY_KIND,
     Model,
-    Normal,
-    fit_auto,
+    lie_beyond,
     method_of,
     pick,
     settle,
     thinned,
 )
 from greyfill.exceptions import InvalidDataError
-from greyfill.table import Column, Floats, Ints, Kind, Table
+from greyfill.table import Column, Floats, Ints, Kind, SymmetricScaler, Table
 
 FEWEST_OF_CLASS = 30
 """Observed cells of every column that a class needs for chains of its own."""
@@ -61,10 +59,15 @@ class ChainPlan:
     ) -> "ChainPlan":
         """Learn the design and choose methods and predictors."""
         design = Design.learn(table)
-        names = tuple(method_of(column, methods) for column in table.columns)
+        names = [method_of(column, methods) for column in table.columns]
         targets = np.flatnonzero(table.missing.any(axis=0))
         predictors = choose_predictors(table, design, targets, max_predictors)
-        return cls(table, design, names, predictors, max_predictors, n_iter)
+        encoded = _with_means(table, design) if "auto" in names else np.zeros((0, 0))
+        for j, name in enumerate(names):
+            if name == "auto":
+                is_far = j in predictors and _is_far(table, j, encoded[:, predictors[j]])
+                names[j] = "norm" if is_far else "pmm"
+        return cls(table, design, tuple(names), predictors, max_predictors, n_iter)
 
     @property
     def targets(self) -> Ints:
@@ -84,9 +87,6 @@ class ChainPlan:
         x = encoded[np.ix_(seen, predictors)]
         varying = np.ptp(x, axis=0) > 0.0 if len(predictors) else np.zeros(0, dtype=bool)
         fit = BY_KIND[column.kind][self.methods[j]]
-        if fit is fit_auto:
-            holes = np.flatnonzero(self.table.missing[:, j])
-            fit = partial(fit_auto, holes=encoded[np.ix_(holes, predictors[varying])])
         model = fit(np.ascontiguousarray(x[:, varying]), values[seen, j], rng)
         return ColumnModel(column, predictors[varying], model)
 
@@ -94,6 +94,21 @@ class ChainPlan:
         """Observed values of column j, at random."""
         observed = self.table.values[~self.table.missing[:, j], j]
         return np.asarray(observed[pick(noise, len(observed))])
+
+
+def _with_means(table: Table, design: Design) -> Floats:
+    """The design matrix with the mean of its column in each hole."""
+    encoded = design.encode(table.values)
+    hole = np.repeat(table.missing, np.diff(design.edges), axis=1)
+    return np.where(hole, encoded.mean(axis=0, where=~hole), encoded)
+
+
+def _is_far(table: Table, j: int, x: Floats) -> bool:
+    """Whether many holes of column j are predicted beyond all its donors."""
+    hole = table.missing[:, j]
+    x = x[:, np.ptp(x[~hole], axis=0) > 0.0]
+    y = SymmetricScaler.unlimited(table.values[~hole, j]).scale(table.values[~hole, j])
+    return lie_beyond(np.ascontiguousarray(x[~hole]), y, x[hole])
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,14 +221,6 @@ class FittedChains:
             with threadpool_limits(limits=1, user_api="blas"):
                 self._late[c, j] = self.plan.fit_column(j, values, encoded, rng)
         return self._late[c, j]
-
-    def method(self, j: int) -> str:
-        """The name of the method of column j; of "auto", what some chain took in its last pass."""
-        name = self.plan.methods[j]
-        if name != "auto":
-            return name
-        last = [chain.models[j].model for chain in self.chains if j in chain.models]
-        return "norm" if any(isinstance(model, Normal) for model in last) else "pmm"
 
     def _completed_plan(self, c: int) -> Floats:
         values = self.plan.table.values.copy()

@@ -14,7 +14,6 @@ from scipy.special import expit, ndtri
 
 from greyfill._chained.regressions import (
     Line,
-    Regression,
     Standard,
     Weighted,
     augment,
@@ -138,20 +137,16 @@ def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     return match(x, SymmetricScaler.unlimited(y).scale(y), y, rng)
 
 
-def fit_auto(x: Floats, y: Floats, rng: np.random.Generator, holes: Floats | None = None) -> Model:
-    """``pmm``, or ``norm`` where many ``holes`` are predicted beyond all donors.
+def lie_beyond(x: Floats, y: Floats, holes: Floats) -> bool:
+    """Whether many ``holes`` are predicted beyond all donors.
 
     No donor has a value for such holes, so that matching would pull all of them to the last ones.
     """
-    scaler = SymmetricScaler.unlimited(y)
-    regression = draw_regression(x, scaler.scale(y), rng)
-    predicted = regression.fitted.predict(x)
-    wanted = regression.fitted.predict(x[:0] if holes is None else holes)
+    line = draw_regression(x, y, np.random.default_rng(0)).fitted
+    predicted, wanted = line.predict(x), line.predict(holes)
     beyond = int(((wanted < predicted.min()) | (wanted > predicted.max())).sum())
     by_chance = 2.0 / (len(y) + 1.0)
-    if beyond >= N_DONORS and beyond > (MOST_BEYOND + by_chance) * len(wanted):
-        return Normal(regression.drawn, regression.sigma, scaler)
-    return _matched(regression, predicted, y)
+    return beyond >= N_DONORS and beyond > (MOST_BEYOND + by_chance) * len(holes)
 
 
 def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
@@ -178,11 +173,7 @@ def fit_category_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
 def match(x: Floats, y: Floats, given: Floats, rng: np.random.Generator) -> MeanMatch:
     """Match on the regression of y; donors give ``given``."""
     regression = draw_regression(x, y, rng)
-    return _matched(regression, regression.fitted.predict(x), given)
-
-
-def _matched(regression: Regression, predicted: Floats, given: Floats) -> MeanMatch:
-    """Donors in the order of what is predicted of them."""
+    predicted = regression.fitted.predict(x)
     order = np.argsort(predicted, kind="stable")
     return _lay_out(regression.drawn, predicted[order], given[order])
 
@@ -314,7 +305,6 @@ MAX_LEVELS = 50
 """A column with more categories is matched instead of modeled."""
 
 FOR_NUMBERS: dict[str, Fit] = {
-    "auto": fit_auto,
     "pmm": fit_pmm,
     "norm": fit_norm,
     "sample": fit_sample,
@@ -341,7 +331,7 @@ BY_KIND = {
 
 
 def default_method(column: Column) -> str:
-    """As in R's mice, but for "auto": logreg for two levels, polyreg, or polr for ordered levels.
+    """As in R's mice: logreg for two levels, polyreg, or polr for ordered levels; numbers "auto".
 
     >>> [default_method(Column("sex", Kind.CATEGORICAL, n)) for n in (2, 3)]
     ['logreg', 'polyreg']
@@ -358,7 +348,7 @@ def default_method(column: Column) -> str:
 def method_of(column: Column, chosen: Mapping[str, str]) -> str:
     """The name of the method of a column: the chosen one if it fits, or the default."""
     name = chosen.get(column.name)
-    if name is None:
+    if name is None or (name == "auto" and column.kind is Kind.NUMERIC):
         return default_method(column)
     allowed = BY_KIND[column.kind]
     if name not in allowed or (name == "logreg" and column.n_levels > 2):

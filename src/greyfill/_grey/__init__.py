@@ -21,7 +21,8 @@ The path of ``fit`` and what follows it:
    complete, and nothing after ``fit`` changes it.
 6. `grey_engine.fill_new_rows`, `predict`, `posterior`: new rows, mixed over the classes.
 7. `cross_fit`: training rows by the same rule, so that no row sees its own y.
-8. `uncertainty`: residuals of held-out rows give intervals, and with a bootstrap draws.
+8. `calibration`, `uncertainty`: residuals of held-out rows, by class or level and in units of a
+   local spread, give intervals, and with a bootstrap draws.
 9. `contributions`: the share of each donor and the effect of each predictor in a filled cell.
 
 Records are frozen, but for `DonorTable`, which the passes write and then close. Private dicts

@@ -335,7 +335,8 @@ def _draw_column(
     own = held.queries(target, rows, queries.missing)
     residuals = held.forecast(target, rows, own).residuals(donors.table.values[rows, target])
     spreads = found.spread.of(replace(own, own_rows=places), leave_out=True)
-    drawn = predicted + residuals * found.spread.of(queries) / spreads
+    scales = held.fitted.model(target)[0].optimism * found.spread.of(queries) / spreads
+    drawn = predicted + residuals * scales
     return np.asarray(np.clip(drawn, seen.min(), seen.max()))
 
 

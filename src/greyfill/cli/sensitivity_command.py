@@ -55,14 +55,7 @@ class ShiftJob:
         from greyfill.cli.sheet import read_sheet
 
         deltas = self._deltas()
-        if self.draws < 1:
-            raise InvalidParameterError(f"--draws must be 1 or more, not {self.draws}.")
-        if self.plot is not None:
-            if not self.plot.lower().endswith(PICTURES):
-                raise InvalidParameterError(
-                    f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
-                )
-            files.check_outputs([files.Output(self.plot)], [self.file], force=printing.force)
+        self._check(printing.force)
         console = printing.console()
         sheet = read_sheet(self.file, table, console, choice)
         if self.column not in sheet.features:
@@ -97,6 +90,19 @@ class ShiftJob:
         printing.print_json(numbers_of(found))
         if not printing.json:
             print_overview(*found.overview())
+
+    def _check(self, force: bool) -> None:
+        """Refuse what could not be done or written, before any work is done for it."""
+        from greyfill import files
+
+        if self.draws < 1:
+            raise InvalidParameterError(f"--draws must be 1 or more, not {self.draws}.")
+        if self.plot is not None:
+            if not self.plot.lower().endswith(PICTURES):
+                raise InvalidParameterError(
+                    f"--plot {self.plot}: the name must end with one of {', '.join(PICTURES)}."
+                )
+            files.check_outputs([files.Output(self.plot)], [self.file], force=force)
 
     def _deltas(self) -> list[float] | None:
         if self.deltas is None:

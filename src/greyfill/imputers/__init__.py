@@ -7,6 +7,7 @@ estimator   what models share with imputers: how tables come in, and how a fit i
 family      what all neighbor imputers share; each adds a recipe
 neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
+column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
 warmup      what filling and serving need, compiled ahead

@@ -210,7 +210,7 @@ class MICEImputer(BaseImputer):
                 self._label_chains, table, labels, settings, self._report
             )
         names = [column.name for column in table.columns]
-        self.methods_ = {name: self._label_chains.method(j) for j, name in enumerate(names)}
+        self.methods_ = dict(zip(names, self._label_chains.plan.methods, strict=False))
         self.history_ = self._traces(names)
         return self._combined(table, self._completed)
 
@@ -252,7 +252,7 @@ class MICEImputer(BaseImputer):
 
     def _known_methods(self) -> dict[str, str]:
         if isinstance(self.methods, str):
-            check_choice("methods", self.methods, tuple(FOR_NUMBERS))
+            check_choice("methods", self.methods, ("auto", *FOR_NUMBERS))
             numbers = (c for c in self._schema.columns if c.kind is Kind.NUMERIC)
             return {column.name: self.methods for column in numbers}
         if not isinstance(self.methods, Mapping | None):

@@ -126,8 +126,12 @@ class ConfidenceMixin(BaseImputer):
 
         Every draw reweighs the donors (Bayesian bootstrap) and predicts anew. Column after column,
         given what was drawn before, a number takes what was missed in an observed cell that was
-        held out and whose row lacks as much, and a category a level by its probability. Estimate
-        on each filled table, then join the estimates with `greyfill.pool`.
+        held out, of the same class, whose row lacks as much, scaled to the spread expected of the
+        hole, and a category a level by its probability. Estimate on each filled table, then join
+        the estimates with `greyfill.pool`.
+
+        For an analysis that relates y to X: ``fit(X, y).draw(X, 20, y)``. Draws that do not know y
+        shrink the relation, and one fill that does know it exaggerates it.
 
         Parameters
         ----------
@@ -136,8 +140,7 @@ class ConfidenceMixin(BaseImputer):
         n : int, default=5
             Number of filled tables. The same ``random_state`` gives the same tables.
         y : array-like, optional
-            Classes of the rows, or their continuous y, where known. Pass what a later analysis
-            relates to X: draws that do not know y weaken the relation. Each draw also draws the
+            Classes of the rows, or their continuous y, where known. Each draw also draws the
             class of rows that have none.
 
         Returns
@@ -158,8 +161,10 @@ class ConfidenceMixin(BaseImputer):
         """What holds the true value of each hole of X with probability ``level``.
 
         From what is missed in observed cells that are held out (conformal), in rows that lack what
-        the rows with holes lacked in ``fit``. So the promise holds on average over holes that are
-        like those of the training table; numbers never leave the range seen in ``fit``.
+        the rows with holes lacked in ``fit``: cells of the same class (if 30 or more, else joined
+        by others), in units of a spread that is predicted for each row; for categories, cells of
+        the same level. So the promise holds for each class and level, on average over holes that
+        are like those of the training table; numbers never leave the range seen in ``fit``.
 
         Parameters
         ----------
