@@ -1167,8 +1167,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a row is its own donor",
             "_search/lists.py",
-            "if distance > limit or i == own:",
-            "if distance > limit:",
+            "out[own] = FAR",
+            "out[own] += 0.0",
             RIDGE + "test_lists_of_neighbors_equal_the_reference",
         ),
         Fault(

@@ -183,7 +183,7 @@ def test_classes_of_one_row_share_its_sweep_and_change_nothing() -> None:
 
 def predicted(**given: np.ndarray) -> np.ndarray:
     """What the kernel of a panel predicts; what is not given has no rows."""
-    tables = {"means": 4, "local": 5, "common": 11, "fits": 2}
+    tables = {"means": 4, "local": 5, "common": 12, "fits": 2}
     nothing = {name: np.zeros((0, width), dtype=np.intp) for name, width in tables.items()}
     owners, queries = np.arange(given["features"].shape[2]), given["features"].shape[1]
     floats = ("multipliers", "ridges", "scales", "counts", "middles", "centers")
@@ -266,64 +266,70 @@ def test_local_regressions_equal_the_reference(seed: int) -> None:
             np.testing.assert_allclose(found[q, m], expected, rtol=1e-7, atol=1e-7)
 
 
-@given(seeds)
-def test_moments_equal_the_reference(seed: int) -> None:
-    rng, n_donors, n_features, n_targets, _ = case(seed)
-    rows = rng.permutation(n_donors)
-    arguments = (
-        rng.normal(size=(n_donors, n_features + 2)),
-        rng.permutation(n_features + 2)[:n_features],
-        rng.normal(size=(n_donors, n_targets)),
-        rows,
-        rng.random(n_donors),
-        np.array([0, n_donors // 3, n_donors // 3, n_donors]),  # the second group is empty
+def fitted(
+    features: np.ndarray, targets: np.ndarray, starts: np.ndarray, multipliers: np.ndarray,
+    places: np.ndarray, scales: np.ndarray, ridges: np.ndarray,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:  # fmt: skip
+    """One family of regressions by class on all rows, in the second form: its table, and fits."""
+    kept, n_groups = np.flatnonzero(scales), len(starts) - 1
+    size, n_fits = len(kept), len(starts[1:]) * len(ridges) * len(kept)
+    table = np.array([[1, 1, 0, size, len(ridges), 0, len(ridges) + 1, 0, 0, 0, 0, 0]])
+    sizes = np.array([n_groups, n_groups * size, n_fits * size, n_fits * targets.shape[1]])
+    found = ridge.donor_fits(
+        np.stack([np.zeros_like(features), features]), targets, np.arange(len(features)), starts,
+        multipliers, np.array([[1, 1]]), np.array([0, len(places)]), places, table, kept,
+        scales[kept], ridges, sizes,
+    )  # fmt: skip
+    return table, found
+
+
+@pytest.mark.parametrize("n_donors", [12, 2 * ridge.BLOCK + 17])
+@pytest.mark.parametrize("n_features", [3, 40])  # the latter are solved by donors
+def test_fits_of_groups_equal_the_reference(n_donors: int, n_features: int) -> None:
+    rng = np.random.default_rng(n_donors + n_features)
+    features, targets = rng.normal(size=(n_donors, n_features + 2)), rng.normal(size=(n_donors, 2))
+    places, multipliers = rng.permutation(n_features + 2)[:n_features], rng.random(n_donors) + 0.1
+    starts = np.array([0, n_donors // 3, n_donors // 3, n_donors])  # the second group is empty
+    scales, ridges = rng.random(n_features) + 0.1, np.array([1e-2, 1.0])
+    scales[0] = 0.0
+    _, (counts, middles, centers, inverses, slopes) = fitted(
+        features, targets, starts, multipliers, places, scales, ridges
     )
-    for found, part in zip(ridge.moments(*arguments), reference.moments(*arguments), strict=True):
-        np.testing.assert_allclose(found, part, atol=1e-12)
+    given = features, places, targets, np.arange(n_donors), multipliers, starts
+    n, middle, center, products, cross = reference.moments(*given)
+    np.testing.assert_allclose(counts, n)
+    np.testing.assert_allclose(middles, middle[:, 1:].ravel(), atol=1e-9)
+    np.testing.assert_allclose(centers, center.ravel(), atol=1e-9)
+    size, per_donor = n_features - 1, 1 / np.maximum(n, 1.0)[:, np.newaxis, np.newaxis]
+    gram = products[:, 1:, 1:] * scales[1:, np.newaxis] * scales[1:] * per_donor
+    penalty = ridges[:, np.newaxis, np.newaxis] * np.eye(size)
+    inverse = np.linalg.inv(gram[:, np.newaxis] + penalty)
+    np.testing.assert_allclose(inverses.reshape(inverse.shape), inverse, rtol=1e-6, atol=1e-7)
+    slope = inverse @ (cross[:, 1:] * scales[1:, np.newaxis] * per_donor)[:, np.newaxis]
+    np.testing.assert_allclose(slopes.reshape(slope.shape), slope, rtol=1e-6, atol=1e-7)
 
 
-def test_moments_of_many_donors_are_read_block_by_block() -> None:
-    rng = np.random.default_rng(0)
-    n = 2 * ridge.BLOCK + 17
-    arguments = rng.normal(size=(n, 3)), np.arange(3), rng.normal(size=(n, 1)), np.arange(n)
-    found = ridge.moments(*arguments, np.zeros(0), np.array([0, n]))
-    expected = reference.moments(*arguments, np.ones(n), np.array([0, n]))
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9)
-
-
-@given(seeds, st.booleans(), st.booleans())
-def test_common_regressions_equal_the_reference(
-    seed: int, leave_out: bool, by_donors: bool
-) -> None:
+@given(seeds, st.booleans())
+def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> None:
     rng, n_donors, n_features, n_targets, n_queries = case(seed)
     n_donors += 8
     features, places = rng.normal(size=(n_donors, n_features + 1)), np.arange(n_features) + 1
-    targets, rows = rng.normal(size=(n_donors, n_targets)), np.arange(n_donors)
+    targets = rng.normal(size=(n_donors, n_targets))
     starts = np.array([0, n_donors // 2, n_donors])
     own = rng.integers(0, n_donors, size=n_queries) if leave_out else np.full(n_queries, -1)
     queries = features[own] if leave_out else rng.normal(size=(n_queries, n_features + 1))
     groups = (own >= starts[1]).astype(int) if leave_out else rng.integers(-1, 2, size=n_queries)
     missing = rng.random(queries.shape) < 0.3
     scales, ridges = rng.random(n_features) + 0.1, np.array([1e-2, 1.0])
-    counts, middles, centers, products, cross = ridge.moments(
-        features, places, targets, rows, np.zeros(0), starts
+    table, (counts, middles, centers, inverses, slopes) = fitted(
+        features, targets, starts, np.zeros(0), places, scales, ridges
     )
-    alike = scales[np.newaxis], ridges[np.newaxis]
-    fits = ridge.ridge_inverses(counts, products[np.newaxis], cross[np.newaxis], *alike)
-    if by_donors:
-        apart = np.zeros((1, 2, n_donors - n_donors // 2, n_features))
-        for g in range(2):
-            some = features[starts[g] : starts[g + 1], 1:] - middles[g]
-            apart[0, g, : len(some)] = some
-        fits = ridge.few_inverses(apart, counts, cross[np.newaxis], *alike)
     found = predicted(
         features=np.stack([np.zeros_like(queries), queries]), missing=missing, groups=groups,
         own_targets=targets[own] if leave_out else np.zeros((0, n_targets)),
         slots=np.array([2, 1, 0]), targets=targets, places=places, scales=scales, counts=counts,
-        common=np.array([[1, 1, 0, n_features, 2, 0, 3, 0, 0, 0, 0]]),
-        fits=np.array([[0, -1], [1, 1], [2, 0]]), middles=middles.ravel(), centers=centers.ravel(),
-        inverses=fits[0].ravel(), slopes=fits[1].ravel(),
+        common=table, fits=np.array([[0, -1], [1, 1], [2, 0]]), middles=middles, centers=centers,
+        inverses=inverses, slopes=slopes,
     )  # fmt: skip
     for q, group in enumerate(groups):
         if group < 0:

@@ -438,7 +438,7 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     if not donors.splits or target == donors.y_column or not unlabeled.any():
         return fitted.predict(target, queries)
     mixed = _of_most_probable_class if donors.is_wide(target) else _mixed
-    if unlabeled.all():
+    if "by class" in queries._features or unlabeled.all():
         return mixed(fitted, target, queries)
     parts = [(np.flatnonzero(unlabeled), mixed(fitted, target, queries.part(unlabeled)))]
     rows = np.flatnonzero(~unlabeled)

@@ -152,8 +152,6 @@ class ColumnPredictor:
 
         One that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        from greyfill._search import panel
-
         if self.donors.is_wide(self.target):
             outcomes, found = self.predict(plan.candidates, queries)
             there = ~np.isnan(found)
@@ -161,9 +159,27 @@ class ColumnPredictor:
             mean = self.overall_mean(outcomes)
             return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
         near = self.neighborhood(plan, queries, plan.everything)
-        found = self._fitted(plan, queries, near, plan.everything, False)
-        outcomes = self.donors.outcomes(self.target)
-        return Forecast(panel.panel_means(found, self.overall_mean(outcomes)), outcomes)
+        return self._mean(plan, queries, near)
+
+    def _mean(self, plan: Plan, queries: Queries, near: Neighborhood) -> Forecast:
+        """The same of a number or of few levels; what all calls share is looked up once."""
+        key = "mean", plan
+        if key not in self._made:
+            from greyfill._search import panel
+
+            outcomes = self.donors.outcomes(self.target)
+            fits = plan.means, *self._fits(plan, plan.everything)
+            common = self.donors.feature_map.owners, fits, self.overall_mean(outcomes), outcomes
+            self._made[key] = panel.panel_predictions, panel.panel_means, *common
+        predictions, means, owners, fits, fallback, outcomes = self._made[key]
+        donors, rows, targets, multipliers = self._of_rows(near.rows)
+        found = predictions(
+            queries.features(self.donors), queries.missing, owners,
+            queries.groups(self.donors, self.splits), NO_TARGETS, plan.everything,
+            len(plan.everything), rows, near.distances, donors, multipliers, targets, SOFTENING,
+            *fits,
+        )  # fmt: skip
+        return Forecast(means(found, fallback), outcomes)
 
     def _fitted(
         self, plan: Plan, queries: Queries, near: Neighborhood, which: Ints, leave_out: bool
@@ -326,6 +342,8 @@ class ColumnPredictor:
         features = self.donors.features[0]
         if self.is_swept:
             return features, rows, self._truth(), multipliers
+        if rows.size == 0:
+            return features, rows, self._once("no truth", lambda: self._truth()[:0]), multipliers
         used, places = np.unique(rows, return_inverse=True)
         truth = self.donors.outcomes(self.target).truth(self.donors.table.values[used, self.target])
         few = multipliers[used] if len(multipliers) else NOBODY

@@ -316,7 +316,7 @@ def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
     near = trial.few.neighborhood(plan, queries, means)
     some = trial.round(np.concatenate([common, means]), queries, near)
     found = found.joined(some) if until < np.inf else some
-    places = _best_places(some)
+    places, best = _best_places(some), local[:0]
     if monotonic() < until:
         more = trial.round(local[plan.place_of[local] == places[0]], queries, near)
         found = found.joined(more)

@@ -64,7 +64,8 @@ def local_fits(
                     targets, penalties[:n_fits], found,
                 )  # fmt: skip
                 for fit in range(n_fits):
-                    out[q, wanted[fit]] = found[fit]
+                    for t in range(targets.shape[1]):
+                        out[q, wanted[fit], t] = found[fit, t]
 
 
 @fast_inner
@@ -217,16 +218,18 @@ def donor_fits(
                     features[sets[s, 0]], targets, some[first : first + BLOCK], columns,
                     multipliers, middle, center,
                 )  # fmt: skip
-                gram += np.dot(x.T, x)
-                cross += np.dot(x.T, y)
+                _add(gram, np.dot(x.T, x))
+                _add(cross, np.dot(x.T, y))
             at, penalty = 0, 0
             for f in range(len(families)):
                 family, size = families[f], families[f, 3]
                 if family[11] == s:
                     here, scale = kept[at : at + size], scales[at : at + size]
                     counts[family[7] + g] = count
-                    centers[(family[7] + g) * n_targets :][:n_targets] = center
-                    middles[family[8] + g * size :][:size] = middle[here]
+                    for t in range(n_targets):
+                        centers[(family[7] + g) * n_targets + t] = center[t]
+                    for e in range(size):
+                        middles[family[8] + g * size + e] = middle[here[e]]
                     _fit_group(
                         count, gram, cross, x if len(some) <= BLOCK else x[:0], here, scale,
                         ridges[penalty : penalty + family[4]],
@@ -249,9 +252,19 @@ def _means(features, targets, rows, columns, multipliers, middle, center):
             middle[f] += weight * features[i, columns[f]]
         for t in range(len(center)):
             center[t] += weight * targets[i, t]
-    middle /= max(count, TINY)
-    center /= max(count, TINY)
+    for f in range(len(columns)):
+        middle[f] /= max(count, TINY)
+    for t in range(len(center)):
+        center[t] /= max(count, TINY)
     return count
+
+
+@fast_inner
+def _add(total, part):
+    """Add a matrix to another; loops like this compile sooner than what numba has for arrays."""
+    for i in range(total.shape[0]):
+        for j in range(total.shape[1]):
+            total[i, j] += part[i, j]
 
 
 @fast_inner
@@ -290,14 +303,36 @@ def _fit_group(count, gram, cross, x, kept, scales, ridges, inverses, slopes):
     for a in range(len(ridges)):
         for f in range(len(inner)):
             inner[f, f] += ridges[a] - (ridges[a - 1] if a else 0.0)
-        inverse = np.linalg.inv(inner)
+        inverse = _inverse(inner)
         if by_donors:
             inverse = np.dot(scaled.T, np.dot(inverse, scaled))
             for f in range(size):
                 for e in range(size):
                     inverse[f, e] = ((1.0 if f == e else 0.0) - inverse[f, e]) / ridges[a]
-        inverses[a * size * size :][: size * size] = inverse.ravel()
-        slopes[a * size * n_targets :][: size * n_targets] = np.dot(inverse, side).ravel()
+        _write(inverse, a, inverses)
+        _write(np.dot(inverse, side), a, slopes)
+
+
+@fast_inner
+def _write(matrix, number, out):
+    """Put a matrix after so many of its size, row after row."""
+    n_rows, n_columns = matrix.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            out[(number * n_rows + i) * n_columns + j] = matrix[i, j]
+
+
+@fast_inner
+def _inverse(gram):
+    """The inverse of a positive definite matrix: L⁻¹' L⁻¹, L its Cholesky factor."""
+    factor, turned = np.linalg.cholesky(gram), np.zeros(gram.shape)
+    for i in range(len(gram)):
+        for k in range(i):
+            share = factor[i, k] / factor[i, i]
+            for j in range(k + 1):
+                turned[i, j] -= share * turned[k, j]
+        turned[i, i] = 1.0 / factor[i, i]
+    return np.dot(turned.T, turned)
 
 
 @fast_inner
