@@ -72,6 +72,12 @@ def test_cells_tell_value_limits_error_and_donors():
     first = cells.iloc[0]
     donors = filled.imputer.donors_of(int(first["row"]), first["column"])
     assert first["donors"].startswith(f"{donors['rows'][0]} ({donors['weights'][0]:.2f})")
+    label = f"r{first['row']}"
+    assert filled.imputer.donors_of(label, first["column"]) == donors
+    assert filled.imputer.explain(label, first["column"]).row == first["row"]
+    for strange in ("r99", (1, 2)):
+        with pytest.raises(InvalidParameterError, match="no single row has the label"):
+            filled.imputer.explain(strange, first["column"])
     assert filled.intervals[["row", "column"]].equals(cells[["row", "column"]])
     assert filled.imputer.interval_frame(frame[["case", "x", "y", "side"]]).shape == (16, 5)
 

@@ -374,6 +374,16 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             library=None if library == "default" else str(library),
         )
 
+    def _row_number(self, row: Any) -> int:
+        """A row by its number, or by its label in the index of the pandas table that was filled."""
+        index: Any = getattr(getattr(self, "_reported", (None,))[0], "index", None)
+        if is_whole(row) or not hasattr(index, "get_loc"):
+            return check_whole("row", row, least=0)
+        place = index.get_loc(row) if row in index else None
+        if not is_whole(place):
+            raise InvalidParameterError(f"no single row has the label {row!r} in the index of X")
+        return int(place)
+
     def _find_cell(self, row: int, column: int | str) -> tuple[int, int]:
         """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
         check_whole("row", row, least=0)

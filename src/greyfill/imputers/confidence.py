@@ -228,13 +228,14 @@ class ConfidenceMixin(BaseImputer):
             low, high = field.inside(low, high)
         return frames.cell_values(low, field), frames.cell_values(high, field)
 
-    def explain(self, row: int, column: int | str, n_donors: int = 5) -> Explanation:
+    def explain(self, row: Any, column: int | str, n_donors: int = 5) -> Explanation:
         """Why a hole of the training table got its value.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            Row number in the table that ``fit`` got; or, unless it is a whole number, the label of
+            the row in the index of the pandas table that ``fit_transform`` filled.
         column : int or str
             Column number or name.
         n_donors : int, default=5
@@ -248,6 +249,7 @@ class ConfidenceMixin(BaseImputer):
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
+        row = self._row_number(row)
         j, inner = self._find_cell(row, column)
         places = np.flatnonzero(self._fitted.rows == row)
         if len(places) == 0:
@@ -263,13 +265,13 @@ class ConfidenceMixin(BaseImputer):
         found = contributions(self._fitted, int(places[0]), inner)
         return self._explanation(found, row, j, inner, n_donors)
 
-    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+    def donors_of(self, row: Any, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            As in ``explain``.
         column : int or str
             Column number or name.
 

@@ -224,13 +224,14 @@ class NeighborFamily(BaseImputer):
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
         self.feature_weights_ = np.zeros(len(self._kept))
 
-    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+    def donors_of(self, row: Any, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            Row number in the table that ``fit`` got; or, unless it is a whole number, the label of
+            the row in the index of the pandas table that ``fit_transform`` filled.
         column : int or str
             Column number or name.
 
@@ -241,6 +242,7 @@ class NeighborFamily(BaseImputer):
             Values are those of the column: numbers, levels, dates.
         """
         check_fitted(self)
+        row = self._row_number(row)
         j, place = self._find_cell(row, column)
         found = donors_of(self._fitted, row, place)
         return {
