@@ -142,3 +142,19 @@ def test_damaged_files_are_refused_by_name(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"{no such thing")
     with pytest.raises(InvalidDataError, match=name):
         files.read(tmp_path / name)
+
+
+def test_a_panic_of_an_engine_is_an_error_with_the_name_of_the_file(monkeypatch, tmp_path) -> None:
+    """Found by damaging files: a panic is no Exception, and each engine has a class of its own."""
+
+    class PanicException(BaseException):  # noqa: N818  (as the engines call it)
+        pass
+
+    class Engine:
+        def read_excel(self, raw: bytes) -> None:
+            raise PanicException("assertion failed")
+
+    monkeypatch.setattr(sheets, "import_module", lambda name: Engine())
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(InvalidDataError, match=r"t\.xlsx cannot be read as excel: assertion"):
+        files.read(tmp_path / "t.xlsx")
