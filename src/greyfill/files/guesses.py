@@ -42,22 +42,29 @@ class Guess:
 def sentences(guesses: Iterable[Guess]) -> list[str]:
     """One line for each different guess.
 
-    >>> undo = "If it is a value: --categorical COLUMN."
-    >>> sentences([Guess("missing", "'NA'", undo, c, n) for c, n in (("age", 3), ("dose", 1))])
-    ["Taken as missing: 'NA' in 'age' (3), 'dose' (1). If it is a value: --categorical COLUMN."]
+    >>> found = (("'NA'", "age", 3), ("'NA'", "dose", 1), ("'?'", "sex", 2))
+    >>> sentences(Guess("missing", word, "Else --strict.", c, n) for word, c, n in found)
+    ["Taken as missing: 'NA' in 'age' (3), 'dose' (1); '?' in 'sex' (2). Else --strict."]
     """
-    alike: dict[tuple[str, str, str], list[Guess]] = {}
+    alike: dict[tuple[str, str], dict[str, list[Guess]]] = {}
     for guess in guesses:
-        alike.setdefault((guess.kind, guess.detail, guess.undo), []).append(guess)
-    return [_sentence(*key, found) for key, found in alike.items()]
+        kind = guess.detail if guess.column is None else guess.kind
+        details = alike.setdefault((kind, guess.undo), {})
+        details.setdefault(guess.detail, []).append(guess)
+    return [_sentence(kind, undo, details) for (kind, undo), details in alike.items()]
 
 
-def _sentence(kind: str, detail: str, undo: str, found: list[Guess]) -> str:
+def _sentence(kind: str, undo: str, details: dict[str, list[Guess]]) -> str:
     end = f" {undo}" if undo else ""
-    if found[0].column is None:
-        return detail + end
+    if kind not in _OPENINGS:
+        return kind + end
+    places = [f"{detail} in {_places(found)}" for detail, found in details.items()]
+    return f"{_OPENINGS[kind]}{'; '.join(places)}.{end}"
+
+
+def _places(found: list[Guess]) -> str:
     columns = ", ".join(f"'{clean(g.column, 40)}' ({g.cells:,})" for g in found[:MOST_NAMES])
-    if len(found) > MOST_NAMES:
-        rest = found[MOST_NAMES:]
+    rest = found[MOST_NAMES:]
+    if rest:
         columns += f" and {plural(len(rest), 'more column')} ({sum(g.cells for g in rest):,})"
-    return f"{_OPENINGS[kind]}{detail} in {columns}.{end}"
+    return columns

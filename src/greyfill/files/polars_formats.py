@@ -119,7 +119,10 @@ class TypedReader:
             raise
         except GreyfillError as error:
             raise type(error)(f"{self._file}: {error}") from None
-        except (Exception, pl.exceptions.PanicException) as error:  # each engine has its own
+        except BaseException as error:
+            # Each engine has errors of its own, and its own class of panics, which are no Exception.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
             first_line = (str(error).splitlines() or [type(error).__name__])[0]
             raise InvalidDataError(
                 f"{self._file} cannot be read as {self._format}: {first_line}"

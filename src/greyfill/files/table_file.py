@@ -117,7 +117,7 @@ class Batches:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         told = () if self._origin is None else sentences(self._origin.guesses)
-        return (*told, *self._reader.notes)
+        return (*told, *self._reader.notes, *_about_writing(self.format))
 
     @contextmanager
     def writing(
@@ -421,7 +421,7 @@ def read(
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes)
+            notes = (*sentences(guesses), *notes, *_about_writing(found))
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:
@@ -445,6 +445,12 @@ def _scan_origin(
     else:
         origins.append(read_coded(source.plain_path(), format))
     return scan_of(origins[0].frame)
+
+
+def _about_writing(format: Format) -> Iterator[str]:
+    if format.written_as is not format:
+        other = format.written_as.extensions[0]
+        yield f"{format} files can only be read: it is written as {other}, values without formats."
 
 
 def _writer(

@@ -1,0 +1,160 @@
+"""Workbooks and files of statistics programs: only holes change, and what is kept is kept."""
+
+import io
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+from corpus.exports import EXPORTS, book
+from files.csv_tables import first_values
+
+from greyfill import files
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.files import sheets, statistics_formats
+
+openpyxl = pytest.importorskip("openpyxl")
+pytest.importorskip("fastexcel")
+
+ROWS = [
+    ["made up", None, None, None],
+    ["age", "when", "sex", "twice"],
+    [34, date(2024, 1, 5), "f", "=A3*2"],
+    ["NA", None, "=1+1", "=A4*2"],
+    [None, None, None, None],
+    [51, date(2024, 3, 1), None, None],
+    [47, date(2024, 2, 1), "m", 3],
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = openpyxl.load_workbook(io.BytesIO(book(("Notes", [["hello"]]), ("Data", ROWS))))
+    made["Data"]["A2"].font = openpyxl.styles.Font(bold=True)
+    made["Data"].column_dimensions["B"].width = 33
+    made.save(tmp_path / "t.xlsx")
+    return tmp_path / "t.xlsx"
+
+
+def test_only_holes_of_one_sheet_are_written(path: Path, tmp_path: Path) -> None:
+    source = files.read(path)
+    assert source.frame["age"].to_list() == [34, None, 51, 47]
+    assert source.frame["when"].dtype == pl.Date
+    assert source.place(2, "sex").endswith("t.xlsx, sheet 'Data', row 6, column 'sex'")
+    assert source.words == {"age": ("NA",)}
+    filled = source.frame.with_columns(
+        age=pl.Series([1, 40, 2, 3]), sex=pl.Series(["x", "=cmd()", "m", "x"]),
+    )  # fmt: skip
+    source.write(filled, tmp_path / "out.xlsx", about=lambda row, column: f"{column} of {row}")
+    before, after = (openpyxl.load_workbook(p) for p in (path, tmp_path / "out.xlsx"))
+    assert after.sheetnames == ["Notes", "Data"]
+    changed = {}
+    for old, new in zip(before["Data"].iter_rows(), after["Data"].iter_rows(), strict=True):
+        for a, b in zip(old, new, strict=True):
+            if a.value != b.value:
+                changed[b.coordinate] = b.value
+                assert b.fill.start_color.rgb.endswith(sheets.YELLOW)
+                assert b.comment is not None
+            else:
+                assert b.comment is None
+    assert changed == {"A4": 40, "C6": "m"}  # a formula without a value is left alone
+    assert after["Data"]["A4"].comment.text == "age of 1"
+    assert after["Data"]["A2"].font.bold
+    assert after["Data"].column_dimensions["B"].width == 33
+    assert after["Data"]["D3"].value == "=A3*2"
+
+
+def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_bytes(book(("S", [["a", "b"], ["x", 1], [None, 2], ["y", 3]])))
+    source = files.read(tmp_path / "t.xlsx")
+    source.write(source.frame.fill_null("=1+1"), tmp_path / "out.xlsx")
+    assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].data_type == "s"
+
+
+def test_numbers_stored_as_text_are_filled_as_text(tmp_path: Path) -> None:
+    rows = [["price", "n"], ["4.196,72 €", 1], [None, 2], ["12,00 €", 3]]
+    (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))
+    source = files.read(tmp_path / "t.xlsx")
+    assert source.frame["price"].to_list() == [4196.72, None, 12.0]
+    source.write(source.frame.fill_null(1234.5), tmp_path / "out.xlsx")
+    assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].value == "1.234,50 €"
+
+
+def test_sheets_by_name_and_number(path: Path) -> None:
+    assert files.read(path).frame.height == 4
+    assert files.read(path, sheet="Data").guesses[0].kind == "missing"
+    assert files.read(path, sheet="2").frame.height == 4
+    with pytest.raises(
+        InvalidParameterError, match=r"no sheet is called 'Dat' \(--sheet\).*'Data'"
+    ):
+        files.read(path, sheet="Dat")
+    with pytest.raises(InvalidDataError, match="no rows"):
+        files.read(path, sheet="1")
+
+
+def test_batches_keep_the_workbook_too(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.xlsx"
+    with files.open_batches(path) as batches, batches.writing(out) as writer:
+        for batch in batches:
+            writer.write(batch, first_values(batch.frame))
+        assert any("'Data' was read" in note for note in batches.notes)
+    after = openpyxl.load_workbook(out)
+    assert after.sheetnames == ["Notes", "Data"]
+    assert after["Data"]["A4"].value == 34
+
+
+@pytest.mark.parametrize("name", ["old.xls", "free.ods"])
+def test_old_workbooks_are_written_as_new_ones(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(next(e.make() for e in EXPORTS if e.name == name))
+    source = files.read(tmp_path / name)
+    assert any("can only be read" in note for note in source.notes)
+    source.write(first_values(source.frame), tmp_path / "out.xlsx")
+    assert files.read(tmp_path / "out.xlsx").frame.equals(first_values(source.frame))
+    with pytest.raises(InvalidParameterError, match=r"can only be read.*out\.xlsx"):
+        source.write(source.frame, tmp_path / f"out{Path(name).suffix}")
+
+
+def test_codes_labels_and_declarations_of_spss_stay(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    (tmp_path / "t.sav").write_bytes(next(e.make() for e in EXPORTS if e.name == "study.sav"))
+    source = files.read(tmp_path / "t.sav")
+    assert source.frame["sex"].to_list()[:6] == ["male", "female", None, "female", None, "male"]
+    partly = source.frame["sex"].to_list()
+    partly[4] = "female"
+    source.write(source.frame.with_columns(sex=pl.Series(partly)), tmp_path / "out.sav")
+    codes, meta = pyreadstat.read_sav(
+        tmp_path / "out.sav", user_missing=True, output_format="polars"
+    )
+    assert codes["sex"].to_list()[:6] == [1.0, 2.0, 9.0, 2.0, 2.0, 1.0]  # 9 is a hole that stayed
+    assert meta.variable_value_labels == {"sex": {1.0: "male", 2.0: "female", 9.0: "no answer"}}
+    assert meta.missing_ranges == {"sex": [{"lo": 9.0, "hi": 9.0}]}
+
+
+def test_statistics_formats_without_their_package(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(statistics_formats, "find_spec", lambda name: None)
+    (tmp_path / "t.dta").write_bytes(b"<stata_dta>")
+    with pytest.raises(FileProblemError, match=r"greyfill\[stats\]"):
+        files.read(tmp_path / "t.dta")
+
+
+@pytest.mark.parametrize("name", ["t.sav", "t.dta", "t.sas7bdat", "t.xlsx", "t.json", "t.arff"])
+def test_damaged_files_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"{no such thing")
+    with pytest.raises(InvalidDataError, match=name):
+        files.read(tmp_path / name)
+
+
+def test_a_panic_of_an_engine_is_an_error_with_the_name_of_the_file(monkeypatch, tmp_path) -> None:
+    """Found by damaging files: a panic is no Exception, and each engine has a class of its own."""
+
+    class PanicException(BaseException):  # noqa: N818  (as the engines call it)
+        pass
+
+    class Engine:
+        def read_excel(self, raw: bytes) -> None:
+            raise PanicException("assertion failed")
+
+    monkeypatch.setattr(sheets, "import_module", lambda name: Engine())
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(InvalidDataError, match=r"t\.xlsx cannot be read as excel: assertion"):
+        files.read(tmp_path / "t.xlsx")
