@@ -1,5 +1,7 @@
 """Held-out cells, limits and draws: what they promise for each kind of row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 
 import greyfill
 from greyfill._grey.calibration import ENOUGH, Scores
-from greyfill._grey.uncertainty import is_beyond, overimpute
+from greyfill._grey.selection import PanelChoice
+from greyfill._grey.uncertainty import Calibration, HeldOutRows, is_beyond, overimpute
 
 
 def mixed_table(n: int = 240, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -81,6 +84,21 @@ def test_limits_hold_in_each_class_and_are_as_wide_as_its_noise() -> None:
             widths[label, seed] = width[y[rows] == label].mean()
     assert (np.abs(covered.mean(axis=1) - 0.9) < 0.05).all()
     np.testing.assert_allclose(widths.mean(axis=1), 2 * 1.645 * np.array([0.3, 2.0]), rtol=0.2)
+
+
+def test_each_class_has_the_quantile_of_its_own_residuals() -> None:
+    rng = np.random.default_rng(1)
+    n = 500
+    y = np.arange(n) % 2
+    noise = np.where(y == 1, rng.choice([-1.0, 1.0], size=n), rng.laplace(size=n))
+    whole = np.column_stack([noise, rng.normal(size=n)])  # both have the mean |noise| 1
+    X = whole.copy()
+    X[rng.random(n) < 0.4, 0] = np.nan
+    rows, holds, widths = inside(greyfill.GreyImputer().fit(X, y).intervals(X, y), noise)
+    assert holds[y[rows] == 1].mean() > 0.85
+    assert abs(holds[y[rows] == 0].mean() - 0.9) < 0.06
+    assert widths[y[rows] == 1].mean() < 2.8
+    assert widths[y[rows] == 0].mean() > 3.8
 
 
 def test_limits_without_a_class_are_between_those_of_the_classes() -> None:
@@ -178,7 +196,38 @@ def test_a_small_group_is_joined_by_others_and_a_mixture_lies_between() -> None:
     assert scores.mixed(np.array([[0.95, 0.05], [0.5, 0.5]]), 0.9).tolist() == [1.0, 5.0]
 
 
+def test_what_a_choice_of_panels_flatters_is_added() -> None:
+    choice = PanelChoice(
+        0, np.zeros(0, int), {}, 0.0, (), error=4.0, residuals=np.array([3.0, -3.0])
+    )
+    assert choice.optimism == 1.5
+    assert replace(choice, residuals=np.array([1.0])).optimism == 1.0
+    assert replace(choice, residuals=np.zeros(0)).optimism == 1.0
+    X, _, y = two_noises()
+    imputer = greyfill.GreyImputer().fit(X, y)
+    found = imputer._fitted.choices[0]
+    doubled = replace(found, error=float(np.mean(found.residuals**2)) / 4)  # an optimism of 2
+    other = replace(
+        imputer._fitted, choices={**imputer._fitted.choices, 0: doubled}, _models={}, _held={}
+    )
+    narrow, wide = (overimpute(fitted, 0) for fitted in (imputer._fitted, other))
+    inner = (wide.low > 0) & (wide.high < 1)
+    ratio = 2.0 / found.optimism
+    np.testing.assert_allclose(
+        (wide.high - wide.low)[inner], ratio * (narrow.high - narrow.low)[inner]
+    )
+    hole = np.isnan(X[:, 0])
+    imputer._fitted._held.clear()
+    before = imputer.draw(X, 1, y)[0][hole, 0].std()
+    imputer._fitted = other
+    assert imputer.draw(X, 1, y)[0][hole, 0].std() > 1.4 * before
+
+
 def test_the_ends_of_the_range_count_as_missed() -> None:
+    X, _, _ = two_noises(100)
+    fitted = greyfill.GreyImputer().fit(X)._fitted
+    scores = Calibration.of(HeldOutRows.of(fitted), 0, True).scores.scores
+    assert np.isinf(scores).tolist() == [False] * (len(scores) - 2) + [True] * 2
     x = np.array([0.0, 0.5, 0.5, 1.0, 1.0])
     np.testing.assert_array_equal(is_beyond(x, x), [True, False, False, False, False])
     assert not is_beyond(x[:0], x[:0]).any()
