@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from threading import RLock
 from time import monotonic
 from typing import Any
@@ -192,3 +193,33 @@ def _tqdm_bar(name: str) -> Iterator[Callback]:
 def _log(name: str, progress: Progress) -> None:
     if progress.done == progress.total:
         LOGGER.info("[%s] %s", name, progress)
+
+
+RESERVED = 6.0
+"""A pass with panels takes so many times as long as a plain one, at most."""
+
+
+class Clock:
+    """The time that tuning may take."""
+
+    def __init__(self, budget: float | None) -> None:
+        self._last = self._passed = self.now()
+        self._deadline = inf if budget is None else self._passed + budget
+
+    @staticmethod
+    def now() -> float:
+        """Seconds of a clock that never goes back."""
+        return monotonic()
+
+    def end_pass(self) -> None:
+        """A pass over the columns is done."""
+        self._last, self._passed = self._passed, self.now()
+
+    def reserve(self) -> None:
+        """Keep time for a pass with panels, which takes longer than the plain one before."""
+        self._deadline -= RESERVED * (self._passed - self._last)
+
+    def until(self, n_left: int) -> float:
+        """When the next of so many columns has had its share."""
+        now = self.now()
+        return float(now + (self._deadline - now) / max(n_left, 1))

@@ -16,7 +16,7 @@ from greyfill._grey.outcomes import Outcomes
 from greyfill._grey.relevance import MAX_PREDICTORS
 from greyfill._grey.selection import Round
 from greyfill.exceptions import InvalidParameterError
-from greyfill.progress import Progress
+from greyfill.progress import RESERVED, Clock, Progress
 
 
 def table(n: int = 120, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -54,14 +54,14 @@ def test_with_time_enough_nothing_is_left_out(seconds: float | None) -> None:
 
 
 def test_columns_share_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grey_engine.Clock, "now", staticmethod(lambda: 100.0))
-    clock = grey_engine.Clock(12.0)
+    monkeypatch.setattr(Clock, "now", staticmethod(lambda: 100.0))
+    clock = Clock(12.0)
     assert clock.until(4) == 103.0
     assert clock.until(1) == 112.0
-    monkeypatch.setattr(grey_engine.Clock, "now", staticmethod(lambda: 101.0))
+    monkeypatch.setattr(Clock, "now", staticmethod(lambda: 101.0))
     clock.end_pass()  # it took a second
     clock.reserve()
-    assert clock.until(1) == 112.0 - grey_engine.RESERVED
+    assert clock.until(1) == 112.0 - RESERVED
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, "long", float("nan"), True])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from greyfill._neighbors.new_rows import Spreads
 from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.information import normalize
-from greyfill.progress import Meter
+from greyfill.progress import Clock, Meter
 from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, RangeScaler, Table, to_share
 
 PLAIN_PASSES = 2
@@ -28,9 +27,6 @@ PLAIN_PASSES = 2
 
 TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
 """In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
-
-RESERVED = 6.0
-"""A pass with panels takes so many times as long as a plain one, at most."""
 
 MOST_CELLS = 20_000
 """Held-out cells of all columns; each has 40 at least."""
@@ -157,7 +153,7 @@ def _run_passes(
     labels: Ints | None,
     response: Floats | None,
     settings: GreySettings,
-    clock: "Clock",
+    clock: Clock,
 ) -> tuple[FittedGrey, Relevance]:
     """Fill the donors' holes until they stay; panels of the columns with holes are chosen.
 
@@ -208,32 +204,6 @@ def _without_y(donors: DonorTable, n_columns: int) -> DonorTable:
     return _donor_table(cells, np.zeros_like(donors.labels), None, is_open=True)
 
 
-class Clock:
-    """The time that tuning may take."""
-
-    def __init__(self, budget: float | None) -> None:
-        self._last = self._passed = self.now()
-        self._deadline = np.inf if budget is None else self._passed + budget
-
-    @staticmethod
-    def now() -> float:
-        """Seconds of a clock that never goes back."""
-        return monotonic()
-
-    def end_pass(self) -> None:
-        """A pass over the columns is done."""
-        self._last, self._passed = self._passed, self.now()
-
-    def reserve(self) -> None:
-        """Keep time for a pass with panels, which takes longer than the plain one before."""
-        self._deadline -= RESERVED * (self._passed - self._last)
-
-    def until(self, n_left: int) -> float:
-        """When the next of so many columns has had its share."""
-        now = self.now()
-        return float(now + (self._deadline - now) / max(n_left, 1))
-
-
 def _start(
     table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
 ) -> tuple[RangeScaler, Ints, DonorTable]:
@@ -243,9 +213,9 @@ def _start(
         labels, rows = None, np.arange(table.n_rows)
     # By content, so that the order in which the rows came does not matter.
     keys = [*table.values[rows].T, *table.missing[rows].T]
-    y = [extra[rows] for extra in (labels, response) if extra is not None]
+    known_y = [extra[rows] for extra in (labels, response) if extra is not None]
     # The last key counts most: then ties of neighbors would go to the first class.
-    rows = rows[np.lexsort([*y, *keys] if settings.crosses else [*keys, *y])]
+    rows = rows[np.lexsort([*known_y, *keys] if settings.crosses else [*keys, *known_y])]
     known = training_cells(table, rows)
     scaler = RangeScaler.learn(known)
     of_rows = None if labels is None else labels[rows]

@@ -6,6 +6,7 @@ X ── validation.open_table ──> numpy array or narwhals frame        refu
   ── encoder.learn ──> schema.Schema                                names, kinds, levels; in fit
   ── encoder.encode ──> Table + schema.Origin                       numbers, codes, mask
 filled numbers + Origin
+  ── grid ──> on the steps of their column, within bounds
   ── decoder ──> the values of the holes, as the column stores them
   ── pandas_backend / polars_backend / arrow_backend ──> the same library, only holes written
   ── columns.convert ──> another library, where one is wanted

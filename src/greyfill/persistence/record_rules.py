@@ -7,7 +7,6 @@ is bounded, too. Saving runs the same rules: what is written can be read.
 """
 
 from functools import singledispatch
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,11 +34,8 @@ from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
 from greyfill.frames.validation import check_bounds
 from greyfill.table import FAR, Column, Floats, Ints, Kind, RangeScaler, SymmetricScaler, Table
 
-MOST_PASSES = 10_000
-MOST_PERMUTATIONS = 1_000
-MOST_TREES = 10_000
-MOST_THREADS = 1_024
-MOST_LEVELS = 10**7
+MOST_PASSES, MOST_TREES, MOST_PERMUTATIONS = 10_000, 10_000, 1_000
+MOST_THREADS, MOST_LEVELS = 1_024, 10**7
 """More of them than anybody uses: a file must not keep a machine busy for ever."""
 
 SMALLEST, LARGEST = 1e-100, 1e250
@@ -116,9 +112,8 @@ def check_record(record: Any) -> None:
 
 @check_record.register
 def _column(column: Column) -> None:
-    n = column.n_levels
-    require(0 <= n <= MOST_LEVELS, f"column {column.name!r} has {n} levels")
-    require(column.kind is not Kind.NUMERIC or n == 0, "a number with levels")
+    n, is_number = column.n_levels, column.kind is Kind.NUMERIC
+    require(0 <= n <= (0 if is_number else MOST_LEVELS), f"column {column.name!r} has {n} levels")
 
 
 NUMBERS: tuple[type, ...] = (int, float, np.number)
@@ -149,10 +144,9 @@ def check_moments(field: Field, values: Any, tick: int = 1) -> None:
 
 @check_record.register
 def _grid(grid: Grid) -> None:
-    decade, numbers = grid.decade, grid.numbers or ()
-    require(grid.n_seen >= 0 and (decade is None or -300 < decade < 300), "a grid without a step")
-    rising = all(one < next_one for one, next_one in pairwise(numbers))
-    require(rising and len(numbers) <= MOST_KEPT, "a grid whose numbers do not rise")
+    numbers, is_step = np.array(grid.numbers or ()), grid.decade is None or abs(grid.decade) < 300
+    require(grid.n_seen >= 0 and is_step, "a grid without a step")
+    require(len(numbers) <= MOST_KEPT and (np.diff(numbers) > 0).all(), "numbers do not rise")
 
 
 @check_record.register
