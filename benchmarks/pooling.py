@@ -26,7 +26,7 @@ from scipy.special import expit
 import greyfill
 
 ROWS, PATIENTS, DRAWS = 150, 300, 10
-OWN: dict[str, Any] = {}
+OWN: dict[str, Any] = {"labels": "own"}
 """A fill in which each row uses its own label."""
 
 SPREAD = 0.87
