@@ -163,7 +163,16 @@ def coverage_section(rows: Rows) -> list[str]:
         "intervals know only the errors of.",
         "",
         *table(heads, lines),
+        f"By table: {_by_table(rows)}. A set always holds the most probable level, so that nearly "
+        "certain categories are held more often than promised.",
+        "",
     ]
+
+
+def _by_table(rows: Rows) -> str:
+    names = dict.fromkeys(row["table"] for row in rows)
+    here = {name: [row for row in rows if row["table"] == name] for name in names}
+    return ", ".join(f"{name} {_share(some, 'all')}" for name, some in here.items())
 
 
 def _share(rows: Rows, name: str) -> str:

@@ -114,7 +114,7 @@ def _repeat() -> list[str]:
         "cd benchmarks/accuracy",
         "python run.py --methods ours,peers --store results.jsonl          # errors of cells",
         "python classes.py --methods GreyImputer,mean --store results.jsonl",
-        "python intervals.py --seeds 0 --store results.jsonl",
+        "python intervals.py --seeds 0..3 --store results.jsonl",
         "python simulations.py --methods GreyImputer,oracle --store results.jsonl",
         "python page.py --store results.jsonl",
         "```",
