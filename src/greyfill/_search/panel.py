@@ -1,9 +1,10 @@
 """The predictions of many candidates for some rows in one call.
 
-Candidates are given by tables of whole numbers, which `PANEL` names: a mean of neighbors is one row
-of ``means``; regressions that read the same features are a family, one row of ``local`` (on
-neighbors) or ``common`` (on all donors of a group), and each regression of a family is one row of
-``fits``. Arrays of all families stand end to end, and a family's row tells where its own begin.
+Candidates are given by tables of whole numbers. A mean of neighbors is one row of ``means``: number
+of the candidate, list, k, whether the nearer count more. Regressions that read the same features
+are a family, one row of ``local`` (on neighbors) or ``common`` (on all donors of a group), and each
+regression of a family is one row of ``fits``. Arrays of all families stand end to end, and a
+family's row tells where its own begin.
 """
 
 import numpy as np
