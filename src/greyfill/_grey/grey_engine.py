@@ -242,9 +242,9 @@ def _start(
         labels, rows = None, np.arange(table.n_rows)
     # By content, so that the order in which the rows came does not matter.
     keys = [*table.values[rows].T, *table.missing[rows].T]
-    y = [extra[rows] for extra in (labels, response) if extra is not None]
+    last = [extra[rows] for extra in (labels, response) if extra is not None]
     # The last key counts most: then ties of neighbors would go to the first class.
-    rows = rows[np.lexsort([*y, *keys] if settings.crosses else [*keys, *y])]
+    rows = rows[np.lexsort([*last, *keys] if settings.crosses else [*keys, *last])]
     known = training_cells(table, rows)
     scaler = RangeScaler.learn(known)
     of_rows = None if labels is None else labels[rows]
