@@ -236,7 +236,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "GreyImputer takes the rows as they come",
             "_grey/grey_engine.py",
-            "rows = rows[np.lexsort([*y, *keys] if settings.crosses else [*keys, *y])]",
+            "rows = rows[np.lexsort([*last, *keys] if settings.crosses else [*keys, *last])]",
             "rows = rows.copy()",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
         ),

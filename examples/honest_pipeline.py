@@ -27,7 +27,8 @@ def classifier():
 
 
 honest = cross_val_score(make_pipeline(GreyImputer(), classifier()), hepatitis.X, hepatitis.y)
-filled = GreyImputer().fit_transform(hepatitis.X, hepatitis.y)  # with every label: do not do this
+own = GreyImputer(labels="own")  # fills each row by its own label, too: not for this
+filled = own.fit_transform(hepatitis.X, hepatitis.y)
 flattering = cross_val_score(classifier(), filled, hepatitis.y)
 
 print(f"accuracy, imputed inside the folds:              {honest.mean():.3f}")
