@@ -29,7 +29,7 @@ from greyfill.checks import check_seed
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.columns import null_cells
 from greyfill.frames.encoder import CATEGORICAL_FAMILIES
-from greyfill.frames.grid import MOST_KEPT, Grid
+from greyfill.frames.grid import Grid
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
 from greyfill.frames.validation import check_bounds
 from greyfill.table import FAR, Column, Floats, Ints, Kind, RangeScaler, SymmetricScaler, Table
@@ -142,11 +142,7 @@ def check_moments(field: Field, values: Any, tick: int = 1) -> None:
     require(inside, f"column {field.name!r} holds a moment that does not exist")
 
 
-@check_record.register
-def _grid(grid: Grid) -> None:
-    numbers, is_step = np.array(grid.numbers or ()), grid.decade is None or abs(grid.decade) < 300
-    require(grid.n_seen >= 0 and is_step, "a grid without a step")
-    require(len(numbers) <= MOST_KEPT and (np.diff(numbers) > 0).all(), "numbers do not rise")
+check_record.register(Grid)(Grid.checked)
 
 
 @check_record.register
