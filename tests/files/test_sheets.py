@@ -147,7 +147,7 @@ def test_damaged_files_are_refused_by_name(name: str, tmp_path: Path) -> None:
 def test_a_panic_of_an_engine_is_an_error_with_the_name_of_the_file(monkeypatch, tmp_path) -> None:
     """Found by damaging files: a panic is no Exception, and each engine has a class of its own."""
 
-    class PanicException(BaseException):  # noqa: N818  (as the engines call it)
+    class PanicException(BaseException):
         pass
 
     class Engine:
