@@ -1,13 +1,16 @@
 """Class-aware nearest-neighbor imputation of mixed-type tables before classification.
 
-Start with `GreyImputer`, which tunes itself; `CGKNNImputer` is the paper's method and quicker. Both
-take tables of pandas, polars, pyarrow and numpy and give back the same, with only the holes filled:
+Start with `fill`: it takes a table of pandas, polars, pyarrow or numpy, or a file, and gives back
+the same table with only the holes filled, and what is to be known about them:
 
+>>> import greyfill
 >>> import polars as pl
->>> from greyfill import GreyImputer
 >>> table = pl.DataFrame({"dose": [1, 2, 3, 4, 5, 6], "level": [2.1, 4.2, None, 7.9, 10.1, 12.0]})
->>> GreyImputer().fit_transform(table)["level"].null_count()
+>>> greyfill.fill(table).table["level"].null_count()
 0
+
+In a pipeline, take `GreyImputer`, which tunes itself and is what ``fill`` uses; `CGKNNImputer` is
+the paper's method and quicker.
 
 ``compare`` measures imputers on a table of yours, ``load`` reads one that was saved, ``pool`` joins
 the estimates from several imputed tables; `greyfill --help` tells of the command.
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
     from greyfill.evaluation.sensitivity import sensitivity
+    from greyfill.filled import fill
     from greyfill.imputers import (
         CGKNNImputer,
         FWGKNNImputer,
@@ -81,6 +85,7 @@ __all__ = [
     "__version__",
     "ampute",
     "compare",
+    "fill",
     "load",
     "pool",
     "sensitivity",
@@ -107,6 +112,7 @@ _HOMES = {
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "evaluation": ("ampute", "compare", "sensitivity"),
+    "filled": ("fill",),
     "imputers": tuple(name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor"))),
     "persistence": ("load",),
     "pooling": ("pool",),
@@ -123,4 +129,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*__all__, *_MODULES})

@@ -1,25 +1,122 @@
-"""A table, filled: what is left alone is told from what is filled, and all of it is told.
+"""A table, filled: what is left alone, what is filled, from what, how sure.
 
-`OpenedFill` reads a table once and finds what to leave alone; its ``run`` gives a `Filled`.
+```
+fill        a frame, an array or a file ──> Filled; the one call of the package
+OpenedFill  a table encoded once, what of it is left alone, an imputer about to learn from it
+Filled      the table without holes and, computed when asked for, mask, cells, intervals, draws
+```
+
+The command ``greyfill impute`` is `OpenedFill` and `Filled` with files around them.
 """
 
+import os
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from greyfill import frames
-from greyfill.exceptions import EmptyColumnWarning, IdentifierWarning, InvalidParameterError
+from greyfill import files, frames
+from greyfill.exceptions import (
+    EmptyColumnWarning,
+    IdentifierWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
 from greyfill.exclusion import find_blocks
+from greyfill.imputers.registry import DEFAULT, make
 from greyfill.table import Bools
-from greyfill.text import plural
+from greyfill.text import fallbacks, plural
 
 MOST_NAMES = 9
+MOST_EXPLAINED = 500
+"""Cells whose donors are listed: each takes about a millisecond."""
+N_DONORS = 3
+
+
+def fill(
+    table: Any,
+    target: Any = None,
+    *,
+    method: str = DEFAULT,
+    ignore: Sequence[str] = (),
+    fill: Sequence[str] = (),
+    not_applicable: Sequence[str] | Mapping[str, str | None] = (),
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    categorical_features: Any = "auto",
+    ordinal_features: Any = None,
+    missing_values: Any = None,
+    indicators: bool = False,
+    **settings: Any,
+) -> "Filled":
+    """Fill the holes of a table, and tell which, by what, and how sure that is.
+
+    You get a `Filled`: ``table`` is your table without holes, in the library it came in, with
+    every observed cell as it was. ``mask`` says which cells were filled, ``cells`` lists each of
+    them with its limits and its donors, ``draws(5)`` fills the table five times by chance,
+    ``report.save("page.html")`` writes it all up, ``notes`` is what you should read before you go
+    on. Identifiers, free text and constants are left as they are: ``left_alone`` names them, with
+    reasons.
+
+    Parameters
+    ----------
+    table : frame, array, list of rows, or path
+        A table of pandas, polars, pyarrow or numpy. A file of any format that the command reads
+        becomes a table of polars.
+    target : str or array-like, optional
+        The column with the classes, or what is to be predicted: it helps to fill and is never
+        filled itself. For a table without names, the labels themselves.
+    method : str, default="grey"
+        A method as the command calls it: "grey" tunes itself, "cgknn" is the paper's.
+    ignore : list of str
+        More columns that are neither used nor filled.
+    fill : list of str
+        Columns that are filled although they look like identifiers, free text or constants.
+    not_applicable : list of str, or dict of str to level
+        Columns whose holes mean that they do not apply: these stay empty, or get a level.
+    bounds : dict of column to (low, high), optional
+        Limits of fills and draws; None on a side means no limit.
+    categorical_features, ordinal_features, missing_values
+        As in `GreyImputer`.
+    indicators : bool, default=False
+        Add a column for each one with holes that says where they were.
+    **settings
+        More parameters of the imputer, such as ``random_state``, ``n_jobs`` or ``time_budget``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import greyfill
+    >>> doses = [1, 2, 3, 4, 5, 6, None, 8, 9, 10]
+    >>> levels = [2.1, 4.2, None, 7.9, 10.1, 12.0, 14.1, 15.8, 18.2, None]
+    >>> filled = greyfill.fill(pl.DataFrame({"dose": doses, "level": levels}))
+    >>> filled.table["dose"][6]
+    7
+    >>> filled.cells.select("row", "column").rows()
+    [(6, 'dose'), (2, 'level'), (9, 'level')]
+    """
+    kinds = {"categorical_features": categorical_features, "ordinal_features": ordinal_features}
+    cells = {"bounds": bounds, "add_indicator": indicators, "missing_values": missing_values}
+    imputer = _make(method, kinds | cells, settings)
+    source = None
+    if isinstance(table, str | os.PathLike):
+        source = _read(table, categorical_features, missing_values)
+        imputer.missing_values = None  # holes by now
+    whole = frames.open_table(table if source is None else source.frame)
+    whole = nw.to_native(whole, pass_through=True)
+    levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
+    kept_empty = [name for name in not_applicable if levels.get(name) is None]
+    whole = with_levels(whole, {c: v for c, v in levels.items() if v is not None}, "not_applicable")
+    X, y = _split(whole, target, ignore)
+    _refuse_unknown("fill", fill, X)
+    _refuse_unknown("not_applicable", kept_empty, X)
+    opened = OpenedFill(X, y, imputer, insisted=fill, kept_empty=kept_empty)
+    return opened.run(whole=whole, source=source)
 
 
 @dataclass(frozen=True)
@@ -29,17 +126,162 @@ class Words:
     fill: str = "fill=[…]"
     not_applicable: str = "not_applicable=[…]"
     level: str = "not_applicable={…}"
+    bounds: str = "bounds"
 
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """A filled table, the imputer that filled it, and what a reader of it should know."""
+    """A filled table, the imputer that filled it, and what a reader of it should know.
+
+    ``left_alone`` has the columns that were neither filled nor used, with reasons; ``notes`` are
+    sentences. Everything else is computed when it is first asked for.
+
+    >>> import greyfill
+    >>> filled = greyfill.fill([[1.0, 2.0], [2.0, 4.1], [3.0, None], [4.0, 8.0]], method="mean")
+    >>> filled.mask.sum(axis=0)
+    array([0, 1])
+    """
 
     table: Any
     imputer: Any
     left_alone: Mapping[str, str]
     notes: tuple[str, ...]
     seconds: float
+    features: Any = field(repr=False)
+    _X: Any = field(repr=False)
+    _y: Any = field(repr=False)
+    _whole: Any = field(repr=False)
+    _holes: Bools = field(repr=False)
+    _kept_empty: Collection[str] = field(repr=False)
+    _source: files.Source | None = field(repr=False)
+
+    @property
+    def report(self) -> Any:
+        """The page about it: ``report.save("page.html")`` writes it, a notebook shows it."""
+        from greyfill.report import make_report
+
+        told = files.sentences(() if self._source is None else self._source.guesses)
+        return make_report(self.imputer, self._X, self.features, self._y, guesses=told)
+
+    @cached_property
+    def mask(self) -> Any:
+        """Which cells were filled: a table of the same shape and library, true where they were."""
+        places = {name: self._holes[:, j] for j, name in enumerate(self._names)}
+        if isinstance(self._whole, np.ndarray):
+            return self._holes
+        nothing = np.zeros(len(self._holes), dtype=bool)
+        table = nw.from_native(self._whole, eager_only=True)
+        columns = [
+            nw.new_series(str(name), places.get(str(name), nothing), nw.Boolean,
+                          backend=table.implementation)
+            for name in table.columns
+        ]  # fmt: skip
+        return table.with_columns(*columns).to_native()
+
+    @cached_property
+    def intervals(self) -> Any:
+        """What holds the true value with probability 0.9: row, column, low, high, levels.
+
+        None where the method knows no limits; those of `GreyImputer` do.
+        """
+        found = self._limits
+        return None if found is None else frames.interval_frame(found, self._library)
+
+    @cached_property
+    def cells(self) -> Any:
+        """Every filled cell: row, line of the file, column, value, limits, error, donors.
+
+        Rows are counted from 0, lines from 1, as in the file. ``error`` is the root mean squared
+        error of the column on cells that were held out, where the method measures one; ``donors``
+        are the lines, or rows, of the donors that count most and their weights, of the first 500
+        cells.
+        """
+        columns, rows = np.nonzero(self._holes.T)
+        names = [self._names[j] for j in columns.tolist()]
+        limits = self._limits or {"rows": [], "columns": []}
+        place = {
+            key: n for n, key in enumerate(zip(limits["rows"], limits["columns"], strict=True))
+        }
+        found = [place.get(key) for key in zip(rows.tolist(), names, strict=True)]
+        errors = {c: d.get("error") for c, d in getattr(self.imputer, "selection_", {}).items()}
+        lines = self.lines
+        return frames.long_frame(
+            {
+                "row": rows.tolist(),
+                "line": [None] * len(rows) if lines is None else lines[rows].tolist(),
+                "column": names,
+                "value": self._values(rows, columns),
+                **{
+                    name: [None if n is None else limits[name][n] for n in found]
+                    for name in ("low", "high", "levels")
+                },
+                "error": [errors.get(name) for name in names],
+                "donors": self._donors(rows.tolist(), names),
+            },
+            self._library,
+        )
+
+    def draws(self, n: int = 5) -> list[Any]:
+        """The table filled n times, each time by a draw; join estimates with `greyfill.pool`."""
+        if hasattr(self.imputer, "draw"):
+            drawn = self.imputer.draw(self._X, n, self._y)
+        elif hasattr(self.imputer, "draws_") and n <= len(self.imputer.draws_):
+            drawn = self.imputer.draws_[:n]
+        else:
+            name = type(self.imputer).__name__
+            raise InvalidParameterError(
+                f"{name} cannot draw {n} tables: take the method grey, or mice with so many "
+                "imputations"
+            )
+        return [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
+
+    @cached_property
+    def lines(self) -> Any:
+        """The line of each row in the file that it came from; None without a file."""
+        return None if self._source is None else self._source.lines()
+
+    @property
+    def _library(self) -> str:
+        return frames.library_of(self._whole)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        names: tuple[str, ...] = self.imputer.schema_.names
+        return names
+
+    @cached_property
+    def _limits(self) -> dict[str, list[Any]] | None:
+        if not hasattr(self.imputer, "intervals"):
+            return None
+        found: dict[str, list[Any]] = self.imputer.intervals(self._X, self._y)
+        return found
+
+    def _values(self, rows: Any, columns: Any) -> list[Any]:
+        """The values of filled cells, given column by column."""
+        table = frames.open_table(self.features)
+        values: list[Any] = []
+        for j in dict.fromkeys(columns.tolist()):
+            chosen = rows[columns == j].tolist()
+            if isinstance(table, np.ndarray):
+                values += table[chosen, j].tolist()
+            else:
+                values += table[table.columns[j]][chosen].to_list()
+        return values
+
+    def _donors(self, rows: list[int], names: list[str]) -> list[str | None]:
+        """The donors of each cell that count most, in words."""
+        explained = zip(rows[:MOST_EXPLAINED], names, strict=False)
+        given = [self._donors_of(row, name) for row, name in explained]
+        return [*given, *[None] * (len(rows) - len(given))]
+
+    def _donors_of(self, row: int, name: str) -> str | None:
+        try:
+            found = self.imputer.donors_of(row, name)
+        except (AttributeError, InvalidParameterError):  # a row without a label, a mere mean
+            return None
+        pairs = zip(found["rows"][:N_DONORS], found["weights"], strict=False)
+        lines = self.lines
+        return ", ".join(f"{r if lines is None else lines[r]} ({w:.2f})" for r, w in pairs)
 
 
 class OpenedFill:
@@ -64,6 +306,7 @@ class OpenedFill:
         with collected_warnings() as self._messages:
             self._opened = imputer._open_training(X)
         table, origin = self._opened
+        frames.check_bounds(imputer.bounds, origin.schema.fields, self._words.bounds)
         found = frames.find_excluded(table, origin.schema)
         self.left_alone = {name: why for name, why in found.items() if name not in insisted}
         self.schema = origin.schema.without(np.isin(origin.schema.names, list(self.left_alone)))
@@ -75,20 +318,122 @@ class OpenedFill:
         missing: Bools = self._opened[0].missing
         return list(notes_on_columns(missing, names, self.left_alone, known, self._words))
 
-    def run(self, progress: Callable[..., None] | None = None) -> Filled:
-        """Fit the imputer and fill the rows that it learns from."""
-        empty = np.isin(self.schema.names, list(self._kept_empty))
-        with collected_warnings() as messages, self._imputer._reporting_to(progress):
-            table = self._imputer._fit_opened(self._X, self._y, self._opened, empty)
-        told = dict.fromkeys((*self.notes(), *self._messages, *messages))
-        seconds = perf_counter() - self._started
-        return Filled(table, self._imputer, self.left_alone, tuple(told), seconds)
+    def run(
+        self,
+        progress: Callable[..., None] | None = None,
+        *,
+        whole: Any = None,
+        source: files.Source | None = None,
+    ) -> Filled:
+        """Fit the imputer and fill the rows that it learns from.
+
+        ``whole`` is the table that X is a part of, ``source`` the file that it was read from.
+        """
+        imputer, X = self._imputer, self._X
+        with collected_warnings() as messages, imputer._reporting_to(progress):
+            filled = imputer._fit_opened(X, self._y, self._opened)
+        features = _unfilled(X, filled, self._kept_empty)
+        untouched = [*self.left_alone, *self._kept_empty]
+        holes = self._opened[0].missing & ~np.isin(self.schema.names, untouched)
+        holes &= imputer._kept | imputer.keep_empty_features
+        noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
+        if self._words == Words():  # the command has lines of its own for them
+            noted += [fallback["text"] for fallback in fallbacks(imputer)]
+        whole = X if whole is None else whole
+        return Filled(
+            table=_joined(whole, features),
+            imputer=imputer,
+            left_alone=self.left_alone,
+            notes=tuple(dict.fromkeys(noted)),
+            seconds=perf_counter() - self._started,
+            features=features,
+            _X=X,
+            _y=self._y,
+            _whole=whole,
+            _holes=holes,
+            _kept_empty=self._kept_empty,
+            _source=source,
+        )
+
+
+def _make(method: str, known: dict[str, Any], settings: dict[str, Any]) -> Any:
+    """The imputer of a method; a parameter that it has not is refused in words."""
+    takes = make(method).get_params(deep=False)
+    for name in settings:
+        if name not in takes:
+            raise InvalidParameterError(
+                f"the method {method!r} has no parameter {name!r}; it has {', '.join(takes)}"
+            )
+    given = known | {"n_jobs": -1} | settings
+    return make(method, **{name: value for name, value in given.items() if name in takes})
+
+
+def _read(path: str | os.PathLike[str], categorical: Any, missing_values: Any) -> files.Source:
+    """A file whose columns of categories are read as texts."""
+    words = [missing_values] if isinstance(missing_values, str) else missing_values
+    named = [] if frames.is_auto(categorical) else [c for c in categorical if isinstance(c, str)]
+    return files.read(path, na_values=[str(word) for word in words or ()], text_columns=named)
+
+
+def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
+    """The features and the labels of a table."""
+    if not isinstance(target, str) and not ignore:
+        return whole, target
+    if isinstance(whole, np.ndarray):
+        raise InvalidParameterError(
+            "a table without column names has no column to name in target or ignore: pass the "
+            "labels themselves as target, and leave other columns out of the table"
+        )
+    _refuse_unknown("ignore", ignore, whole)
+    table = nw.from_native(whole, eager_only=True)
+    y = target
+    if isinstance(target, str):
+        _refuse_unknown("target", [target], whole)
+        y = table[target].to_native()
+    left_out = {*ignore, *([target] if isinstance(target, str) else [])}
+    names = [name for name in table.columns if name not in left_out]
+    if not names:
+        raise InvalidDataError("no column is left to fill beside the target and those to ignore")
+    return table.select(names).to_native(), y
+
+
+def _refuse_unknown(parameter: str, names: Collection[str], frame: Any) -> None:
+    """Refuse names of columns that a table has not."""
+    if names:
+        shown = (
+            frames.encode(frame)[1].schema.names
+            if isinstance(frame, np.ndarray)
+            else tuple(map(str, nw.from_native(frame, eager_only=True).columns))
+        )
+        frames.column_positions(list(names), shown, parameter)
+
+
+def _unfilled(X: Any, filled: Any, names: Collection[str]) -> Any:
+    """The filled table with some columns as they were."""
+    if not names:
+        return filled
+    if isinstance(filled, np.ndarray):
+        places = [int(name[1:]) for name in names]
+        filled[:, places] = X[:, places]
+        return filled
+    before = nw.from_native(X, eager_only=True)
+    return nw.from_native(filled).with_columns(*(before[name] for name in names)).to_native()
+
+
+def _joined(whole: Any, features: Any) -> Any:
+    """The whole table with its features as they were filled, and new columns at its end."""
+    if isinstance(whole, np.ndarray):
+        return features
+    filled = nw.from_native(features, eager_only=True)
+    table = nw.from_native(whole, eager_only=True)
+    return table.with_columns(*(filled[name] for name in filled.columns)).to_native()
 
 
 def with_levels(frame: Any, levels: Mapping[str, str], parameter: str) -> Any:
     """A frame in which the holes of some columns of text have a level of their own."""
     if not levels:
         return frame
+    _refuse_unknown(parameter, levels, frame)
     table = nw.from_native(frame, eager_only=True)
     for name, level in levels.items():
         if table[name].dtype not in (nw.String, nw.Categorical, nw.Object):

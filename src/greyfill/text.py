@@ -17,6 +17,8 @@ FALLBACKS = {
     "value came from all classes",
     "row_without_match": "met no donor with a telling value in common: the start value (mean or "
     "mode) stayed",
+    "row_without_value": "stood in rows without any observed value: they got what is usual in the "
+    "column",
     "no_donor": "found no donor at all: the start value (mean or mode) stayed",
 }
 

@@ -464,7 +464,9 @@ def test_guesses_are_recorded_and_a_model_remembers_them(greyfill, folder):
         greyfill("impute", "words.csv", *about, "--save", "m", "--report", "p.md").stdout
     )
     assert [(g["column"], g["cells"]) for g in told["guesses"]] == [("age", 1), ("smear", 3)]
-    assert told["notes"][0].startswith("Taken as missing: 'n/a' in 'age' (1).")
+    assert told["notes"][0].startswith(
+        "Taken as missing: 'n/a' in 'age' (1); '?', 'NA' in 'smear' (3). If"
+    )
     page = (folder / "p.md").read_text()
     assert "Taken for granted" in page
     assert "Taken as missing" in page

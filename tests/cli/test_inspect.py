@@ -176,7 +176,7 @@ def test_demo(greyfill, fails, folder, monkeypatch):
     done = greyfill("demo")
     made = folder / "greyfill-demo"
     assert sorted(path.name for path in made.iterdir()) == [
-        "hepatitis.csv", "hepatitis.filled.csv", "report.html",
+        ".greyfill-demo", "hepatitis.csv", "hepatitis.filled.csv", "report.html",
     ]  # fmt: skip
     assert "155 rows, 167 holes in 15 of 19 columns" in done.stderr
     assert "Open greyfill-demo/report.html in a browser." in done.stderr

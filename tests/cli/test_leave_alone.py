@@ -2,7 +2,13 @@
 
 import json
 
+import polars as pl
 import pytest
+from rich.console import Console as RichConsole
+
+from greyfill.cli.console import Console
+from greyfill.exceptions import FileProblemError
+from greyfill.files.csv_text import CsvPart
 
 HEADER = "case,x,y,boat,seat\n"
 
@@ -20,14 +26,14 @@ def titanic(folder):
     return [line.rstrip("\n").split(",") for line in lines]
 
 
-def cells(folder, name="people.filled.csv"):
+def cells_of(folder, name="people.filled.csv"):
     return [line.split(",") for line in (folder / name).read_text().splitlines()[1:]]
 
 
 def test_identifiers_stay_as_they_are(greyfill, folder, titanic):
     done = greyfill("impute", "people.csv", "--json")
     numbers = json.loads(done.stdout)
-    filled = cells(folder)
+    filled = cells_of(folder)
     assert [row[0] for row in filled] == [row[0] for row in titanic]
     assert all(row[2] for row in filled)
     assert set(numbers["left_alone"]) == {"case", "seat"}  # a constant has one level
@@ -40,7 +46,7 @@ def test_identifiers_stay_as_they_are(greyfill, folder, titanic):
 
 def test_the_user_insists(greyfill, folder, titanic):
     greyfill("impute", "people.csv", "--fill", "case,seat")
-    assert all(all(row) for row in cells(folder))
+    assert all(all(row) for row in cells_of(folder))
 
 
 def test_new_rows_need_no_column_that_was_left_alone(greyfill, folder, titanic):
@@ -48,11 +54,11 @@ def test_new_rows_need_no_column_that_was_left_alone(greyfill, folder, titanic):
     (folder / "new.csv").write_text("x,y,boat\n1.5,,A\n2.5,4,\n")
     done = greyfill("apply", "model", "new.csv")
     assert "3 holes" not in done.stderr
-    assert all(all(row) for row in cells(folder, "new.filled.csv"))
+    assert all(all(row) for row in cells_of(folder, "new.filled.csv"))
     (folder / "other.csv").write_text("case,x,y,boat,seat\n7,1.5,,A,\n,2.5,4,,\n")
     done = greyfill("apply", "model", "other.csv")
     assert "left as they are, unknown to the imputer: case, seat" in done.stderr
-    rows = cells(folder, "other.filled.csv")
+    rows = cells_of(folder, "other.filled.csv")
     assert [(row[0], row[4]) for row in rows] == [("7", ""), ("", "")]
     assert all(row[2] and row[3] for row in rows)
 
@@ -62,7 +68,7 @@ def test_holes_that_do_not_apply(greyfill, folder, titanic):
     assert "20 rows lack these 2 columns together" not in done.stderr  # a fifth of seats apart
     more = ("--not-applicable", "boat", "--not-applicable", "seat=none")
     numbers = json.loads(greyfill("impute", "people.csv", *more, "--json").stdout)
-    rows = cells(folder)
+    rows = cells_of(folder)
     assert [row[3] for row in rows] == [row[3] for row in titanic]
     assert [row[4] for row in rows] == [row[4] or "none" for row in titanic]
     by_name = {c["name"]: c for c in numbers["columns"]}
@@ -94,3 +100,87 @@ def test_unknown_columns_are_refused(fails, titanic, option):
 def test_numbers_have_no_level_of_their_own(fails, titanic):
     message = fails("impute", "people.csv", "--not-applicable", "y=none")
     assert "--not-applicable: column 'y' holds Float64, so 'none' cannot be a level" in message
+
+
+def test_mask_cells_and_draws(greyfill, fails, folder, titanic, listing):
+    more = ("--mask", "mask.csv", "--cells", "cells.parquet", "--draws", "2", "-t", "boat")
+    numbers = json.loads(greyfill("impute", "people.csv", *more, "--json").stdout)
+    assert numbers["draws"] == ["people.draw1.csv", "people.draw2.csv"]
+    mask = [line.split(",") for line in (folder / "mask.csv").read_text().splitlines()]
+    assert ",".join(mask[0]) + "\n" == HEADER
+    filled = [["false", "false", str(not row[2]).lower(), "false", "false"] for row in titanic]
+    assert mask[1:] == filled
+    cells = pl.read_parquet(folder / "cells.parquet")
+    lines = (folder / "people.filled.csv").read_text().splitlines()
+    assert len(cells) == 9
+    for line, value in cells.select("line", "value").rows():
+        assert float(lines[line - 1].split(",")[2]) == value
+    for name in numbers["draws"]:
+        drawn = cells_of(folder, name)
+        assert [[*r[:2], *r[3:]] for r in drawn] == [[*r[:2], *r[3:]] for r in titanic]
+        assert all(row[2] for row in drawn)
+    assert "people.draw1.csv: it exists already" in fails(
+        "impute", "people.csv", "--draws", "1", "-o", "other.csv"
+    )
+    before = listing()
+    assert "--draws has no meaning for the method mean" in fails(
+        "impute", "people.csv", "--draws", "3", "-m", "mean", "-f"
+    )
+    assert "need names of files" in fails("impute", "-", "--draws", "3", stdin=b"a\n1\n\n")
+    assert listing() == before
+
+
+def test_draws_are_all_or_none(greyfill, fails, folder, titanic, listing, monkeypatch):
+    before, calls = listing(), []
+
+    def broken(part, frame, pieces=CsvPart._pieces):
+        calls.append(frame)
+        if len(calls) == 3:
+            raise FileProblemError("the disk is full")
+        return pieces(part, frame)
+
+    monkeypatch.setattr(CsvPart, "_pieces", broken)
+    assert "the disk is full" in fails("impute", "people.csv", "-q", "--draws", "2")
+    assert listing() == before
+
+
+def test_bounds(greyfill, fails, folder, titanic):
+    greyfill("impute", "people.csv", "--bounds", "y=:3", "-q")
+    fills = [float(r[2]) for r, old in zip(cells_of(folder), titanic, strict=True) if not old[2]]
+    assert max(fills) <= 3
+    for words, item in (
+        ("--bounds must be COLUMN=LOW:HIGH", "y=3"),
+        ("--bounds must be COLUMN=LOW:HIGH", "y=a:b"),
+        ("has no column 'z' (--bounds)", "z=0:1"),
+        ("--bounds: column 'boat' holds no plain numbers", "boat=0:1"),
+        ("--bounds: column 'y' has 2 as its least and 1 as its largest", "y=2:1"),
+    ):
+        assert words in fails("impute", "people.csv", "-f", "--bounds", item)
+
+
+def test_new_rows_are_told_of(greyfill, folder, titanic):
+    greyfill("fit", "people.csv", "--save", "model", "-q")
+    (folder / "new.csv").write_text("x,y,boat\n1.5,,Z\n2.5,4,Q\n,,\n1.5,3,A\n")
+    notes = json.loads(greyfill("apply", "model", "new.csv", "--json").stdout)["files"][0]["notes"]
+    assert notes == [
+        "Levels that the imputer never saw match no donor: 'boat' (2 cells).",
+        "1 row without any observed value got what is usual in each column.",
+    ]
+
+
+def test_notes_end_lines_between_words(capsys):
+    note = "Left alone, neither filled nor used: " + "an identifier " * 30
+    console = Console(RichConsole(width=80, force_terminal=True, color_system=None))
+    console.show_notes([note])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines).split()) == f"note: {note}".strip()
+
+
+def test_an_edited_demo_is_not_replaced(greyfill, fails, folder):
+    greyfill("demo", "-q")
+    greyfill("demo", "-q")  # nobody edited it
+    page = folder / "greyfill-demo" / "hepatitis.filled.csv"
+    page.write_text(page.read_text() + "mine\n")
+    assert "exists already" in fails("demo")
+    assert page.read_text().endswith("mine\n")

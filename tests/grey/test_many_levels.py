@@ -16,6 +16,8 @@ from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
 
+pytestmark = pytest.mark.filterwarnings("ignore::greyfill.exceptions.IdentifierWarning")
+
 N_LEVELS = 300
 
 

@@ -10,6 +10,8 @@ from imputers.family import IMPUTERS, quick
 
 import greyfill
 
+pytestmark = pytest.mark.filterwarnings("ignore::greyfill.exceptions.IdentifierWarning")
+
 N_ROWS, N_LEVELS = 1_200, 1_000
 
 

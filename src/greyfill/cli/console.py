@@ -60,8 +60,9 @@ class Console:
     def show_notes(self, notes: Iterable[str]) -> None:
         """What the user should know about a table or a run."""
         for note in notes:
-            text = Text.assemble(("note: ", "yellow"), clean(note, most=500))
-            self.console.print(text, soft_wrap=True)
+            text = Text.assemble(("note: ", "yellow"), clean(note, most=1000))
+            # A terminal cuts a long line anywhere; a log keeps it, to be searched.
+            self.console.print(text, soft_wrap=not self.console.is_terminal)
 
     def show_columns(self, numbers: Numbers, *counts: str) -> None:
         """The table of the columns with holes, under a line about the file."""

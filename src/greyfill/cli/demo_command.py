@@ -1,6 +1,8 @@
 """``greyfill demo`` and ``greyfill datasets``: the bundled tables, to start with."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import sha256
 from importlib.resources import as_file
 from importlib.resources import files as resources
 from pathlib import Path
@@ -37,14 +39,22 @@ def demo(
     except OSError as error:
         raise FileProblemError(f"Cannot make the folder {folder}: {error.strerror}.") from error
     table, page = target / f"{DEMO}.csv", target / "report.html"
-    if table.is_file() and table.read_bytes() == raw:
-        printing = replace(printing, force=True)  # a folder of an older demo is renewed
+    made, stamp = (table, target / f"{DEMO}.filled.csv", page), target / ".greyfill-demo"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == _digest(made):
+        printing = replace(printing, force=True)  # a demo that nobody edited is renewed
     files.put(table, [raw], force=printing.force)
     console = printing.console()
     console.show_written(str(table), "as it is bundled")
     columns = TableOptions(about.target, about.categorical_features, ordinal=about.ordinal_features)
     ImputeJob(str(table), report=str(page)).run(columns, MethodChoice(), printing)
+    files.put(stamp, [_digest(made).encode()], force=True)
     console.say(f"Open {page} in a browser.")
+
+
+def _digest(made: Iterable[Path]) -> str:
+    """Tells the files of a demo from edited ones."""
+    contents = b"".join(path.read_bytes() if path.is_file() else b"" for path in made)
+    return sha256(contents).hexdigest()
 
 
 @o.with_options

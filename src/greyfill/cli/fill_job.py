@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 from time import perf_counter
 from typing import Any
@@ -29,7 +30,8 @@ STYLES, WORDS = "cell_styles_", "cell_words_"
 """Where an imputer keeps how its table writes cells, and which words it took as missing in which
 column, as plain data that a saved file can hold."""
 
-FLAGS = Words("--fill COLUMN", "--not-applicable COLUMN", "--not-applicable COLUMN=LEVEL")
+NOT_APPLICABLE = "--not-applicable COLUMN"
+FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds")
 
 USUAL: dict[Family, Style] = {
     Family.INTEGER: styles.Whole(),
@@ -57,21 +59,43 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     }
     takes = signature(method).parameters
     given = {name: value for name, value in settings.items() if name in takes and value is not None}
-    return method(**given, **sheet.kinds, missing_values=list(sheet.na_values) or None)
+    imputer = method(**given, **sheet.kinds, missing_values=list(sheet.na_values) or None)
+    imputer.bounds = sheet.wishes.bounds or None
+    return imputer
 
 
 @dataclass(frozen=True, eq=False)
 class FilledSheet:
-    """A sheet, what came of filling it, and its features without holes."""
+    """A sheet and what came of filling it."""
 
     sheet: Sheet
     result: Filled
-    features: pl.DataFrame
 
     @property
     def imputer(self) -> Any:
         """The fitted imputer."""
         return self.result.imputer
+
+    @property
+    def features(self) -> pl.DataFrame:
+        """The features without holes."""
+        features: pl.DataFrame = self.result.features
+        return features
+
+    def remark(self, row: int, column: str) -> str:
+        """What a comment says about a filled cell: its limits, where the method knows them."""
+        low, high, levels = self._limits.get((row, column), (None, None, None))
+        if levels:
+            return f"With probability 0.9 one of: {', '.join(map(str, levels))}."
+        return "" if low is None else f"With probability 0.9 between {low} and {high}."
+
+    @cached_property
+    def _limits(self) -> dict[tuple[int, str], tuple[Any, Any, Any]]:
+        frame = self.result.intervals
+        rows = (
+            [] if frame is None else frame.select("row", "column", "low", "high", "levels").rows()
+        )
+        return {(row, column): tuple(limits) for row, column, *limits in rows}
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""
@@ -97,7 +121,7 @@ class FilledSheet:
             "guesses": [guess.to_dict() for guess in sheet.source.guesses],
             "left_alone": dict(self.result.left_alone),
             "seconds": round(self.result.seconds, 3),
-            "notes": [*sheet.notes(), *self.result.notes, *self._hurry()],
+            "notes": list(dict.fromkeys([*sheet.notes(), *self.result.notes, *self._hurry()])),
         }
 
     def _hurry(self) -> list[str]:
@@ -138,12 +162,11 @@ class FillJob:
         """Fit the imputer and fill the rows that it learns from."""
         sheet = self.sheet
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
-            filled = self._opened.run(progress)
+            filled = self._opened.run(progress, whole=sheet.source.frame, source=sheet.source)
         _keep_styles(filled.imputer, sheet.source.styles)
         taken = {c: list(words) for c, words in sheet.source.words.items()}
         setattr(filled.imputer, WORDS, taken)
-        chosen = filled.table.select([c for c in sheet.features if c in filled.table.columns])
-        return FilledSheet(sheet, filled, chosen)
+        return FilledSheet(sheet, filled)
 
 
 def fill_new(
@@ -151,7 +174,7 @@ def fill_new(
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
     started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
-    holes, filled = Counter[str](), Counter[str]()
+    holes, filled, odd = Counter[str](), Counter[str](), Counter[str]()
     with (
         console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         collected_warnings(),
@@ -159,6 +182,7 @@ def fill_new(
     ):
         for batch in batches:
             after = _fill_frame(imputer, batch.frame, move_on)
+            odd.update(_oddities(imputer.schema_, batch.frame, names))
             writer.write(batch, after)
             rows += after.height
             for name in names:
@@ -173,9 +197,27 @@ def fill_new(
         "columns": [c for c in describe(imputer.schema_, holes, filled) if c["name"] in names],
         "left_as_they_are": [c for c in batches.columns if c not in names],
         "seconds": round(perf_counter() - started, 3),
-        "notes": list(batches.notes),
+        "notes": [*batches.notes, *_notes_on_new(odd)],
         "output": out,
     }
+
+
+def _oddities(schema: Schema, frame: pl.DataFrame, names: list[str]) -> dict[str, int]:
+    """How many cells of each column have levels that were never seen; under "", empty rows."""
+    found = {"": frame.select(pl.all_horizontal(pl.col(names).is_null()).sum()).item()}
+    for field in schema.fields:
+        if field.levels and field.family in (Family.TEXT, Family.CATEGORY):
+            cells = frame[field.name].drop_nulls().cast(pl.String)
+            found[field.name] = int((~cells.is_in([str(level) for level in field.levels])).sum())
+    return {name: n for name, n in found.items() if n}
+
+
+def _notes_on_new(odd: Mapping[str, int]) -> list[str]:
+    """What the imputer never saw in the rows that it learned from."""
+    unseen = [f"{name!r} ({plural(n, 'cell')})" for name, n in odd.items() if name]
+    notes = [f"Levels that the imputer never saw match no donor: {', '.join(unseen)}."]
+    empty = f"{plural(odd[''], 'row')} without any observed value got what is usual in each column."
+    return [*(notes if unseen else []), *([empty] if odd[""] else [])]
 
 
 def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None]) -> pl.DataFrame:
@@ -214,7 +256,7 @@ def kind_of(field: Field) -> str:
     'numeric'
     """
     if field.family is Family.EMPTY:
-        return "empty"
+        return "empty" if field.kind is Kind.NUMERIC else "left alone"
     if field.kind is Kind.NUMERIC and field.meaning != "numbers":
         return field.family.value
     return field.kind.value

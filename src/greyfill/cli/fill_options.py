@@ -13,6 +13,7 @@ FILL = "Fill a column that looks like an identifier, free text or a constant."
 NOT_APPLICABLE = (
     "Holes that mean 'does not apply' stay empty; COLUMN=LEVEL writes LEVEL into them. Repeatable."
 )
+BOUNDS = "Limits of what is filled in; one of them may be left away. Repeatable."
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class FillOptions:
         Sequence[str], option(COLUMNS, "COLUMN", NOT_APPLICABLE, "--not-applicable")
     ] = ()
 
+    bounds: Annotated[Sequence[str], option(COLUMNS, "COLUMN=LOW:HIGH", BOUNDS, "--bounds")] = ()
+
     def resolve(self, columns: Sequence[str], file: str) -> Wishes:
         """The wishes about these columns of a file; a name that it has not is refused."""
         insisted = _names("--fill", self.insisted, columns, file)
@@ -34,7 +37,8 @@ class FillOptions:
             if item not in plain:
                 name, _, level = item.rpartition("=")
                 levels[_known("--not-applicable", name, columns, file)] = level
-        return Wishes(tuple(insisted), tuple(kept_empty), levels)
+        bounds = dict(_bounds(item, columns, file) for item in self.bounds)
+        return Wishes(tuple(insisted), tuple(kept_empty), levels, bounds)
 
 
 NO_WISHES = FillOptions()
@@ -47,6 +51,24 @@ class Wishes:
     insisted: tuple[str, ...] = ()
     kept_empty: tuple[str, ...] = ()
     levels: dict[str, Any] = field(default_factory=dict)
+    bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+
+
+def _bounds(
+    item: str, columns: Sequence[str], file: str
+) -> tuple[str, tuple[float | None, float | None]]:
+    """A column and its limits: ``age=0:120``, ``age=0:`` or ``age=:120``."""
+    name, is_given, limits = item.rpartition("=")
+    low, _, high = limits.partition(":")
+    try:
+        if not is_given or ":" not in limits:
+            raise ValueError
+        pair = float(low) if low else None, float(high) if high else None
+    except ValueError:
+        raise InvalidParameterError(
+            f"--bounds must be COLUMN=LOW:HIGH, such as age=0:120 or age=0:, not {item!r}."
+        ) from None
+    return _known("--bounds", name, columns, file), pair
 
 
 def _names(option: str, given: Sequence[str], columns: Sequence[str], file: str) -> list[str]:

@@ -29,6 +29,8 @@ CHUNKED = (
     "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
     "Run again after a crash to go on. For methods such as cgknn. Needs the extra \\[dask]."
 )
+CELLS = "List the filled cells: line, column, value, limits, error, donors."
+DRAWS = "Write N more tables, filled by chance (multiple imputation): NAME.draw1.EXT and so on."
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class ImputeJob:
         str | None,
         option(OUTPUT, "MODEL", "Save the fitted imputer for greyfill apply.", "--save"),
     ] = None
+    mask: Annotated[
+        str | None,
+        option(OUTPUT, "FILE", "Write which cells were filled: true or false.", "--mask"),
+    ] = None
+    cells: Annotated[str | None, option(OUTPUT, "FILE", CELLS, "--cells")] = None
+    draws: Annotated[int, option(OUTPUT, "N", DRAWS, "--draws", min=0)] = 0
     chunked: Annotated[bool, switch(CHUNKED, "--chunked")] = False
     dry_run: Annotated[
         bool, switch("Say what would be done, and write nothing.", "--dry-run", "-n")
@@ -58,7 +66,7 @@ class ImputeJob:
         wishes: FillOptions = NO_WISHES,
     ) -> None:
         """Check, read, fill, write, tell."""
-        choice.check(saved=self.model is not None)
+        choice.check(saved=self.model is not None, draws=self.draws)
         self._check(printing)
         from greyfill.cli.sheet import read_sheet
 
@@ -66,7 +74,9 @@ class ImputeJob:
         sheet = read_sheet(self.file, table, console, choice, wishes)
         if self.dry_run:
             numbers = self._plan(sheet, choice, console)
-        elif any(sheet.holes().values()) or self.tests or self.report or self.model:
+        elif any(sheet.holes().values()) or any(
+            (self.tests, self.report, self.model, self.mask, self.cells, self.draws)
+        ):
             numbers = self._fill(sheet, table, choice, printing.force, console)
         else:
             numbers = self._copy(sheet, printing.force, console)
@@ -99,18 +109,43 @@ class ImputeJob:
             for fallback in numbers["fallbacks"]:
                 console.say(f"fall-back: {fallback['text']}")
             console.show_notes(numbers["notes"])
-            complete = sheet.source.frame.with_columns(filled.features)
-            about = f"Filled by greyfill, method {choice.method}."
-            sheet.source.write(complete, self.out, force=force, about=about)
-            console.show_written(self.out)
+            drawn = filled.result.draws(self.draws) if self.draws else []
+            tables = dict(zip(self._draw_names, drawn, strict=True))
+
+            def about(row: int, column: str) -> str:
+                return f"Filled by greyfill, {choice.method}. {filled.remark(row, column)}"
+
+            outputs = {self.out: filled.result.table, **tables}
+            sheet.source.write_all(outputs, force=force, about=about)
+            for name in (self.out, *tables):
+                console.show_written(name)
+            self._write_lists(filled, force, console)
             told = [_fill_test(filled, new, force, console) for new in tests]
         if self.report is not None:
             write_report(filled, self.report, force, console)
         if self.model is not None:
             filled.imputer.save(self.model)
             console.show_written(self.model, f"for greyfill apply {self.model} FILE")
-        outputs = {"output": self.out, "report": self.report, "model": self.model}
+        named = {name: getattr(self, name) for name in ("report", "model", "mask", "cells")}
+        outputs = {"output": self.out, **named, "draws": list(self._draw_names)}
         return numbers | outputs | {"tests": told}
+
+    @property
+    def _draw_names(self) -> list[str]:
+        """Where the draws go: beside the input, or beside the output of standard input."""
+        name = self.out if self.file == o.STREAM else self.file
+        return [o.beside(name, f"draw{n}") for n in range(1, self.draws + 1)]
+
+    def _write_lists(self, filled: FilledSheet, force: bool, console: Console) -> None:
+        """Write which cells were filled, and what is known of each."""
+        from greyfill.files import Format, Source
+
+        for name, what in ((self.mask, "mask"), (self.cells, "cells")):
+            if name is not None:
+                with console.working(f"writing {name}"):
+                    frame = getattr(filled.result, what)
+                    Source(name, Format.CSV, frame).write(frame, name, force=force)
+                console.show_written(name)
 
     def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
         from greyfill.cli.fill_job import FillJob, describe
@@ -149,7 +184,8 @@ class ImputeJob:
         from greyfill.files import Output
 
         tests = [Output(o.beside(name, "filled"), name) for name in self.tests]
-        others = [Output(name) for name in (self.report, self.model) if name is not None]
+        named = (self.report, self.model, self.mask, self.cells, *self._draw_names)
+        others = [Output(name) for name in named if name is not None]
         return [Output(self.out, self.file), *tests, *others]
 
     def _check(self, printing: OutputOptions) -> None:
@@ -163,9 +199,11 @@ class ImputeJob:
                 f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
                 "with --chunked."
             )
-        if o.STREAM in self.tests or self.model == o.STREAM:
-            raise InvalidParameterError("--test and --save need the name of a file, not -.")
-        check_extension(self.out, self.file)
+        if o.STREAM in (*self.tests, self.model, *self._draw_names):
+            raise InvalidParameterError("--test, --save and --draws need names of files, not -.")
+        lists = [name for name in (self.mask, self.cells) if name is not None]
+        for name in (self.out, *lists):
+            check_extension(name, self.file)
         printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
         check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:
@@ -188,7 +226,9 @@ def impute(
     """
     if job.chunked:
         if wishes != NO_WISHES:
-            raise InvalidParameterError("--fill and --not-applicable do not work with --chunked.")
+            raise InvalidParameterError(
+                "--fill, --not-applicable and --bounds do not work with --chunked."
+            )
         fill_dataset(job, table, choice, printing)
     else:
         job.run(table, choice, printing, wishes)
@@ -238,8 +278,11 @@ def fill_dataset(
     from greyfill.cli.sheet import sheet_of
 
     choice.check(chunked=True)
-    unusable = {"--test": job.tests, "--report": job.report, "--save": job.model}
-    for name, value in {**unusable, "--dry-run": job.dry_run}.items():
+    unusable: dict[str, object] = {
+        "--test": job.tests, "--report": job.report, "--save": job.model, "--mask": job.mask,
+        "--cells": job.cells, "--draws": job.draws, "--dry-run": job.dry_run,
+    }  # fmt: skip
+    for name, value in unusable.items():
         if value:
             raise InvalidParameterError(f"{name} does not work with --chunked.")
     if o.STREAM in (job.file, job.output):
@@ -286,14 +329,10 @@ def report_format(name: str) -> str:
 def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
     """Write the page about what was imputed."""
     from greyfill import files
-    from greyfill.files.guesses import sentences
-    from greyfill.report import make_report
 
-    sheet = filled.sheet
     with console.working(f"writing {name}"):
-        told = sentences(sheet.source.guesses)
-        report = make_report(filled.imputer, sheet.X, filled.features, sheet.y, guesses=told)
-        files.put(name, [report.render(report_format(name)).encode()], force=force)
+        page = filled.result.report.render(report_format(name))
+        files.put(name, [page.encode()], force=force)
     console.show_written(name)
 
 

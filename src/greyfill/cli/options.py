@@ -144,7 +144,7 @@ class MethodChoice:
     jobs: Jobs = None
     seed: Seed = 0
 
-    def check(self, *, saved: bool = False, chunked: bool = False) -> None:
+    def check(self, *, saved: bool = False, chunked: bool = False, draws: int = 0) -> None:
         """Refuse what no table could make right."""
         check_method(self.method, "--method", [m for m in METHODS if REGISTRY[m].for_files])
         given = {
@@ -153,6 +153,8 @@ class MethodChoice:
         }  # fmt: skip
         for name in (name for name, is_given in given.items() if is_given):
             _refuse_unless(name, self.method, [m.name for m in FILLERS if name in m.options])
+        if draws:
+            _refuse_unless("--draws", self.method, [m.name for m in FILLERS if m.draws])
         if self.labels not in (None, *LABEL_USES):
             raise InvalidParameterError(
                 f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"

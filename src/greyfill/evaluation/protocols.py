@@ -240,13 +240,16 @@ def prepare(method: Any, table: Table, random_state: int | None = None) -> Any:
     ----------
     method
         A name of ``METHODS`` or a transformer, which is cloned. Imputers of greyfill get the kinds
-        of the columns, whatever they had before.
+        of the columns, whatever they had before. Those that are made by name do not move their
+        fills to the grid of the column, as others do not either: predictions are compared.
     table
         The table that it will fill.
     random_state
         Given to each part that has a parameter of this name; None leaves all as they are.
     """
     imputer = make(method) if isinstance(method, str) else clone(method)
+    if isinstance(method, str) and isinstance(imputer, BaseImputer):
+        imputer.round_to_grid = False
     parameters = imputer.get_params(deep=True)
     own = {f"{key}__" for key, part in parameters.items() if isinstance(part, BaseImputer)}
     own |= {""} if isinstance(imputer, BaseImputer) else set()

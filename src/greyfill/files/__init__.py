@@ -3,7 +3,7 @@
 ```
 path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
   ── inputs ──> UTF-8                          the codec and the byte order mark are remembered
-  ── dialect, tokens, grid ──> grid            where every cell starts and ends
+  ── dialect, tokens ──> cell_grid             where every cell starts and ends
   ── column_types ──> types                    numbers, truths, dates, text; holes are null
   ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
@@ -18,7 +18,7 @@ part in bounded memory, and both give the same bytes. The other modules in the o
   ⇄ UTF-8, such that going back gives the same bytes;
 * `formats`: the one table of formats, compressions, extensions and first bytes;
 * `dialect`: the delimiter of a CSV text, and whether it has a header;
-* `tokens` and `grid`: its cells, and the rows that they make;
+* `tokens` and `cell_grid`: its cells, and the rows that they make;
 * `vocabulary` and `words`: words and numbers that mean missing, and where they do;
 * `column_types` and `type_fits`: the type of a column, by all its cells;
 * `guesses`: what was taken for granted, and how to undo it;
@@ -38,6 +38,7 @@ from greyfill.checks import load_late
 if TYPE_CHECKING:
     from greyfill.files.atomic import Output, check_output, check_outputs, put
     from greyfill.files.formats import Format
+    from greyfill.files.guesses import sentences
     from greyfill.files.polars_formats import put_parquet
     from greyfill.files.styles import LearnedTypes
     from greyfill.files.table_file import Batch, Batches, Source, open_batches, read
@@ -55,11 +56,13 @@ __all__ = [
     "put",
     "put_parquet",
     "read",
+    "sentences",
 ]
 
 _HOMES = {
     "atomic": ("Output", "check_output", "check_outputs", "put"),
     "formats": ("Format",),
+    "guesses": ("sentences",),
     "polars_formats": ("put_parquet",),
     "styles": ("LearnedTypes",),
     "table_file": ("Batch", "Batches", "Source", "open_batches", "read"),

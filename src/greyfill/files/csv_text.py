@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.cell_grid import CellGrid, header_names, lay_out_parts
 from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.dialect import Header, find_delimiter, find_header
-from greyfill.files.grid import CellGrid, header_names, lay_out_parts
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
     Blocks,

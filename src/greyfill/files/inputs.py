@@ -265,8 +265,8 @@ def peek_names(
     with Input(name, layout.compression) as source:
         if found_format(layout, source.head(HEAD)) is not Format.CSV:
             return ()
+        from greyfill.files.cell_grid import header_names
         from greyfill.files.dialect import find_delimiter, find_header
-        from greyfill.files.grid import header_names
         from greyfill.files.preamble import Preamble, find_preamble
         from greyfill.files.tokens import SAMPLE
 

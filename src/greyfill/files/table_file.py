@@ -1,12 +1,14 @@
 """The one door in and the one door out: read a file, write it back filled."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
@@ -265,6 +267,12 @@ class Source:
             return f"{shown(self.name)}, {self.origin.place(row, column)}"
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
+    def lines(self) -> NDArray[np.intp]:
+        """The line of each row in a text file, else its number; both count from 1."""
+        if self.csv is None:
+            return np.arange(1, self.frame.height + 1)
+        return self.csv.grid.lines()
+
     def write(
         self,
         filled: pl.DataFrame,
@@ -294,6 +302,19 @@ class Source:
         about
             What comments in an Excel file say about imputed cells, or a function of row and column.
         """
+        self.write_all({os.fspath(out): filled}, force=force, about=about)
+
+    def write_all(
+        self, tables: Mapping[str, pl.DataFrame], *, force: bool = False, about: About = ""
+    ) -> None:
+        """Write several tables of these rows as `write` does: all of them appear, or none."""
+        with ExitStack() as written:
+            for out, filled in tables.items():
+                written.enter_context(self._written(filled, out, force, about))
+
+    @contextmanager
+    def _written(self, filled: pl.DataFrame, out: str, force: bool, about: About) -> Iterator[None]:
+        """A table that is written, and appears under its name at the end."""
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
             raise InvalidDataError(
@@ -311,6 +332,7 @@ class Source:
                 made = _writer(sink, format, self.origin, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
+            yield
 
 
 def read(

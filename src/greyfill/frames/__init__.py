@@ -17,10 +17,18 @@ backends have the functions of `columns.Backend`, and are imported when the firs
 library arrives.
 """
 
+from greyfill.frames.columns import interval_frame, library_of, long_frame
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import encode, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
-from greyfill.frames.validation import column_positions, has_names, is_auto, open_table, shown
+from greyfill.frames.validation import (
+    check_bounds,
+    column_positions,
+    has_names,
+    is_auto,
+    open_table,
+    shown,
+)
 
 __all__ = [
     "Family",
@@ -28,12 +36,16 @@ __all__ = [
     "Origin",
     "Schema",
     "cell_values",
+    "check_bounds",
     "column_positions",
     "decode",
     "encode",
     "find_excluded",
     "has_names",
+    "interval_frame",
     "is_auto",
+    "library_of",
+    "long_frame",
     "merge_schemas",
     "open_table",
     "shown",

@@ -89,6 +89,47 @@ def backend_of(narwhals_object: Any) -> Backend:
     return _load(implementation)
 
 
+def library_of(table: Any) -> str:
+    """The library of a table: numpy for arrays.
+
+    >>> library_of(np.zeros((1, 1)))
+    'numpy'
+    """
+    if isinstance(table, np.ndarray):
+        return "numpy"
+    return str(nw.from_native(table, eager_only=True).implementation.value)
+
+
+def long_frame(columns: dict[str, list[Any]], library: str) -> Any:
+    """A long table in a library; polars for arrays, in whose columns mixed cells are texts.
+
+    >>> long_frame({"row": [0, 1], "low": [2.5, "mild"]}, "numpy").rows()
+    [(0, '2.5'), (1, 'mild')]
+    """
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    import polars as pl
+
+    frame = pl.DataFrame({name: _of_one_type(cells) for name, cells in columns.items()})
+    return frame.to_arrow() if library == "pyarrow" else frame
+
+
+def interval_frame(found: dict[str, list[Any]], library: str) -> Any:
+    """What an imputer's ``intervals`` found, as a long table: row, column, low, high, levels."""
+    limits = {name: found[name] for name in ("low", "high", "levels")}
+    return long_frame({"row": found["rows"], "column": found["columns"], **limits}, library)
+
+
+def _of_one_type(cells: list[Any]) -> list[Any]:
+    """Numbers, or else texts; several levels are one text."""
+    if all(cell is None or isinstance(cell, int | float | np.number) for cell in cells):
+        return cells
+    texts = (", ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for cell in cells)
+    return [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
+
+
 def _load(implementation: nw.Implementation) -> Backend:
     return cast(Backend, import_module(f"greyfill.frames.{MODULES[implementation]}"))
 

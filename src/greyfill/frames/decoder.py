@@ -59,8 +59,9 @@ def decode(
     library
         ``"numpy"``, ``"pandas"``, ``"polars"`` or ``"pyarrow"``; that of the input by default.
 
-    Integers are rounded half to even and stay in the range of their dtype, ordinals are
-    rounded to the nearest level, dates to their own unit. A list of rows comes back as an array.
+    Numbers move into the bounds and to the grid of their field. Integers are rounded half to even
+    and stay in the range of their dtype, ordinals are rounded to the nearest level, dates to their
+    own unit. A list of rows comes back as an array.
 
     >>> import polars as pl
     >>> from greyfill.frames import encode
@@ -136,7 +137,7 @@ def _can_hold(family: Family, field: Field) -> bool:
 def _filled_array(filled: Floats, origin: Origin) -> Array:
     result, missing = origin.container.copy(order="K"), origin.missing
     dtype: np.dtype[Any] = result.dtype
-    if dtype.kind == "f" and origin.schema.all_numbers:
+    if dtype.kind == "f" and origin.schema.all_free:
         result[missing] = real_numbers(filled[missing], dtype)
         return np.asarray(result)
     for j in np.flatnonzero(missing.any(axis=0)).tolist():
@@ -188,7 +189,7 @@ def values_of(
     that its dtype declares, or a word that says so.
     """
     if field.kind is Kind.NUMERIC and not (field.family is Family.EMPTY and family in OBJECTS):
-        return filled
+        return filled if field.is_free else field.settle(filled)
     if field.levels:
         codes = np.clip(np.rint(filled), 0, len(field.levels) - 1).astype(np.intp)
         return boxed_array(field.levels)[codes]

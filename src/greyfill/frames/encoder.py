@@ -26,6 +26,7 @@ from greyfill.frames.columns import (
     read_matrix,
     read_series,
 )
+from greyfill.frames.grid import Grid
 from greyfill.frames.schema import (
     Array,
     Cells,
@@ -97,8 +98,8 @@ def encode(
     # A matrix of numbers is read as a whole: column by column would take several times as long.
     matrix = _as_matrix(table) if (by_dtype if schema is None else schema.all_numbers) else None
     if matrix is not None:
-        schema = schema or _schema_of_matrix(matrix, names, sentinels)
         values, missing = read_matrix(matrix, sentinels)
+        schema = schema or _schema_of_matrix(matrix, names, sentinels, values, missing)
         families = (FAMILIES[matrix.dtype.kind],) * len(names)
         boxed = (False,) * len(names)
     else:
@@ -145,9 +146,23 @@ def _as_matrix(table: Array | Frame) -> Array | None:
     return table if table.dtype.kind in "fiu" else None
 
 
-def _schema_of_matrix(matrix: Array, names: tuple[str, ...], sentinels: tuple[Any, ...]) -> Schema:
-    if matrix.dtype.kind == "f":  # nothing is to be learned from the cells
-        return Schema(tuple(Field(name, Kind.NUMERIC, Family.FLOAT) for name in names), sentinels)
+def _schema_of_matrix(
+    matrix: Array,
+    names: tuple[str, ...],
+    sentinels: tuple[Any, ...],
+    values: Floats,
+    missing: Bools,
+) -> Schema:
+    if matrix.dtype.kind == "f":  # nothing is to be learned from the cells but their grids
+        grids = [
+            Grid.of(values[~missing[:, j], j], single=matrix.dtype.itemsize < 8)
+            for j in range(len(names))
+        ]
+        fields = [
+            Field(name, Kind.NUMERIC, Family.FLOAT, grid=grid)
+            for name, grid in zip(names, grids, strict=True)
+        ]
+        return Schema(tuple(fields), sentinels)
     return learn(_read(matrix, names, sentinels), names, None, None, sentinels)
 
 
@@ -204,7 +219,8 @@ def learn(
             kind = _kind(cells, j in categorical, j in orders)
             levels = _levels(cells, kind, orders.get(j), sentinels)
             extent = cells.extent if kind is Kind.NUMERIC else None
-            fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed))
+            grid = _grid(cells) if kind is Kind.NUMERIC else None
+            fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed, grid))
             _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
@@ -215,6 +231,14 @@ def _kind(cells: Cells, called_categorical: bool, called_ordinal: bool) -> Kind:
     if called_categorical or cells.family in CATEGORICAL_FAMILIES:
         return Kind.CATEGORICAL
     return Kind.NUMERIC
+
+
+def _grid(cells: Cells) -> Grid | None:
+    """The grid of numbers; moments have units of their own."""
+    if cells.meaning != "numbers":
+        return None
+    is_single = cells.values.dtype.kind == "f" and cells.values.dtype.itemsize < 8
+    return Grid.of(cells.numbers()[~cells.missing], single=is_single)
 
 
 def _levels(
@@ -347,7 +371,10 @@ def _merge_column(fields: dict[int, Field]) -> Field:
                 f"it one dtype, for example frame.astype({{{one.name!r}: 'string'}})."
             )
         levels, extent = _merge_levels(merged, other), _merge_extents(merged, other)
-        merged = replace(merged, family=family, levels=levels, extent=extent)
+        grid = None
+        if merged.grid is not None and other.grid is not None:
+            grid = merged.grid.merge(other.grid)
+        merged = replace(merged, family=family, levels=levels, extent=extent, grid=grid)
     return merged
 
 

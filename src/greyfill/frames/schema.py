@@ -6,7 +6,7 @@ table back.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import repeat
@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greyfill.table import Bools, Column, Floats, Kind
+from greyfill.frames.grid import MEANT, Grid
+from greyfill.table import LARGEST, Bools, Column, Floats, Kind
 
 Array = NDArray[Any]
 Extent = tuple[int, int] | None
 """The least and the largest, exactly."""
+Bounds = tuple[float | None, float | None]
+"""The least and the largest number that a fill may be; None: no limit."""
 
 
 class Family(StrEnum):
@@ -148,7 +151,7 @@ class Field:
 
     ``extent`` is the exact least and largest whole number, or nanosecond of a moment: float64
     rounds beyond 2⁵³, and a fill must not leave the range for that. ``boxed`` columns held Python
-    objects.
+    objects. Fills of numbers stay within ``bounds`` and on the ``grid``, where there are any.
     """
 
     name: str
@@ -157,6 +160,8 @@ class Field:
     levels: tuple[Any, ...] = ()
     extent: Extent = None
     boxed: bool = False
+    grid: Grid | None = None
+    bounds: Bounds | None = None
 
     @property
     def meaning(self) -> str:
@@ -173,6 +178,47 @@ class Field:
         """The extent in the units of a family: whole numbers, or nanoseconds."""
         alike = self.meaning == MEANING.get(family)
         return self.extent if alike and family is not Family.BOOLEAN else None
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether a fill may be any number: the column has no bounds, no grid, no whole numbers."""
+        has_grid = self.grid is not None and (
+            self.grid.levels is not None or self.grid.step is not None
+        )
+        return not (has_grid or self.bounds or self.family is Family.INTEGER)
+
+    def settle(self, values: Floats) -> Floats:
+        """Fills within the bounds of the column and on its grid; whole ones if it has been whole.
+
+        >>> age = Field("age", Kind.NUMERIC, Family.INTEGER, bounds=(0, 99.5))
+        >>> age.settle(np.array([3.2, 999]))
+        array([ 3., 99.])
+        """
+        if self.is_free:
+            return values
+        near = values if self.grid is None else self.grid.nearest(values)
+        near = np.rint(near) if self.family is Family.INTEGER else near
+        if not self.bounds:
+            return near
+        low, high = self.limits
+        return np.clip(near, *self.inside(np.array([low]), np.array([high])))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The bounds as numbers."""
+        low, high = self.bounds or (None, None)
+        return -LARGEST if low is None else low, LARGEST if high is None else high
+
+    def inside(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The outermost values of the column within limits; the nearest where there is none."""
+        first, last = np.clip(low, *self.limits), np.clip(high, *self.limits)
+        if self.grid is not None:
+            first, last = self.grid.inside(first, last)
+        if self.family is not Family.INTEGER:
+            return first, last
+        first, last = np.ceil(first - MEANT), np.floor(last + MEANT)
+        middle = np.rint(low / 2 + high / 2)
+        return np.where(first > last, middle, first), np.where(first > last, middle, last)
 
     @cached_property
     def codes(self) -> dict[Any, int]:
@@ -201,6 +247,14 @@ class Schema:
         """The names of the columns, as text."""
         return tuple(field.name for field in self.fields)
 
+    def limited(self, *, to_grid: bool, bounds: dict[int, Bounds]) -> "Schema":
+        """The schema whose fills keep to these bounds, and to the grids of the columns or not."""
+        fields = [
+            replace(f, grid=f.grid if to_grid else None, bounds=bounds.get(j))
+            for j, f in enumerate(self.fields)
+        ]
+        return Schema(tuple(fields), self.missing_values)
+
     def without(self, left: Bools) -> "Schema":
         """The schema in which some columns may hold anything: nothing of them is kept."""
         if not left.any():
@@ -215,6 +269,11 @@ class Schema:
     def all_numbers(self) -> bool:
         """Whether each column is a plain number, so that a matrix needs no look at its columns."""
         return all(f.kind is Kind.NUMERIC and f.meaning == "numbers" for f in self.fields)
+
+    @cached_property
+    def all_free(self) -> bool:
+        """Whether, besides, any number may fill any of them."""
+        return self.all_numbers and all(field.is_free for field in self.fields)
 
 
 @dataclass(frozen=True, eq=False)

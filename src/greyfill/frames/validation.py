@@ -6,6 +6,7 @@ with a remedy, and `read_or_refuse` adds the column and the row.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -14,14 +15,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from greyfill.checks import is_whole
+from greyfill.checks import is_number, is_whole
 from greyfill.exceptions import (
     GreyfillError,
     InvalidDataError,
     InvalidParameterError,
     InvalidTypeError,
 )
-from greyfill.frames.schema import Array
+from greyfill.frames.schema import Array, Bounds, Field
+from greyfill.table import Kind
 
 Frame = nw.DataFrame[Any]
 Names = tuple[str, ...]
@@ -166,7 +168,8 @@ def _refuse_no_table(X: Any) -> None:
         )
     if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
         what = "a dict" if isinstance(X, Mapping) else "a list of dicts"
-        raise InvalidDataError(f"X is {what}. Make a frame of it: polars.DataFrame(X).")
+        library = "pandas" if "pandas" in sys.modules else "polars"
+        raise InvalidDataError(f"X is {what}. Make a frame of it: {library}.DataFrame(X).")
 
 
 def _as_array(X: Any) -> Array:
@@ -219,16 +222,16 @@ def categorical_positions(categorical_features: Any, names: Names) -> frozenset[
     """
     if is_auto(categorical_features):
         return frozenset()
-    return column_positions(categorical_features, names, "categorical_features")
+    return frozenset(column_positions(categorical_features, names, "categorical_features"))
 
 
-def column_positions(given: Any, names: Names, parameter: str) -> frozenset[int]:
+def column_positions(given: Any, names: Names, parameter: str) -> list[int]:
     """The positions of the columns that a parameter lists by name, by position or by a mask."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidParameterError(
             f"{parameter} must be 'auto' or a list of columns, got {given!r}."
         )
-    return frozenset(_positions(list(given), names, parameter))
+    return _positions(list(given), names, parameter)
 
 
 def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, ...] | None]:
@@ -253,6 +256,41 @@ def ordinal_orders(ordinal_features: Any, names: Names) -> dict[int, tuple[Any, 
                 "lowest first; or pass a list of columns, whose levels are then taken as sorted."
             )
     return dict(zip(positions, map(tuple, ordinal_features.values()), strict=True))
+
+
+def check_bounds(
+    bounds: Any, fields: tuple[Field, ...], parameter: str = "bounds"
+) -> dict[int, Bounds]:
+    """Bounds by the positions of their columns, or an error in words."""
+    if bounds is None:
+        return {}
+    if not isinstance(bounds, Mapping):
+        raise InvalidParameterError(
+            f"{parameter} must be a dict of column to (low, high), such as {{'age': (0, 120)}}, "
+            f"not {bounds!r}"
+        )
+    places = column_positions(list(bounds), tuple(f.name for f in fields), parameter)
+    pairs = zip(places, bounds.values(), strict=True)
+    return {j: _bounds(fields[j], given, parameter) for j, given in pairs}
+
+
+def _bounds(field: Field, given: Any, parameter: str) -> Bounds:
+    what = f"{parameter}: column {field.name!r}"
+    if field.kind is not Kind.NUMERIC or field.meaning not in ("numbers", "anything"):
+        raise InvalidParameterError(
+            f"{what} holds no plain numbers ({field.family}), so it has no bounds"
+        )
+    is_pair = isinstance(given, tuple | list) and len(given) == 2
+    if not is_pair or not all(v is None or (is_number(v) and not np.isnan(v)) for v in given):
+        raise InvalidParameterError(
+            f"{what} needs a pair of numbers (low, high), with None for no limit, not {given!r}"
+        )
+    low, high = (None if v is None or np.isinf(v) else float(v) for v in given)
+    if low is not None and high is not None and low > high:
+        raise InvalidParameterError(
+            f"{what} has {low:g} as its least and {high:g} as its largest number: exchange them"
+        )
+    return low, high
 
 
 def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:

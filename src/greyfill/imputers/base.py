@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ from greyfill.targets import Meaning, read_target
 
 OUTPUTS = ("default", "pandas", "polars")
 
+AnyTable = TypeVar("AnyTable")
+"""What comes out is of the type that came in, unless ``set_output`` says otherwise."""
+
 
 class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
@@ -50,6 +53,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
     _flagged: Bools
 
+    round_to_grid: bool = True
+    bounds: Any = None
     leave_alone: Any = None
     _optional = (*SavedEstimator._optional, "left_alone_")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
@@ -63,6 +68,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -71,6 +78,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.verbose = verbose
 
@@ -103,7 +112,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         self._learn(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: AnyTable, y: Any = None, **fit_params: Any) -> AnyTable:
         """Learn from X and return it without holes, in the container it came in.
 
         The rows are filled *with* the help of their own labels, where the method uses labels. So
@@ -111,19 +120,19 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """
         if fit_params:
             raise InvalidParameterError(f"fit_transform takes only X and y: {sorted(fit_params)}")
-        return self._finish(X, y, *self._learn(X, y))
+        filled: AnyTable = self._finish(X, y, *self._learn(X, y))
+        return filled
 
-    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any], empty: Bools) -> Any:
-        """``fit_transform`` of what `_open_training` opened; some columns keep their holes."""
-        origin, mask, filled = self._learn(X, y, opened)
-        return self._finish(X, y, _unfilled(origin, empty), mask, filled)
+    def _fit_opened(self, X: Any, y: Any, opened: tuple[Table, Any]) -> Any:
+        """``fit_transform`` of a table of which `_open_training` made ``opened``."""
+        return self._finish(X, y, *self._learn(X, y, opened))
 
     def _finish(self, X: Any, y: Any, origin: Any, mask: Bools, filled: Floats) -> Any:
         result = self._restore(origin, mask, filled)
         self._reported = X, result, y
         return result
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: AnyTable) -> AnyTable:
         """Return X without holes, in the container it came in.
 
         Each row is filled on its own, without a label, from the rows of ``fit`` only: one row
@@ -133,7 +142,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         filled = table.values
         if self._kept.any():
             filled = self._put_back(table, self._fill_table(table.select(self._kept)))
-        return self._restore(origin, table.missing, filled)
+        result: AnyTable = self._restore(origin, table.missing, filled)
+        return result
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the input's, less empty ones, plus indicators."""
@@ -224,6 +234,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             targets.warn_of_target(y, origin.schema.names)
             self.left_alone_ = self._choose_left_alone(table, origin.schema)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
+            origin = replace(origin, schema=self._schema)
             filled = table.values
             if self._kept.any():
                 filled = self._put_back(table, self._fit_table(table.select(self._kept), labels))
@@ -236,6 +247,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """Refuse other values than True and False, or a strange verbosity."""
         check_flag("add_indicator", self.add_indicator)
         check_flag("keep_empty_features", self.keep_empty_features)
+        check_flag("round_to_grid", self.round_to_grid)
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
 
@@ -269,7 +281,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _remember_columns(self, schema: frames.Schema, holes: Ints, n_rows: int) -> None:
         """Keep the columns, which of them are filled and flagged, and how many cells that are."""
         left = np.isin(schema.names, list(self.left_alone_))
-        self._schema = schema.without(left)
+        bounds = frames.check_bounds(self.bounds, schema.fields)
+        self._schema = schema.limited(to_grid=self.round_to_grid, bounds=bounds).without(left)
         self._kept = np.asarray(holes < n_rows) & ~left
         if not self._shown.all() and not self.keep_empty_features:
             dropped = [schema.names[j] for j in np.flatnonzero(~self._shown)]
@@ -343,7 +356,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             flags = self._flag_names(self._input_names(None))
             indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
         if self.left_alone_:
-            origin = _unfilled(origin, np.isin(self._schema.names, list(self.left_alone_)))
+            left = np.isin(self._schema.names, list(self.left_alone_))
+            origin = replace(origin, missing=origin.missing & ~left)
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])
         return frames.decode(
@@ -353,6 +367,16 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             indicators=indicators or None,
             library=None if library == "default" else str(library),
         )
+
+    def _row_number(self, row: Any) -> int:
+        """A row by its number, or by its label in the index of the pandas table that was filled."""
+        index: Any = getattr(getattr(self, "_reported", (None,))[0], "index", None)
+        if is_whole(row) or not hasattr(index, "get_loc"):
+            return check_whole("row", row, least=0)
+        place = index.get_loc(row) if row in index else None
+        if not is_whole(place):
+            raise InvalidParameterError(f"no single row has the label {row!r} in the index of X")
+        return int(place)
 
     def _find_cell(self, row: int, column: int | str) -> tuple[int, int]:
         """Check a row; the number of a column in ``fit``, and among the columns that are kept."""
@@ -380,8 +404,3 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         LOGGER.info(line)
         if self.verbose:
             print(line, file=sys.stderr)
-
-
-def _unfilled(origin: frames.Origin, columns: Bools) -> frames.Origin:
-    """What restores a table in which some columns keep their holes."""
-    return replace(origin, missing=origin.missing & ~columns)

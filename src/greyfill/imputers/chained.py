@@ -67,6 +67,11 @@ class MICEImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto" or list of names or indices, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
@@ -130,6 +135,8 @@ class MICEImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -146,6 +153,8 @@ class MICEImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -278,6 +287,11 @@ class MissForestImputer(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto" or list of names or indices, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
@@ -338,6 +352,8 @@ class MissForestImputer(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -351,6 +367,8 @@ class MissForestImputer(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -135,25 +135,38 @@ class ConfidenceMixin(BaseImputer):
                 out[name] += column
         return out
 
+    def interval_frame(self, X: Any, y: Any = None, level: float = 0.9) -> Any:
+        """The ``intervals`` as a long table in the library of X; polars for arrays.
+
+        Its columns are row, column, low, high and levels. In polars and pyarrow, limits of columns
+        that are not all numbers are texts.
+        """
+        opened = frames.open_table(X)
+        table = opened if isinstance(opened, np.ndarray) else opened.to_native()
+        return frames.interval_frame(self.intervals(X, y, level), frames.library_of(table))
+
     def _limits(
         self, field: frames.Field, inner: int, low: Floats, high: Floats
     ) -> tuple[list[Any], list[Any]]:
-        """Limits as values of the column; the outermost whole numbers or levels within them."""
+        """Limits as values of the column; the outermost points of its grid, or levels, within."""
         low, high = self._in_units(inner, low), self._in_units(inner, high)
-        if field.levels or field.family is frames.Family.INTEGER:
+        if field.levels:
             first, last = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
-            none = first > last  # no whole number is within: take the nearest
+            none = first > last  # no level is within: take the nearest
             middle = np.rint((low + high) / 2)
             low, high = np.where(none, middle, first), np.where(none, middle, last)
+        elif not field.is_free:
+            low, high = field.inside(low, high)
         return frames.cell_values(low, field), frames.cell_values(high, field)
 
-    def explain(self, row: int, column: int | str, n_donors: int = 5) -> Explanation:
+    def explain(self, row: Any, column: int | str, n_donors: int = 5) -> Explanation:
         """Why a hole of the training table got its value.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            Row number in the table that ``fit`` got; or, unless it is a whole number, the label of
+            the row in the index of the pandas table that ``fit_transform`` filled.
         column : int or str
             Column number or name.
         n_donors : int, default=5
@@ -167,6 +180,7 @@ class ConfidenceMixin(BaseImputer):
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
+        row = self._row_number(row)
         j, inner = self._find_cell(row, column)
         places = np.flatnonzero(self._fitted.rows == row)
         if len(places) == 0:
@@ -182,13 +196,13 @@ class ConfidenceMixin(BaseImputer):
         found = contributions(self._fitted, int(places[0]), inner)
         return self._explanation(found, int(places[0]), row, j, inner, n_donors)
 
-    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+    def donors_of(self, row: Any, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            As in ``explain``.
         column : int or str
             Column number or name.
 

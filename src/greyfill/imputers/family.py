@@ -58,6 +58,11 @@ class NeighborFamily(BaseImputer):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto" or list of names or indices, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
@@ -126,6 +131,8 @@ class NeighborFamily(BaseImputer):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         max_donors: int | None = None,
         n_jobs: int | None = None,
@@ -142,6 +149,8 @@ class NeighborFamily(BaseImputer):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.max_donors = max_donors
         self.n_jobs = n_jobs
@@ -207,13 +216,14 @@ class NeighborFamily(BaseImputer):
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
         self.feature_weights_ = np.zeros(len(self._kept))
 
-    def donors_of(self, row: int, column: int | str) -> dict[str, Any]:
+    def donors_of(self, row: Any, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
 
         Parameters
         ----------
-        row : int
-            Row number in the table that ``fit`` got.
+        row : int or label
+            Row number in the table that ``fit`` got; or, unless it is a whole number, the label of
+            the row in the index of the pandas table that ``fit_transform`` filled.
         column : int or str
             Column number or name.
 
@@ -224,6 +234,7 @@ class NeighborFamily(BaseImputer):
             Values are those of the column: numbers, levels, dates.
         """
         check_fitted(self)
+        row = self._row_number(row)
         j, place = self._find_cell(row, column)
         found = donors_of(self._fitted, row, place)
         return {

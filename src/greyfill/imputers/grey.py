@@ -76,6 +76,11 @@ class GreyImputer(ConfidenceMixin):
         Append a boolean column for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
         Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto" or list of names or indices, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
@@ -113,6 +118,9 @@ class GreyImputer(ConfidenceMixin):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    fallback_counts_ : dict of str to int
+        ``row_without_value``: training cells in rows without any observed value, which get what is
+        usual in the column.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -137,8 +145,9 @@ class GreyImputer(ConfidenceMixin):
     weighted_columns_: Ints
     feature_weights_: Floats
     selection_: dict[str, Any]
+    fallback_counts_: dict[str, int]
 
-    _optional = (*BaseImputer._optional, "_fitted")
+    _optional = (*BaseImputer._optional, "_fitted", "fallback_counts_")
 
     def __init__(
         self,
@@ -154,6 +163,8 @@ class GreyImputer(ConfidenceMixin):
         missing_values: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
         leave_alone: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -171,6 +182,8 @@ class GreyImputer(ConfidenceMixin):
         self.missing_values = missing_values
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
         self.leave_alone = leave_alone
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -204,6 +217,8 @@ class GreyImputer(ConfidenceMixin):
         self.history_ = list(fitted.history)
         self.n_iter_ = max(len(self.history_), 1)
         self.converged_ = fitted.converged
+        empty = int(table.missing.all(axis=1).sum()) * table.n_columns
+        self.fallback_counts_ = {"row_without_value": empty} if empty else {}
         rows, columns, spread = fitted.spreads
         kept = np.flatnonzero(self._kept)
         self.cell_spreads_ = rows, kept[columns], spread
@@ -224,7 +239,7 @@ class GreyImputer(ConfidenceMixin):
     def _fit_nothing(self) -> None:
         self._settings()
         self.history_, self.n_iter_, self.converged_ = [], 1, True
-        self.selection_ = {}
+        self.selection_, self.fallback_counts_ = {}, {}
         self.weighted_columns_ = np.zeros(0, dtype=np.intp)
         self.feature_weights_ = np.zeros((0, len(self._kept)))
         nowhere = np.zeros(0, dtype=np.intp)

@@ -188,10 +188,10 @@ class PassesRun:
         return [{**about, "protocol": p, "passes": n, "accuracy": v} for p, n, v in figures]
 
     def _measure(self, case: Case) -> Iterator[tuple[str, int, float]]:
-        start = fit_fill(prepare("class_mean", case.table), case.table, case.labels)
+        start = fit_fill(prepare(paper_settings("class_mean"), case.table), case.table, case.labels)
         yield "paper", 0, case.accuracy(start, self.seed)
         for passes in range(1, self.most + 1):
-            method = make(self.method, n_neighbors="cv", max_iter=passes)
+            method = paper_settings(self.method).set_params(max_iter=passes)
             imputer = prepare(method, case.table, self.seed)
             filled = fit_fill(imputer, case.table, case.labels)
             yield "paper", passes, case.accuracy(filled, self.seed)
@@ -209,14 +209,16 @@ def execute(run: Run) -> tuple[Run, list[Record]]:
 
 
 def paper_settings(method: str) -> Any:
-    """Make the imputer with the settings of the paper: k by ten-fold classification.
+    """Make the imputer with the settings of the paper: k by ten-fold classification, no grid.
 
     >>> paper_settings("cgknn")
-    CGKNNImputer(n_neighbors='cv')
+    CGKNNImputer(n_neighbors='cv', round_to_grid=False)
     """
     if method == NO_IMPUTATION:
         return make("native")
-    return make(method, n_neighbors="cv") if method in NEIGHBORS else make(method)
+    imputer = make(method, n_neighbors="cv") if method in NEIGHBORS else make(method)
+    imputer.round_to_grid = False
+    return imputer
 
 
 @dataclass(frozen=True)

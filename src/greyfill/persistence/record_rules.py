@@ -7,6 +7,7 @@ is bounded, too. Saving runs the same rules: what is written can be read.
 """
 
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ from greyfill.checks import check_seed
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.columns import null_cells
 from greyfill.frames.encoder import CATEGORICAL_FAMILIES
+from greyfill.frames.grid import MOST_KEPT, Grid
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
+from greyfill.frames.validation import check_bounds
 from greyfill.table import FAR, Column, Floats, Ints, Kind, RangeScaler, SymmetricScaler, Table
 
 MOST_PASSES = 10_000
@@ -145,6 +148,14 @@ def check_moments(field: Field, values: Any, tick: int = 1) -> None:
 
 
 @check_record.register
+def _grid(grid: Grid) -> None:
+    decade, numbers = grid.decade, grid.numbers or ()
+    require(grid.n_seen >= 0 and (decade is None or -300 < decade < 300), "a grid without a step")
+    rising = all(one < next_one for one, next_one in pairwise(numbers))
+    require(rising and len(numbers) <= MOST_KEPT, "a grid whose numbers do not rise")
+
+
+@check_record.register
 def _field(field: Field) -> None:
     name = f"column {field.name!r}"
     numeric = field.kind is Kind.NUMERIC
@@ -155,6 +166,9 @@ def _field(field: Field) -> None:
         require(field.meaning in COUNTABLE, f"{name} has a range")
         require(field.extent[0] <= field.extent[1], f"{name} has no range")
         check_moments(field, field.extent, tick=1000)
+    if field.grid is not None or field.bounds is not None:
+        require(numeric and field.meaning in ("numbers", "anything"), f"{name} has a grid")
+        check_bounds({field.name: field.bounds or (None, None)}, (field,))
     levels, types = field.levels, TYPES.get(field.family, NUMBERS)
     fits = not types or all(isinstance(level, types) for level in levels)
     require(fits, f"{name} has levels of another type")

@@ -30,6 +30,7 @@ from greyfill._neighbors.schedule import Direct, Once, Sequential, Trace, UntilS
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill.exceptions import PersistenceError
+from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
 from greyfill.persistence.archive import KINDS
 from greyfill.table import Column, Kind, RangeScaler, SymmetricScaler, Table
@@ -53,6 +54,7 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("column", Column, "table.Column"),
     ("table", Table, "table.Table"),
     ("family", Family, "frames.schema.Family"),
+    ("grid", Grid, ""),
     ("field", Field, "frames.schema.Field"),
     ("schema", Schema, "frames.schema.Schema"),
     ("recipe", recipe.Recipe, "_neighbors.recipe.Recipe"),

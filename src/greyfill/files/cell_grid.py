@@ -52,6 +52,11 @@ class CellGrid:
         body = np.frombuffer(self.body + b"\0", dtype=np.uint8)
         return np.asarray(body[self.starts] == QUOTE)
 
+    def lines(self) -> Ints:
+        """The line in which each row begins."""
+        ends = np.flatnonzero(np.frombuffer(self.body, dtype=np.uint8) == self.newline)
+        return self.line + np.searchsorted(ends, self.starts[:, 0])
+
     def place(self, row: int, column: int) -> str:
         """Where a cell is, for a message."""
         line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))

@@ -1,0 +1,183 @@
+"""``greyfill.fill``: one call, on every library and on files."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import greyfill
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+
+RNG = np.random.default_rng(11)
+N = 60
+QUICK = {"n_cells": 20, "n_jobs": 1}
+
+
+def table() -> dict[str, list]:
+    """Cases, a number and a category that go together, a class; 16 holes beside those of cases."""
+    x = RNG.normal(size=N).round(2)
+    return {
+        "case": [None if i % 9 == 4 else f"P{i:03}" for i in range(N)],
+        "x": x.tolist(),
+        "y": [None if i % 7 == 3 else round(float(2 * v), 1) for i, v in enumerate(x)],
+        "side": [None if i % 8 == 5 else ("left" if v < 0 else "right") for i, v in enumerate(x)],
+        "class": ["a" if v < 0.3 else "b" for v in x],
+    }
+
+
+CELLS = table()
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def as_pandas(frame):
+    return frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_frame_of_any_library(library):
+    frame = LIBRARIES[library](CELLS)
+    filled = greyfill.fill(frame, "class", **QUICK)
+    for result in (filled.table, filled.mask, filled.cells, filled.intervals, *filled.draws(2)):
+        assert type(result) is type(frame)
+    before, after, mask = map(as_pandas, (frame, filled.table, filled.mask))
+    assert list(after.columns) == list(mask.columns) == list(CELLS)
+    assert list(filled.left_alone) == ["case"]
+    assert "'case' (an identifier: none of its 53 texts occurs twice)" in filled.notes[0]
+    assert "fill=[…]" in filled.notes[0]
+    expected = before.isna() & [False, True, True, True, False]
+    assert (mask.to_numpy() == expected.to_numpy()).all()
+    assert after.drop(columns="case").notna().all(axis=None)
+    kept = after.where(~mask.to_numpy())
+    assert kept.equals(before.where(~mask.to_numpy()))
+    for draw in map(as_pandas, filled.draws(2)):
+        assert draw.drop(columns="case").notna().all(axis=None)
+        assert draw["class"].equals(before["class"])
+
+
+def test_cells_tell_value_limits_error_and_donors():
+    frame = pd.DataFrame(CELLS, index=[f"r{i}" for i in range(N)])
+    filled = greyfill.fill(frame, "class", **QUICK)
+    cells = filled.cells
+    assert list(cells.columns) == [
+        "row", "line", "column", "value", "low", "high", "levels", "error", "donors",
+    ]  # fmt: skip
+    assert len(cells) == filled.mask.to_numpy().sum() == 16
+    for cell in cells.itertuples():
+        assert filled.table[cell.column].iloc[cell.row] == cell.value
+        assert filled.mask[cell.column].iloc[cell.row]
+    numbers = cells[cells["column"] == "y"]
+    assert (numbers["low"] <= numbers["high"]).all()
+    assert (numbers["error"] > 0).all()
+    first = cells.iloc[0]
+    donors = filled.imputer.donors_of(int(first["row"]), first["column"])
+    assert first["donors"].startswith(f"{donors['rows'][0]} ({donors['weights'][0]:.2f})")
+    label = f"r{first['row']}"
+    assert filled.imputer.donors_of(label, first["column"]) == donors
+    assert filled.imputer.explain(label, first["column"]).row == first["row"]
+    for strange in ("r99", (1, 2)):
+        with pytest.raises(InvalidParameterError, match="no single row has the label"):
+            filled.imputer.explain(strange, first["column"])
+    assert filled.intervals[["row", "column"]].equals(cells[["row", "column"]])
+    assert filled.imputer.interval_frame(frame[["case", "x", "y", "side"]]).shape == (16, 5)
+
+
+def test_a_file_becomes_a_polars_frame_with_lines(tmp_path):
+    path = tmp_path / "people.csv"
+    lines = ["case,x,y,side,class", ""]  # an empty line is no row
+    cells = [["" if v is None else str(v) for v in column] for column in CELLS.values()]
+    lines += [",".join(row) for row in zip(*cells, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    filled = greyfill.fill(path, "class", **QUICK)
+    assert isinstance(filled.table, pl.DataFrame)
+    for row, line in filled.cells.select("row", "line").rows():
+        assert line == row + 3
+    donor = filled.imputer.donors_of(filled.cells["row"][0], filled.cells["column"][0])["rows"][0]
+    assert filled.cells["donors"][0].startswith(f"{donor + 3} (")
+    words = greyfill.fill(str(path), "class", missing_values="left", **QUICK)
+    assert "left" not in words.table["side"].to_list()
+
+
+def test_arrays_and_lists_have_no_names():
+    X = np.column_stack([CELLS["x"], [np.nan if v is None else v for v in CELLS["y"]]])
+    for given in (X, X.tolist()):
+        filled = greyfill.fill(given, CELLS["class"], **QUICK)
+        assert isinstance(filled.table, np.ndarray)
+        assert (filled.mask == np.isnan(X)).all()
+        assert isinstance(filled.cells, pl.DataFrame)
+    with pytest.raises(InvalidParameterError, match="without column names"):
+        greyfill.fill(X, "class")
+
+
+def test_wishes():
+    frame = pl.DataFrame(CELLS)
+    all_filled = greyfill.fill(frame, "class", fill=["case"], **QUICK)
+    assert all_filled.table.null_count().sum_horizontal().item() == 0
+    assert all_filled.left_alone == {}
+    kept = greyfill.fill(frame, "class", not_applicable=["y"], **QUICK)
+    assert kept.table["y"].equals(frame["y"], null_equal=True)
+    assert kept.table["side"].null_count() == 0
+    assert not kept.mask["y"].any()
+    assert kept.draws(1)[0]["y"].equals(frame["y"], null_equal=True)
+    level = greyfill.fill(frame, "class", not_applicable={"side": "none", "y": None}, **QUICK)
+    assert level.table["side"].to_list() == [v or "none" for v in CELLS["side"]]
+    assert level.table["y"].equals(frame["y"], null_equal=True)
+    bounded = greyfill.fill(frame, "class", bounds={"y": (0, None)}, **QUICK)
+    assert min(bounded.cells.filter(column="y")["value"].cast(float)) >= 0
+    flagged = greyfill.fill(frame, "class", indicators=True, ignore=["case"], **QUICK)
+    assert flagged.table.columns == [*CELLS, "missingindicator_y", "missingindicator_side"]
+    assert flagged.left_alone == {}
+
+
+def test_fall_backs_are_noted():
+    frame = pl.DataFrame(CELLS).drop("case", "class")
+    empty = pl.DataFrame([{"x": None, "y": None, "side": None}], schema=frame.schema)
+    filled = greyfill.fill(pl.concat([frame, empty]), **QUICK)
+    assert "3 cells stood in rows without any observed value" in filled.notes[-1]
+    assert filled.imputer.fallback_counts_ == {"row_without_value": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"target": "klass"}, "target names columns that are not in the table: 'klass'"),
+        ({"fill": ["nobody"]}, "fill names columns"),
+        ({"ignore": ["nobody"]}, "ignore names columns"),
+        ({"not_applicable": ["nobody"]}, "not_applicable names columns"),
+        ({"not_applicable": {"y": "none"}}, "column 'y' holds Float64, so 'none' cannot be"),
+        ({"bounds": {"side": (0, 1)}}, "column 'side' holds no plain numbers"),
+        ({"method": "nothing"}, "no method is called 'nothing'"),
+        ({"n_trees": 3}, "the method 'grey' has no parameter 'n_trees'"),
+    ],
+)
+def test_mistakes_are_answered_in_words(options, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        greyfill.fill(pl.DataFrame(CELLS), **options)
+
+
+def test_no_features_are_refused():
+    with pytest.raises(InvalidDataError, match="no column is left"):
+        greyfill.fill(pl.DataFrame({"y": ["a", "b"]}), "y")
+
+
+def test_methods_that_cannot_draw_say_so(tmp_path):
+    filled = greyfill.fill(pl.DataFrame(CELLS), "class", method="mean")
+    assert filled.intervals is None
+    assert filled.cells["low"].null_count() == len(filled.cells)
+    with pytest.raises(InvalidParameterError, match="MeanImputer cannot draw 5 tables"):
+        filled.draws()
+    chained = greyfill.fill(pl.DataFrame(CELLS), "class", method="mice", n_imputations=2, n_iter=1)
+    assert len(chained.draws(2)) == 2
+    with pytest.raises(InvalidParameterError, match="cannot draw 3 tables"):
+        chained.draws(3)
+    assert chained.report.save(tmp_path / "page.html").exists()
+
+
+def test_help_opens_with_what_a_user_gets():
+    first, second = greyfill.fill.__doc__.split("\n\n")[:2]
+    assert first == "Fill the holes of a table, and tell which, by what, and how sure that is."
+    assert second.strip().startswith("You get a `Filled`: ``table`` is your table without holes")
+
+
+def test_dir_shows_no_imports():
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(greyfill))
