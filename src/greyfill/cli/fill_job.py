@@ -86,7 +86,7 @@ class FilledSheet:
         """What a comment says about a filled cell: its limits, where the method knows them."""
         low, high, levels = self._limits.get((row, column), (None, None, None))
         if levels:
-            return f"With probability 0.9 one of: {', '.join(map(str, levels))}."
+            return f"With probability 0.9 one of: {levels}."
         return "" if low is None else f"With probability 0.9 between {low} and {high}."
 
     @cached_property
