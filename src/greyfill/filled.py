@@ -158,11 +158,10 @@ class Filled:
     @property
     def report(self) -> Any:
         """The page about it: ``report.save("page.html")`` writes it, a notebook shows it."""
-        from greyfill.files.guesses import sentences
         from greyfill.report import make_report
 
-        guesses = () if self._source is None else sentences(self._source.guesses)
-        return make_report(self.imputer, self._X, self.features, self._y, guesses=guesses)
+        told = files.sentences(() if self._source is None else self._source.guesses)
+        return make_report(self.imputer, self._X, self.features, self._y, guesses=told)
 
     @cached_property
     def mask(self) -> Any:

@@ -114,3 +114,19 @@ def run(greyfill, command: str, name: str) -> None:
     else:
         greyfill("fit", name, *ABOUT, "--save", "model")
         greyfill("apply", "model", name, "-q")
+
+
+def test_filled_cells_of_a_workbook_have_comments(greyfill, folder: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [(i % 7 + 1, 1.5 * (i % 7), "neg" if i % 7 < 4 else "pos") for i in range(40)]
+    rows[5], rows[9], rows[12] = (None, 7.5, "pos"), (3, None, "neg"), (6, 7.5, None)
+    pl.DataFrame(rows, schema=["n", "dose", "smear"], orient="row").write_excel(folder / "t.xlsx")
+    greyfill("impute", "t.xlsx", "-q", "--time", "2")
+    sheet = openpyxl.load_workbook(folder / "t.filled.xlsx").active
+    said = {c.coordinate: c.comment.text for row in sheet for c in row if c.comment}
+    assert set(said) == {"A7", "B11", "C14"}
+    assert all(
+        text.startswith("Filled by greyfill, grey. With probability 0.9") for text in said.values()
+    )
+    assert " between " in said["A7"]
+    assert " one of: " in said["C14"]

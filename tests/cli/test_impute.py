@@ -465,14 +465,17 @@ def test_guesses_are_recorded_and_a_model_remembers_them(greyfill, folder):
         greyfill("impute", "words.csv", *about, "--save", "m", "--report", "p.md").stdout
     )
     assert [(g["column"], g["cells"]) for g in told["guesses"]] == [("age", 1), ("smear", 3)]
-    assert told["notes"][0].startswith("Taken as missing: 'n/a' in 'age' (1).")
+    assert told["notes"][0].startswith(
+        "Taken as missing: 'n/a' in 'age' (1); '?', 'NA' in 'smear' (3). If"
+    )
     page = (folder / "p.md").read_text()
     assert "Taken for granted" in page
     assert "Taken as missing" in page
     (folder / "later.csv").write_bytes(b"dose,smear,size,age\n2.5,NA,L,60\n")
     greyfill("apply", "m", "later.csv", "-q")
     assert b"NA" not in (folder / "later.filled.csv").read_bytes()
-    assert "'n/a'" in greyfill("impute", "words.csv", *about[:-1], "--strict", exit_code=2).stderr
+    done = greyfill("impute", "words.csv", *about[:-1], "--strict", "-f", exit_code=2)
+    assert "'n/a'" in done.stderr
 
 
 def test_words_for_one_column(greyfill, folder):

@@ -624,7 +624,7 @@ EXPORTS = [
         lab,
         "values below a limit among numbers",
         {MISSING: "crp"},
-        told="--na-values='crp=<0.5'",
+        told="'--na-values=crp=<0.5'",
     ),
     Export(
         "block.csv",

@@ -137,8 +137,9 @@ def test_excel_is_one_batch(tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
     frame = FRAME.with_columns(whole=pl.Series([1, None, 3, 4, None]))
     files.Source("-", files.Format.CSV, frame).write(frame, tmp_path / "t.xlsx")
-    assert in_batches(tmp_path / "t.xlsx", tmp_path / "out.xlsx", rows=1, size=1) == 1
-    assert_frame_equal(files.read(tmp_path / "out.xlsx").frame, constants(frame))
+    sizes = {"rows": 1, "size": 1, "strict": True}
+    assert in_batches(tmp_path / "t.xlsx", tmp_path / "out.xlsx", **sizes) == 1
+    assert_frame_equal(files.read(tmp_path / "out.xlsx", strict=True).frame, constants(frame))
 
 
 JSON_VALUES = st.one_of(

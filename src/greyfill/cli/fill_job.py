@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 from time import perf_counter
 from typing import Any
@@ -80,6 +81,21 @@ class FilledSheet:
         """The features without holes."""
         features: pl.DataFrame = self.result.features
         return features
+
+    def remark(self, row: int, column: str) -> str:
+        """What a comment says about a filled cell: its limits, where the method knows them."""
+        low, high, levels = self._limits.get((row, column), (None, None, None))
+        if levels:
+            return f"With probability 0.9 one of: {levels}."
+        return "" if low is None else f"With probability 0.9 between {low} and {high}."
+
+    @cached_property
+    def _limits(self) -> dict[tuple[int, str], tuple[Any, Any, Any]]:
+        frame = self.result.intervals
+        rows = (
+            [] if frame is None else frame.select("row", "column", "low", "high", "levels").rows()
+        )
+        return {(row, column): tuple(limits) for row, column, *limits in rows}
 
     def numbers(self, method: str) -> Numbers:
         """What was done, as JSON can hold it."""

@@ -112,9 +112,12 @@ class ImputeJob:
             console.show_notes(numbers["notes"])
             drawn = filled.result.draws(self.draws) if self.draws else []
             tables = dict(zip(self._draw_names, drawn, strict=True))
-            about = f"Filled by greyfill, method {choice.method}."
-            written = {self.out: filled.result.table, **tables}
-            sheet.source.write_all(written, force=force, about=about)
+
+            def about(row: int, column: str) -> str:
+                return f"Filled by greyfill, {choice.method}. {filled.remark(row, column)}"
+
+            outputs = {self.out: filled.result.table, **tables}
+            sheet.source.write_all(outputs, force=force, about=about)
             for name in (self.out, *tables):
                 console.show_written(name)
             self._write_lists(filled, force, console)

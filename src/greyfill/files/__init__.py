@@ -3,7 +3,7 @@
 ```
 path or "-" ── inputs ──> bytes in blocks      decompressed; formats tells CSV from Parquet …
   ── inputs ──> UTF-8                          the codec and the byte order mark are remembered
-  ── dialect, tokens, cell_grid ──> grid       where every cell starts and ends
+  ── dialect, tokens ──> cell_grid             where every cell starts and ends
   ── column_types ──> types                    numbers, truths, dates, text; holes are null
   ── csv_text ──> frame and holes              the input's bytes and the places of the holes
 filled frame
@@ -38,6 +38,7 @@ from greyfill.checks import load_late
 if TYPE_CHECKING:
     from greyfill.files.atomic import Output, check_output, check_outputs, put
     from greyfill.files.formats import Format
+    from greyfill.files.guesses import sentences
     from greyfill.files.polars_formats import put_parquet
     from greyfill.files.styles import LearnedTypes
     from greyfill.files.table_file import Batch, Batches, Source, open_batches, read
@@ -55,11 +56,13 @@ __all__ = [
     "put",
     "put_parquet",
     "read",
+    "sentences",
 ]
 
 _HOMES = {
     "atomic": ("Output", "check_output", "check_outputs", "put"),
     "formats": ("Format",),
+    "guesses": ("sentences",),
     "polars_formats": ("put_parquet",),
     "styles": ("LearnedTypes",),
     "table_file": ("Batch", "Batches", "Source", "open_batches", "read"),

@@ -115,11 +115,7 @@ def output_layout(name: str, source: str, format: Format) -> Layout:
     check_extension(name, source)
     layout = layout_of(name)
     found = layout.format or format.written_as
-    if (found.is_coded or found is Format.ARFF) and found is not format:
-        raise InvalidParameterError(
-            f"{name}: a table of another format cannot become a {found} file. Name another output, "
-            f"such as {PurePath(name).with_suffix('.csv')}."
-        )
+    check_conversion(name, format, found)
     return Layout(found, layout.compression)
 
 
@@ -135,6 +131,19 @@ def check_extension(name: str, source: str) -> None:
         other = PurePath(name).with_suffix(format.written_as.extensions[0])
         raise InvalidParameterError(
             f"{name}: {format} files can only be read. Name another output, such as {other}."
+        )
+
+    origin = Format.by_extension(_suffix(source))
+    if format is not None and origin is not None:
+        check_conversion(name, origin, format)
+
+
+def check_conversion(name: str, source: Format, format: Format) -> None:
+    """Refuse an output in a format that only files of this format can become."""
+    if (format.is_coded or format is Format.ARFF) and format is not source:
+        raise InvalidParameterError(
+            f"{name}: a table of another format cannot become a {format} file. Name another "
+            f"output, such as {PurePath(name).with_suffix('.csv')}."
         )
 
 

@@ -120,7 +120,7 @@ class TypedReader:
         except GreyfillError as error:
             raise type(error)(f"{self._file}: {error}") from None
         except BaseException as error:
-            # Each engine has its own errors, and its own class of panics, which are no Exception.
+            # Each engine has errors of its own, and a class of panics, which are no Exception.
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
             first_line = (str(error).splitlines() or [type(error).__name__])[0]

@@ -3,7 +3,7 @@
 A cell that begins with a quote runs to its closing quote, and from there to the next delimiter or
 line end; a doubled quote inside stands for one. Quotes elsewhere are letters. A line ends with
 LF or CRLF, or with CR in a text that has no LF. `tokenize` and `contents` work on bytes, compiled
-where there are many; their slow twins are beside their tests. `grid` makes rows
+where there are many; their slow twins are beside their tests. `cell_grid` makes rows
 of them.
 """
 

@@ -125,7 +125,8 @@ def interval_frame(found: dict[str, list[Any]], library: str) -> Any:
 def _of_one_type(cells: list[Any]) -> list[Any]:
     """Numbers, or else texts; several levels are one text."""
     if all(cell is None or isinstance(cell, int | float | np.number) for cell in cells):
-        return cells
+        is_whole = all(cell is None or isinstance(cell, int) for cell in cells)
+        return cells if is_whole else [None if cell is None else float(cell) for cell in cells]
     texts = (", ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for cell in cells)
     return [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
 
