@@ -861,7 +861,7 @@ def test_a_series_is_refused_without_its_cells(X):
         (None, "X is None"),
         ("votes.csv", r"X is a name, 'votes.csv', not a table. Read the file"),
         (Path("votes.csv"), r"X is a name, 'votes.csv', not a table. Read the file"),
-        ({"a": [1.0]}, r"X is a dict. Make a frame of it: polars.DataFrame\(X\)"),
+        ({"a": [1.0]}, r"X is a dict. Make a frame of it: (polars|pandas).DataFrame\(X\)"),
         ([{"a": 1.0}], "X is a list of dicts. Make a frame"),
         (np.zeros((2, 2, 2)), "Found array with dim 3"),
         ([[1.0], [1.0, 2.0]], "unequal length"),

@@ -204,3 +204,10 @@ def test_the_grid_of_a_matrix_is_that_of_its_columns():
     of_frame = frames.encode(pl.DataFrame(X, schema=["x0", "x1", "x2"]))[1].schema.fields
     assert [f.grid for f in of_matrix] == [f.grid for f in of_frame]
     assert [f.is_free for f in of_matrix] == [False, False, True]
+
+
+def test_noise_carries_no_fill_out_of_the_range():
+    low, high = 0.1 + 0.2, 0.1 + 0.7  # above 0.3, below 0.8
+    grid = Grid.of(np.array([low, 0.4, 0.5, 0.6, high]))
+    assert grid.step == 0.1
+    assert grid.nearest(np.array([low, high, 0.44])).tolist() == [low, high, 0.4]

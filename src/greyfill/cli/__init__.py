@@ -3,6 +3,7 @@
 ```
 program     the commands, and what becomes of a mistake: one line and an exit code
 options     every option once, in groups: TableOptions, MethodChoice, OutputOptions
+fill_options  FillOptions: --fill, --not-applicable, --bounds
 sheet       FILE + TableOptions ──> Sheet: features, labels, the rest, notes
 fill_job    Sheet + MethodChoice ──> a fitted imputer, the filled features, numbers about them
 findings    what is worth a look in a table, and the command that takes all of it

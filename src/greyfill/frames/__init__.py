@@ -3,7 +3,7 @@
 ```
 X ── validation.open_table ──> numpy array or narwhals frame        refuses what is no table
   ── columns ──> schema.Cells, one a column                         raw values, holes, family
-  ── encoder.learn ──> schema.Schema                                names, kinds, levels; in fit
+  ── encoder.learn ──> schema.Schema, grid.Grid                     names, kinds, levels; in fit
   ── encoder.encode ──> Table + schema.Origin                       numbers, codes, mask
 filled numbers + Origin
   ── decoder ──> the values of the holes, as the column stores them

@@ -12,9 +12,11 @@ among five are enough.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
+from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats
 
 MOST_LEVELS = 12
@@ -42,7 +44,7 @@ class Grid:
 
     All are multiples of 10 to the power of ``decade`` (None: of none), of two or five times that
     if ``by_two`` or ``by_five``. ``numbers`` are the different ones, None if they are too many;
-    ``most`` is the largest, without its sign.
+    ``low`` and ``high`` the least and the largest.
 
     >>> Grid.of(np.array([0.1 + 0.2, 0.5, 1.1, 2.4])).step
     0.1
@@ -57,18 +59,28 @@ class Grid:
     by_two: bool
     by_five: bool
     numbers: tuple[float, ...] | None
-    most: float
+    low: float
+    high: float
 
     @classmethod
     def of(cls, values: Floats, *, single: bool = False) -> "Grid":
         """From observed cells, which may have come as numbers of 32 bits."""
         most = float(np.abs(values).max(initial=0.0))
         if not np.isfinite(most):
-            return cls(len(values), None, False, False, None, 0.0)
+            return cls(len(values), None, False, False, None, 0.0, 0.0)
         decade = _decade(values, most, single)
         by_two = decade is not None and _divides(2, decade, values, single)
         by_five = decade is not None and _divides(5, decade, values, single)
-        return cls(len(values), decade, by_two, by_five, _different(values), most)
+        ends = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        return cls(len(values), decade, by_two, by_five, _different(values), *ends)
+
+    def checked(self) -> "Grid":
+        """Itself, unless no column could have shown it."""
+        numbers, decade = self.numbers or (), self.decade
+        is_rising = len(numbers) <= MOST_KEPT and all(a < b for a, b in pairwise(numbers))
+        if self.n_seen < 0 or not is_rising or (decade is not None and abs(decade) > 300):
+            raise InvalidDataError("a grid that no column shows")
+        return self
 
     def merge(self, other: "Grid") -> "Grid":
         """The grid of both parts of a column."""
@@ -78,8 +90,9 @@ class Grid:
         decade = None
         if self.decade is not None and other.decade is not None:
             decade = min(self.decade, other.decade)
-        most, coarser = max(self.most, other.most), [p for p in parts if p.decade == decade]
-        if decade is not None and most > FINEST * 10.0**decade:
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        coarser = [part for part in parts if part.decade == decade]
+        if decade is not None and max(-low, high) > FINEST * 10.0**decade:
             decade = None
         numbers = None
         if self.numbers is not None and other.numbers is not None:
@@ -90,7 +103,8 @@ class Grid:
             by_two=decade is not None and all(part.by_two for part in coarser),
             by_five=decade is not None and all(part.by_five for part in coarser),
             numbers=None if numbers is None or len(numbers) > MOST_KEPT else numbers,
-            most=most,
+            low=low,
+            high=high,
         )
 
     @cached_property
@@ -129,6 +143,10 @@ class Grid:
         if self.step is None:
             return values
         moved = _at(np.rint(_steps_in(values, self.step)), self.step)
+        # Noise of the observed numbers must not carry a fill out of their range.
+        moved = np.where(
+            (values >= self.low) & (values <= self.high), np.clip(moved, self.low, self.high), moved
+        )
         return np.where(np.isfinite(moved), moved, values)
 
     def inside(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,6 @@ is bounded, too. Saving runs the same rules: what is written can be read.
 """
 
 from functools import singledispatch
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from greyfill.checks import check_seed
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.columns import null_cells
 from greyfill.frames.encoder import CATEGORICAL_FAMILIES
-from greyfill.frames.grid import MOST_KEPT, Grid
+from greyfill.frames.grid import Grid
 from greyfill.frames.schema import COUNTABLE, Family, Field, Schema
 from greyfill.frames.validation import check_bounds
 from greyfill.table import FAR, Column, Floats, Ints, Kind, RangeScaler, SymmetricScaler, Table
@@ -147,12 +146,7 @@ def check_moments(field: Field, values: Any, tick: int = 1) -> None:
     require(inside, f"column {field.name!r} holds a moment that does not exist")
 
 
-@check_record.register
-def _grid(grid: Grid) -> None:
-    decade, numbers = grid.decade, grid.numbers or ()
-    require(grid.n_seen >= 0 and (decade is None or -300 < decade < 300), "a grid without a step")
-    rising = all(one < next_one for one, next_one in pairwise(numbers))
-    require(rising and len(numbers) <= MOST_KEPT, "a grid whose numbers do not rise")
+check_record.register(Grid)(Grid.checked)
 
 
 @check_record.register
