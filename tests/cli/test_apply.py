@@ -232,6 +232,10 @@ def test_a_model_with_damaged_styles_is_refused(fails, greyfill, folder, model):
         imputer.cell_styles_["dose"] = damaged
         imputer.save("tampered")
         assert "tampered: the style of" in fails("apply", "tampered", "new.csv")
+    imputer = load(model)
+    imputer.cell_words_ = {"dose": 7}
+    imputer.save("tampered")
+    assert "tampered: the words for missing" in fails("apply", "tampered", "new.csv")
 
 
 def test_styles_of_an_earlier_fit_do_not_count(greyfill, folder, model):

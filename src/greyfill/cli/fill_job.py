@@ -278,8 +278,13 @@ def learned_by(imputer: Any, name: str) -> files.LearnedTypes:
         found = {column: styles.from_plain(plain) for column, plain in kept.items()}
     except PersistenceError as error:
         raise PersistenceError(f"{name}: {error}") from error
-    words = [str(value) for value in imputer.schema_.missing_values]
-    return learned_from(imputer.schema_, found, words, getattr(imputer, WORDS, {}))
+    words, taken = (
+        [str(value) for value in imputer.schema_.missing_values],
+        getattr(imputer, WORDS, {}),
+    )
+    if not all(isinstance(kinds, list | tuple) for kinds in taken.values()):
+        raise PersistenceError(f"{name}: the words for missing of a column are damaged")
+    return learned_from(imputer.schema_, found, words, taken)
 
 
 def learned_from(

@@ -6,7 +6,7 @@ are stored as text, and whole numbers that may be codes.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import polars as pl
@@ -33,14 +33,21 @@ class Finding:
     option: tuple[str, str] | None = None
 
 
-def find(source: Source, columns: Sequence[str], codes: Sequence[str]) -> list[Finding]:
-    """All findings about these columns of a file, of which some may hold codes of categories."""
+def find(
+    source: Source, columns: Sequence[str], codes: Sequence[str], unused: Collection[str] = ()
+) -> list[Finding]:
+    """All findings about these columns of a file, of which some may hold codes of categories.
+
+    Of columns that are ``unused`` only those count without which the file is refused.
+    """
     strays = _strays(source)
     found: list[Finding] = []
     for name in columns:
         column = source.frame[name]
         if name in strays:
             found += _about_strays(name, strays[name])
+        if name in unused:
+            continue
         if column.dtype == pl.String:
             found += _about_text(column)
         elif column.dtype.is_numeric():

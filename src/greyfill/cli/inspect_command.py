@@ -78,7 +78,8 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
     left_notes = notes_on_columns(missing, names, left_alone, left_alone, FLAGS)
     codes, classes = _classes(sheet)
     looked = [*sheet.features, *([] if sheet.target is None else [sheet.target])]
-    doubts = find(sheet.source, looked, possible_codes(sheet, origin.schema.fields))
+    codes_of = possible_codes(sheet, origin.schema.fields)
+    doubts = find(sheet.source, looked, codes_of, left_alone)
     return {
         "input": sheet.source.name,
         "format": sheet.source.format.value,
