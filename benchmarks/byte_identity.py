@@ -2,7 +2,7 @@
 
 Fills every table and every generated file by ``greyfill impute`` and ``greyfill apply``, cuts input
 and output into raw cells with the slow reference tokenizer, and compares. The files hold words for
-missing, numbers for missing, dates and amounts as people write them, with and without a header, so
+missing, numbers for missing, dates and amounts as people write them, so
 that all guesses are made: a cell may change only if it is blank or such a word. Prints how many
 files and cells were compared, and how many files had a guess; ends with 1 at the first difference.
 
