@@ -194,7 +194,9 @@ class ImputeJob:
                 "with --chunked."
             )
         if o.STREAM in (*self.tests, self.model, *self._draw_names):
-            raise InvalidParameterError("--test, --save and --draws need the name of a file, not -.")
+            raise InvalidParameterError(
+                "--test, --save and --draws need the name of a file, not -."
+            )
         lists = [name for name in (self.mask, self.cells) if name is not None]
         for name in (self.file, *self.tests, self.out, *lists):
             layout_of(name)
