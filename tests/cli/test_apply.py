@@ -159,7 +159,7 @@ def test_a_fill_does_not_depend_on_the_rows_beside_it(greyfill, folder, learned)
         done = greyfill("apply", "types", "new.csv", "-o", "-", "-q")
         kind, n, share, seen, day, at = done.stdout.splitlines()[-1].split(",")
         assert (kind, n) == ("b", "62")  # 61.5, half to even
-        assert share == ("0.32" if learned == "csv" else "0.315")
+        assert share == "0.32"  # on the grid of the column, whoever wrote the file
         assert seen == ("FALSE" if learned == "csv" else "false")
         assert day == "2024-03-02"  # 2024-03-02 12:00, half to even: day 19784 of the epoch
         assert at == ("2024-03-01 11:00" if learned == "csv" else "2024-03-01T11:00:00")
@@ -192,7 +192,7 @@ def test_other_formats_take_the_types_of_the_model(greyfill, folder, format):
         readers = {"jsonl": pl.read_ndjson, "xlsx": pl.read_excel, "parquet": pl.read_parquet}
         filled = readers[format]("out." + format)
         assert filled["n"].to_list() == [n, 62]
-        assert filled["share"].to_list() == [share, pytest.approx(0.315)]
+        assert filled["share"].to_list() == [share, pytest.approx(0.32)]
 
 
 def test_a_file_without_decimals_gets_the_mark_of_the_model(greyfill, folder):

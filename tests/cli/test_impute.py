@@ -17,7 +17,7 @@ FILLED = b"""id,age,smear,size,dose,outcome\r
 008,61,pos,L,+2.5,ill\r
 009,33,"neg",S,1.40,well\r
 010,58,pos,L,2.40,ill\r
-011,29,neg,M,1.47,well\r
+011,29,neg,M,1.50,well\r
 012,66,pos,L,2.60,ill\r
 013,63,pos,L,2.50,\r
 """

@@ -126,7 +126,7 @@ def test_mask_cells_and_draws(greyfill, fails, folder, titanic, listing):
     assert "--draws has no meaning for the method mean" in fails(
         "impute", "people.csv", "--draws", "3", "-m", "mean", "-f"
     )
-    assert "need names of files" in fails("impute", "-", "--draws", "3", stdin=b"a\n1\n\n")
+    assert "need the name of a file" in fails("impute", "-", "--draws", "3", stdin=b"a\n1\n\n")
     assert listing() == before
 
 

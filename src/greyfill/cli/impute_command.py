@@ -201,7 +201,9 @@ class ImputeJob:
                 "with --chunked."
             )
         if o.STREAM in (*self.tests, self.model, *self._draw_names):
-            raise InvalidParameterError("--test, --save and --draws need names of files, not -.")
+            raise InvalidParameterError(
+                "--test, --save and --draws need the name of a file, not -."
+            )
         lists = [name for name in (self.mask, self.cells) if name is not None]
         check_extension(self.out, self.file)
         for name in lists:
