@@ -332,6 +332,8 @@ class OpenedFill:
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
+        whole = X if whole is None else whole
+        imputer._refuse_taken_names(getattr(whole, "columns", ()))
         features = _unfilled(X, filled, self._kept_empty)
         untouched = [*self.left_alone, *self._kept_empty]
         holes = self._opened[0].missing & ~np.isin(self.schema.names, untouched)
@@ -339,7 +341,6 @@ class OpenedFill:
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
             noted += [fallback["text"] for fallback in fallbacks(imputer)]
-        whole = X if whole is None else whole
         return Filled(
             table=_joined(whole, features),
             imputer=imputer,

@@ -184,3 +184,27 @@ def test_an_edited_demo_is_not_replaced(greyfill, fails, folder):
     page.write_text(page.read_text() + "mine\n")
     assert "exists already" in fails("demo")
     assert page.read_text().endswith("mine\n")
+
+
+def test_indicators_stand_behind_every_row(greyfill, fails, folder, titanic):
+    line = ("impute", "people.csv", "-m", "knni", "-k", "1", "-q", "-f")
+    greyfill(*line, "-o", "plain.csv")
+    greyfill(*line, "-o", "flags.csv", "--indicators", "--save", "model", "--draws", "0")
+    plain, flags = ((folder / n).read_text().splitlines() for n in ("plain.csv", "flags.csv"))
+    holed = [0, 2, 3, 4]
+    names = [f"missingindicator_{HEADER.strip().split(',')[j]}" for j in holed]
+    assert flags[0] == ",".join([plain[0], *names])
+    for old, new, cells in zip(plain[1:], flags[1:], titanic, strict=True):
+        assert new == ",".join([old, *("01"[not cells[j]] for j in holed)])
+
+    (folder / "new.csv").write_text("y,x,boat\n,1.5,A\n4,2.5,\n")
+    greyfill("apply", "model", "new.csv", "-q", "-o", "applied.csv")
+    flagged = pl.read_csv(folder / "applied.csv")
+    assert flagged["missingindicator_y"].to_list() == [1, 0]
+    assert flagged["missingindicator_boat"].to_list() == [0, 1]
+
+    (folder / "new.csv").write_text("y,x,boat,missingindicator_y\n,1.5,A,7\n")
+    assert "already has one" in fails("apply", "model", "new.csv", "-q", "-o", "applied.csv", "-f")
+    (folder / "taken.csv").write_text("x,y,missingindicator_y\n" + "1,2,0\n2,,1\n" * 9)
+    taken = ("impute", "taken.csv", "-m", "mean", "--indicators", "--target", "missingindicator_y")
+    assert "already has one" in fails(*taken, "-q")

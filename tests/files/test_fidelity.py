@@ -10,6 +10,7 @@ from files.csv_tables import Example, examples, first_values
 from hypothesis import given, settings
 
 from greyfill import files
+from greyfill.exceptions import InvalidDataError
 from greyfill.files.csv_text import CsvOptions, read_csv
 
 TABLES = [
@@ -156,3 +157,46 @@ def test_streams_of_any_size(tmp_path: Path) -> None:
     source = files.read(path)
     source.write(source.frame.fill_null("word3"), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == b"a,b,c\n" + rows
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'a;b\r\n"1";\r\n\r\n;"x;y"', b'a;b;is_b\r\n"1";x;y;1\r\n\r\n;"x;y";0'),
+        (b"a,b\n1\n2,x\n", b"a,b,is_b\n1,x;y,1\n2,x,0\n"),
+        (b"a,b,c\n1,\n2,x,3\n", b"a,b,c,is_b\n1,x;y,,1\n2,x,3,0\n"),
+        (b"a b\n1 NA  \n2 x\n", b'a b is_b\n1 x;y 1  \n2 x 0\n'),
+        ("ä,b\n1,\n2,é\n".encode("latin-1"), "ä,b,is_b\n1,x;y,1\n2,é,0\n".encode("latin-1")),
+    ],
+)  # fmt: skip
+def test_indicators_are_behind_the_cells(data: bytes, expected: bytes) -> None:
+    frame = read_csv(data, "table.csv", CsvOptions(na_values=("NA",) * (b"NA" in data))).frame
+    assert frame["b"].null_count() == 1
+    fill = frame.select("b").fill_null("x;y").with_columns(is_b=frame["b"].is_null())
+    expected = expected.replace(b"x;y;1", b'"x;y";1')
+    assert round_trip(data, fill, na_values=("NA",) * (b"NA" in data)) == expected
+
+
+def test_fills_of_a_short_row_are_in_order() -> None:
+    text = read_csv(b"a,b,c\n1,\n2,5,7\n", "table.csv", CsvOptions())
+    assert b"".join(text.filled(text.frame.fill_null(6))) == b"a,b,c\n1,6,6\n2,5,7\n"
+
+
+def test_indicators_of_a_file_in_parts_and_of_other_formats(tmp_path: Path) -> None:
+    path, rows = tmp_path / "t.csv", [(n, n if n % 3 else "") for n in range(200)]
+    path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    with files.open_batches(path, size=300) as batches:
+        with batches.writing(tmp_path / "out.csv") as writer:
+            for batch in batches:
+                new = batch.frame.with_columns(is_b=batch.frame["b"].is_null())
+                writer.write(batch, new.with_columns(pl.col("b").fill_null(0)))
+    expected = "".join(f"{a},{b or 0},{int(b == '')}\n" for a, b in rows)
+    assert (tmp_path / "out.csv").read_text() == "a,b,is_b\n" + expected
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute a real\n@data\n?\n1\n")
+    source = files.read(tmp_path / "t.arff")
+    with pytest.raises(InvalidDataError, match=r"an output that ends in \.csv"):
+        source.write(source.frame.with_columns(is_a=pl.col("a").is_null()), tmp_path / "out.arff")
+    source.frame.write_excel(tmp_path / "t.xlsx")
+    book = files.read(tmp_path / "t.xlsx")
+    book.write(book.frame.with_columns(is_a=pl.lit(True)), tmp_path / "out.xlsx")
+    assert files.read(tmp_path / "out.xlsx").frame["is_a"].to_list() == [True]

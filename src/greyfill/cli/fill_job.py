@@ -61,6 +61,7 @@ def make_imputer(choice: MethodChoice, sheet: Sheet) -> Any:
     given = {name: value for name, value in settings.items() if name in takes and value is not None}
     imputer = method(**given, **sheet.kinds, missing_values=list(sheet.na_values) or None)
     imputer.bounds = sheet.wishes.bounds or None
+    imputer.add_indicator = sheet.wishes.indicators
     return imputer
 
 
@@ -184,6 +185,7 @@ def fill_new(
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
     started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
     holes, filled, odd = Counter[str](), Counter[str](), Counter[str]()
+    imputer._refuse_taken_names(batches.columns)
     with (
         console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         collected_warnings(),
@@ -236,7 +238,7 @@ def _fill_frame(imputer: Any, frame: pl.DataFrame, move_on: Callable[[int], None
     for start in range(0, frame.height, BATCH_ROWS):
         rows = frame[start : start + BATCH_ROWS]
         filled = imputer.transform(rows.with_columns(absent).select(names))
-        known = [c for c in names if c in filled.columns and c in rows.columns]
+        known = [c for c in filled.columns if c in rows.columns or c not in names]
         parts.append(rows.with_columns(filled.select(known)))
         move_on(rows.height)
     return pl.concat(parts) if parts else frame

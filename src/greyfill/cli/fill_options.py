@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from greyfill.cli.options import COLUMNS, did_you_mean, option
+from greyfill.cli.options import COLUMNS, did_you_mean, option, switch
 from greyfill.exceptions import InvalidParameterError
 
 FILL = "Fill a column that looks like an identifier, free text or a constant."
 NOT_APPLICABLE = (
-    "Holes that mean 'does not apply' stay empty; COLUMN=LEVEL writes LEVEL into them. Repeatable."
+    "All holes of COLUMN mean 'does not apply' and stay empty; COLUMN=LEVEL writes LEVEL into all. "
+    "Repeatable."
+)
+INDICATORS = (
+    "Add a column missingindicator_NAME for each column with holes: where they were, 1 or 0."
 )
 BOUNDS = "Limits of what is filled in; one of them may be left away. Repeatable."
 
@@ -26,6 +30,7 @@ class FillOptions:
     ] = ()
 
     bounds: Annotated[Sequence[str], option(COLUMNS, "COLUMN=LOW:HIGH", BOUNDS, "--bounds")] = ()
+    indicators: Annotated[bool, switch(INDICATORS, "--indicators")] = False
 
     def resolve(self, columns: Sequence[str], file: str) -> Wishes:
         """The wishes about these columns of a file; a name that it has not is refused."""
@@ -38,7 +43,7 @@ class FillOptions:
                 name, _, level = item.rpartition("=")
                 levels[_known("--not-applicable", name, columns, file)] = level
         bounds = dict(_bounds(item, columns, file) for item in self.bounds)
-        return Wishes(tuple(insisted), tuple(kept_empty), levels, bounds)
+        return Wishes(tuple(insisted), tuple(kept_empty), levels, bounds, self.indicators)
 
 
 NO_WISHES = FillOptions()
@@ -52,6 +57,7 @@ class Wishes:
     kept_empty: tuple[str, ...] = ()
     levels: dict[str, Any] = field(default_factory=dict)
     bounds: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    indicators: bool = False
 
 
 def _bounds(

@@ -231,7 +231,7 @@ def impute(
     if job.chunked:
         if wishes != NO_WISHES:
             raise InvalidParameterError(
-                "--fill, --not-applicable and --bounds do not work with --chunked."
+                "--fill, --not-applicable, --bounds and --indicators do not work with --chunked."
             )
         fill_dataset(job, table, choice, printing)
     else:

@@ -1,7 +1,7 @@
 """The rows of a CSV text: its cells as a grid, cut from a text that comes in blocks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class CellGrid:
     The body is a text or a part of it that ends with a row; ``line`` is the number of its first
     line. Empty lines are no rows, except in a table of one column, where they are holes. The cells
     that a short row lacks are empty and at its end; ``short`` has the first of them for each row.
+    ``header_end`` is where the names end, in the part that has them.
     """
 
     file: str
@@ -37,6 +38,7 @@ class CellGrid:
     newline: int
     line: int = 1
     short: dict[int, int] = field(default_factory=dict)
+    header_end: int | None = None
 
     @property
     def height(self) -> int:
@@ -84,13 +86,14 @@ def lay_out_parts(
     n_rows = 0
     for body, tokens in _whole_records(blocks, delimiter, newline):
         part = _Part(file, body, tokens, newline, line)
-        first = 0
+        first, header_end = 0, None
         if not names:
             if tokens.is_blank.all():
                 part.refuse_unclosed()
             top = int(np.argmin(tokens.is_blank))
             names, first = part.names(top, header), top + header.is_there
-        grid = part.grid(names, first, header)
+            header_end = int(tokens.ends[tokens.firsts[first] - 1]) if header.is_there else None
+        grid = replace(part.grid(names, first, header), header_end=header_end)
         line, n_rows = line + body.count(newline), n_rows + grid.height
         yield grid
     if not names:

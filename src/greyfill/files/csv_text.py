@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ from greyfill.files.inputs import (
 )
 from greyfill.files.preamble import Preamble, arff_head, find_preamble
 from greyfill.files.styles import LearnedTypes, Style, without_nan
-from greyfill.files.tokens import SAMPLE, Offsets, quoted_if_needed
+from greyfill.files.tokens import BLANKS, SAMPLE, Offsets, quoted_if_needed
 from greyfill.files.words import (
     UnusedWords,
     bare,
@@ -83,10 +84,16 @@ class CsvPart:
     delimiter: str
     frame: pl.DataFrame
     holes: dict[str, Holes] = field(repr=False)
+    row_ends: Offsets = field(repr=False)
+    header_end: int | None = None
     short: dict[int, int] = field(default_factory=dict, repr=False)
+    may_grow: bool = True
 
     def filled(self, frame: pl.DataFrame) -> Iterator[bytes]:
-        """The bytes, as UTF-8, with the holes that the frame fills; null leaves a hole."""
+        """The bytes, as UTF-8, with the holes that the frame fills; null leaves a hole.
+
+        Columns of true and false that the file has not are put behind the others, as 1 and 0.
+        """
         self._check(frame)
         return _joined(self._pieces(frame))
 
@@ -101,7 +108,7 @@ class CsvPart:
     def _fills(self, frame: pl.DataFrame) -> list[tuple[int, int, bytes]]:
         """Span and new text of every hole that is filled, from the start of the text to its end."""
         fills: list[tuple[int, int, bytes]] = []
-        added: dict[int, dict[int, tuple[int, bytes]]] = {row: {} for row in self.short}
+        added: dict[int, dict[int, bytes]] = {row: {} for row in self.short}
         for j, (name, holes) in enumerate(self.holes.items()):
             if name in frame.columns:
                 cells = self._cells(without_nan(frame[name]).gather(holes.rows), holes)
@@ -110,21 +117,33 @@ class CsvPart:
                     if cell is None:
                         continue
                     if row in added and j >= self.short[row]:
-                        added[row][j] = start, cell
+                        added[row][j] = cell
                     else:
                         fills.append((start, end, cell))
-        return sorted([*fills, *self._added_ends(added)])
+        new = frame.select(name for name in frame.columns if name not in self.holes)
+        ends = [*self._added_ends(added, is_whole=new.width > 0), *self._new_cells(new)]
+        return sorted([*fills, *ends], key=itemgetter(0))  # of one place, in this order
 
     def _added_ends(
-        self, added: dict[int, dict[int, tuple[int, bytes]]]
+        self, added: dict[int, dict[int, bytes]], *, is_whole: bool
     ) -> Iterator[tuple[int, int, bytes]]:
-        """The cells that short rows lack, up to the last that is filled, with their delimiters."""
-        mark = self.delimiter.encode()
+        """The cells that short rows lack, with delimiters; all, or up to the last that is filled."""
+        mark, empty = self.delimiter.encode(), b'""' if self.delimiter == BLANKS else b""
         for row, cells in added.items():
-            if cells:
-                start = next(iter(cells.values()))[0]
-                lacking = range(self.short[row], max(cells) + 1)
-                yield start, start, b"".join(mark + cells.get(j, (0, b""))[1] for j in lacking)
+            last = len(self.holes) - 1 if is_whole else max(cells, default=-1)
+            lacking, end = range(self.short[row], last + 1), int(self.row_ends[row])
+            yield end, end, b"".join(mark + cells.get(j, empty) for j in lacking)
+
+    def _new_cells(self, new: pl.DataFrame) -> Iterator[tuple[int, int, bytes]]:
+        """The cells of new columns at the ends of the header and of all rows."""
+        if not new.width:
+            return
+        if self.header_end is not None:
+            names = (quoted_if_needed(name, self.delimiter) for name in new.columns)
+            text = "".join(self.delimiter + name for name in names)
+            yield self.header_end, self.header_end, text.encode()
+        for end, flags in zip(self.row_ends.tolist(), new.iter_rows(), strict=True):
+            yield end, end, "".join(f"{self.delimiter}{flag:d}" for flag in flags).encode()
 
     def _cells(self, values: pl.Series, holes: Holes) -> list[bytes | None]:
         """New texts of the holes of one column, in quotes like the hole or all observed cells."""
@@ -146,10 +165,11 @@ class CsvPart:
                 f"The filled table has {frame.height} rows, the file {self.frame.height}."
             )
         new = [name for name in frame.columns if name not in self.frame.columns]
-        if new:
+        if new and not (self.may_grow and all(frame[name].dtype == pl.Boolean for name in new)):
             raise InvalidDataError(
                 f"The filled table has columns that the file has not: {_quoted(new)}. "
-                "A CSV file is written with its own columns only."
+                "A CSV file is written with its own columns and indicators of holes, "
+                "an ARFF file with its own only: name an output that ends in .csv."
             )
 
 
@@ -344,7 +364,10 @@ class CsvReader:
             in_quotes = self._evidence[j].is_quoted
             spans = grid.starts[rows, j], grid.ends[rows, j]
             holes[column.name] = Holes(rows, *spans, found.style, in_quotes)
-        return CsvPart(grid.body, self.delimiter, pl.DataFrame(series), holes, grid.short)
+        return CsvPart(
+            grid.body, self.delimiter, pl.DataFrame(series), holes, grid.ends[:, -1],
+            grid.header_end, grid.short, may_grow=not self.preamble.names,
+        )  # fmt: skip
 
     def _texts(self, grid: CellGrid, column: int) -> pl.Series:
         """The cells of a column as text, null where they are missing."""

@@ -38,7 +38,7 @@ class Workbook:
     """A sheet of a workbook as a frame, and where its cells are.
 
     ``rows`` has the row of the sheet for each row of the frame, ``places`` the column of the sheet
-    for each name, both counted from 1.
+    for each name, ``top`` is the row of the names, all counted from 1.
     """
 
     raw: bytes = field(repr=False)
@@ -47,6 +47,7 @@ class Workbook:
     frame: pl.DataFrame
     rows: list[int] = field(repr=False)
     places: dict[str, int] = field(repr=False)
+    top: int = 1
     styles: dict[str, Style] = field(default_factory=dict)
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     guesses: tuple[Guess, ...] = ()
@@ -76,8 +77,9 @@ def read_book(
     guesses = () if sheet or len(names) == 1 else (_about_sheet(name, names),)
     rows = [top + 2 + int(i) for i in is_row.arg_true()]
     book = Workbook(
-        raw, format, name, frame, rows, dict(zip(named, places, strict=True)), guesses=guesses
-    )
+        raw, format, name, frame, rows, dict(zip(named, places, strict=True)), top + 1,
+        guesses=guesses,
+    )  # fmt: skip
     return book if strict else _typed(book)
 
 
@@ -192,6 +194,12 @@ class BookFiller(WholeWriter):
                 text = self._about if isinstance(self._about, str) else self._about(row, name)
                 if text and n_said < MOST_COMMENTS:
                     cell.comment, n_said = remark(text, "greyfill"), n_said + 1
+        for name in filled.columns:
+            if name not in book.places:
+                place = sheet.max_column + 1
+                sheet.cell(book.top, place).value = name
+                for row, value in zip(book.rows, filled[name].to_list(), strict=True):
+                    sheet.cell(row, place).value = value
         buffer = io.BytesIO()
         opened.save(buffer)
         self._sink.write(buffer.getvalue())

@@ -96,6 +96,7 @@ class CodedWriter(WholeWriter):
         table, filled = self._table, pl.concat(self._frames)
         pyreadstat, meta = import_module("pyreadstat"), table.meta
         columns = [self._coded(table.codes[c], filled[c]) for c in table.codes.columns]
+        columns += [filled[c].cast(pl.Int8) for c in filled.columns if c not in table.codes.columns]
         about = {
             "file_label": meta.file_label or "",
             "column_labels": dict(meta.column_names_to_labels),

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -299,7 +299,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
                 stacklevel=4,
             )
         self._flagged = (holes > 0) & self.add_indicator
-        self._refuse_taken_names(list(schema.names))
+        self._refuse_taken_names(schema.names)
         counts = holes * (self._kept | self.keep_empty_features) * ~left
         self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
 
@@ -346,9 +346,9 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         """The names of the indicator columns."""
         return flag_names(np.asarray(names, dtype=object)[self._flagged])
 
-    def _refuse_taken_names(self, names: list[str]) -> None:
-        """Refuse to overwrite a column of the table by an indicator."""
-        taken = sorted(set(self._flag_names(names)) & set(names))
+    def _refuse_taken_names(self, names: Iterable[str]) -> None:
+        """Refuse to overwrite a column of a table by an indicator."""
+        taken = sorted({*self._flag_names(self._schema.names)} & {*names})
         if taken:
             raise InvalidDataError(
                 f"add_indicator would add a column {taken[0]!r}, but the table already has one. "

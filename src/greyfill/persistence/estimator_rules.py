@@ -65,7 +65,7 @@ def _check_columns(estimator: Any) -> None:
         mask = getattr(estimator, name, np.ones(n, dtype=bool))
         require(mask.shape == (n,), f"{name} does not fit the columns")
     if hasattr(estimator, "_flagged"):
-        estimator._refuse_taken_names(list(schema.names))
+        estimator._refuse_taken_names(schema.names)
     if hasattr(estimator, "cell_spreads_"):
         check_spreads(estimator.cell_spreads_)
 
