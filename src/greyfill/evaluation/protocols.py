@@ -233,6 +233,12 @@ def stratified_folds(labels: Ints, n_splits: int, random_state: int = 0) -> Ints
     return fold_of
 
 
+def set_off_grid(imputer: Any) -> None:
+    """Leave the fills of an imputer of ours where they are predicted."""
+    if isinstance(imputer, BaseImputer):
+        imputer.round_to_grid = False
+
+
 def prepare(method: Any, table: Table, random_state: int | None = None) -> Any:
     """A fresh imputer with the kinds of the columns and the seed, which keeps all columns.
 
@@ -248,8 +254,8 @@ def prepare(method: Any, table: Table, random_state: int | None = None) -> Any:
         Given to each part that has a parameter of this name; None leaves all as they are.
     """
     imputer = make(method) if isinstance(method, str) else clone(method)
-    if isinstance(method, str) and isinstance(imputer, BaseImputer):
-        imputer.round_to_grid = False
+    if isinstance(method, str):
+        set_off_grid(imputer)
     parameters = imputer.get_params(deep=True)
     own = {f"{key}__" for key, part in parameters.items() if isinstance(part, BaseImputer)}
     own |= {""} if isinstance(imputer, BaseImputer) else set()

@@ -30,6 +30,7 @@ from greyfill.evaluation.protocols import (
     fill_several_times,
     fold_fills,
     prepare,
+    set_off_grid,
 )
 from greyfill.evaluation.shift import (
     FilledColumn,
@@ -239,11 +240,10 @@ def sensitivity(
         check_classifiers((classifier,))
     check_whole("n_draws", n_draws)
     check_share("confidence", confidence)
-    table, origin = frames.encode(X, **{**_kinds_of(imputer), **kinds})
-    # Shifted cells lie between the values of a column, where a grid would move them back.
-    origin = replace(origin, schema=origin.schema.limited(to_grid=False, bounds={}))
+    table, origin = _encoded(X, {**_kinds_of(imputer), **kinds})
     j = _column_number(column, table)
     fitted, about = prepare(imputer, table, random_state), origin.schema.fields[j]
+    set_off_grid(fitted)
     known = _read_y(y, table.n_rows, fitted)
     labels, wanted = _labels(known), _class_number(within, known)
     code = find_level(about.levels, about.name, level) if table.is_categorical[j] else None
@@ -279,6 +279,12 @@ def sensitivity(
         interval_tipping_point=interval_tipping_point(found, threshold),
         notes=tuple(_notes(fitted, len(tables), known)),
     )
+
+
+def _encoded(X: Any, kinds: dict[str, Any]) -> tuple[Table, frames.Origin]:
+    """A table off its grids: shifted cells lie between the values of a column."""
+    table, origin = frames.encode(X, **kinds)
+    return table, replace(origin, schema=origin.schema.limited(to_grid=False, bounds={}))
 
 
 def _kinds_of(imputer: Any) -> dict[str, Any]:
