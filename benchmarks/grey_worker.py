@@ -44,7 +44,9 @@ def kinds(job: encoding.Job, name: Callable[[int], Any]) -> dict[str, Any]:
 def by_codes(request: dict[str, Any]) -> dict[str, Any]:
     """Fill a table of codes, with the seed of the case."""
     job = encoding.read_job(request["table"])
-    known = {"labels": "own", "keep_empty_features": True}  # of the least error, like its peers
+    known = {"labels": "donors", "keep_empty_features": True}  # of the least error, like its peers
+    if "round_to_grid" in GreyImputer().get_params():  # an earlier version has no grid
+        known["round_to_grid"] = False
     imputer = GreyImputer(**known, random_state=job.seed, **kinds(job, int))
     np.save(request["filled"], imputer.fit_transform(job.cells, job.labels))
     return {}

@@ -7,7 +7,7 @@ the natural holes, five folds: the imputer is fitted on the training rows of a f
 labels and fills the test rows without. Log loss (probabilities of at least 0.001) and accuracy of
 logistic regression and of histogram gradient boosting on the test rows; cell error is that of the
 hidden cells of the training rows, as in ``cases.py``. Results that the store has already are not
-computed again, so a run can be stopped; means are taken over all seeds that every use has.
+computed again, so a run can be stopped.
 """
 
 import argparse
@@ -74,10 +74,10 @@ def run_all(options: argparse.Namespace, store: Store) -> None:
                 store.add(key | measure(make(table, RATES[rate], seed), use, seed))
 
 
-def means(store: Store) -> dict[str, dict[str, dict[str, float]]]:
-    """Means of all figures by table and use, over the cases that all uses have."""
+def means(store: Store, seeds: list[int]) -> dict[str, dict[str, dict[str, float]]]:
+    """Means of all figures by table and use, over the cases of these seeds that all uses have."""
     cases: dict[tuple[str, str, int], dict[str, dict[str, float]]] = {}
-    for row in store:
+    for row in (row for row in store if row["seed"] in seeds):
         cases.setdefault((row["table"], row["scenario"], row["seed"]), {})[row["method"]] = row
     whole = {key: rows for key, rows in cases.items() if len(rows) == len(USES)}
     figures = ["cells", *(f"{name} {what}" for name in MODELS for what in ("loss", "right"))]
@@ -135,7 +135,7 @@ def main() -> None:
     options = parser.parse_args()
     store = Store(options.store)
     run_all(options, store)
-    show(means(store))
+    show(means(store, options.seeds))
 
 
 if __name__ == "__main__":

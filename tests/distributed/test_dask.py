@@ -198,6 +198,7 @@ WRONG = [
     (lambda: DaskImputer(SKNNImputer()), "one group after another"),
     (lambda: DaskImputer(NeighborImputer(schedule="direct")), "as one system"),
     (lambda: DaskImputer(NeighborImputer(distance=Grey(holes="filled"))), "filled"),
+    (lambda: DaskImputer(CGKNNImputer(labels="cross")), "on partitions"),
     (lambda: DaskImputer(3, max_donors=5), "not 3"),
     (lambda: DaskImputer(CGKNNImputer(), pool_rows=0), "pool_rows"),
     (lambda: DaskImputer(CGKNNImputer(), pool_rows="all"), "'all'"),

@@ -237,10 +237,10 @@ def test_tipping_points(estimates: list[float], expected: float | None) -> None:
 
 
 def drawn_table() -> tuple[np.ndarray, np.ndarray]:
-    """Two classes a standard deviation apart, a third of the first column missing."""
+    """Two classes 1.2 standard deviations apart, a third of the first column missing."""
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
-    X = rng.normal(size=(120, 3)) + y[:, np.newaxis]
+    X = rng.normal(size=(120, 3)) + 1.2 * y[:, np.newaxis]
     X[rng.random(120) < 0.33, 0] = NAN
     return X, y
 

@@ -38,7 +38,9 @@ def test_the_range_of_delta_moves_nearly_every_fill_a_little_and_the_error_hardl
         scaled = (cells - low) / (high - low)
         rows = tuple(map(tuple, scaled))
         fills = [
-            NeighborImputer(10, distance=part).fit_transform(cells, case.labels)
+            NeighborImputer(10, distance=part, round_to_grid=False).fit_transform(
+                cells, case.labels
+            )
             for part in (Grey(), GreyOverAll(rows=rows))
         ]
         steps = np.abs(fills[0] - fills[1]) / range_sizes(case.truth)

@@ -143,7 +143,7 @@ def test_imputers_that_hold_nothing_out_say_nothing_of_trust():
     page = report.render("html")
     assert 'id="trust"' not in page
     assert 'id="overimputed"' not in page
-    assert "trust" not in report.render("markdown")
+    assert "How far to trust" not in report.render("markdown")
 
 
 def test_reports_of_earlier_versions_still_render():

@@ -6,7 +6,7 @@ pooled, so that the interval is seen to tip, and not only the estimate.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,9 @@ class Sensitivity:
     >>> y = np.arange(40) % 2
     >>> X = rng.normal(size=(40, 2)) + y[:, np.newaxis]
     >>> X[:10, 0] = np.nan
-    >>> found = greyfill.sensitivity(greyfill.GreyImputer(), X, y, 0, [-1, 1], classifier=None)
+    >>> found = greyfill.sensitivity(
+    ...     greyfill.GreyImputer(), X, y, 0, [-9, -4, -2], within=1, classifier=None
+    ... )
     >>> bool(abs(found.interval_tipping_point) < abs(found.tipping_point or 9))
     True
     """
@@ -238,6 +240,8 @@ def sensitivity(
     check_whole("n_draws", n_draws)
     check_share("confidence", confidence)
     table, origin = frames.encode(X, **{**_kinds_of(imputer), **kinds})
+    # Shifted cells lie between the values of a column, where a grid would move them back.
+    origin = replace(origin, schema=origin.schema.limited(to_grid=False, bounds={}))
     j = _column_number(column, table)
     fitted, about = prepare(imputer, table, random_state), origin.schema.fields[j]
     known = _read_y(y, table.n_rows, fitted)

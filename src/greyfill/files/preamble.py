@@ -90,7 +90,8 @@ def _title_size(sample: bytes, mark: str, newline: int) -> int:
         return 0
     width, count = Counter(widths.tolist()).most_common(1)[0]
     first = int(np.argmax(widths == width))
-    lacks_one = first == 1 and widths[0] == width - 1  # the names of a table with names of rows
+    # The names of a table with names of rows; a single cell is rather a title.
+    lacks_one = first == 1 and widths[0] == width - 1 > 1
     if width < 2 or not 0 < first <= MOST_TITLES or lacks_one:
         return 0
     if max(widths[:first]) >= width or count < USUAL_SHARE * (len(widths) - first):

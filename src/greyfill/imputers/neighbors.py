@@ -104,7 +104,7 @@ class GKNNImputer(NeighborFamily):
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
     >>> y = np.array(["a", "a", "a", "b", "b", "b"])
     >>> GKNNImputer(n_neighbors=2).fit_transform(X, y)[[1, 4], [1, 0]]
-    array([2.1 , 5.05])
+    array([2.1, 5. ])
     """
 
     def _recipe(self) -> Recipe:
@@ -119,7 +119,7 @@ class GBNNImputer(NeighborFamily):
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
     >>> GBNNImputer(n_neighbors=2).fit_transform(X)[[1, 4], [1, 0]]
-    array([2.1 , 5.05])
+    array([2.1, 5. ])
     """
 
     def _recipe(self) -> Recipe:
@@ -191,7 +191,7 @@ class KNNIImputer(NeighborFamily):
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
     >>> KNNIImputer(n_neighbors=2).fit_transform(X)[[1, 4], [1, 0]]
-    array([2.1 , 5.05])
+    array([2.1, 5. ])
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class NeighborImputer(NeighborFamily):
     ...     2, distance=Grey(rho=0.3), weights=EqualWeights(), fill=PlainFill()
     ... )
     >>> imputer.fit_transform(X, y)[[1, 4], [1, 0]]
-    array([2.1 , 5.05])
+    array([2.1, 5. ])
     """
 
     def __init__(
