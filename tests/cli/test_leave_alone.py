@@ -208,3 +208,10 @@ def test_indicators_stand_behind_every_row(greyfill, fails, folder, titanic):
     (folder / "taken.csv").write_text("x,y,missingindicator_y\n" + "1,2,0\n2,,1\n" * 9)
     taken = ("impute", "taken.csv", "-m", "mean", "--indicators", "--target", "missingindicator_y")
     assert "already has one" in fails(*taken, "-q")
+
+
+def test_mice_draws_as_many_tables_as_asked_for(greyfill, folder, titanic):
+    greyfill("impute", "people.csv", "-q", "-m", "mice", "--draws", "7")
+    drawn = [tuple(row[2] for row in cells_of(folder, f"people.draw{n}.csv")) for n in range(1, 8)]
+    assert all(map(all, drawn))
+    assert len(set(drawn)) > 1  # of few levels, two may agree by chance

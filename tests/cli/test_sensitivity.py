@@ -52,3 +52,13 @@ def test_what_is_refused_before_the_work(fails, folder):
     (folder / "tips.png").write_bytes(b"old")
     assert "tips.png" in fails(*QUESTION, "--column", "age", "--plot", "tips.png")
     assert (folder / "tips.png").read_bytes() == b"old"
+
+
+def test_warnings_are_notes(greyfill, folder, recwarn):
+    rows = "\n".join(f"{'' if i % 9 == 4 else f'P{i:03}'},{i % 5 or ''},{i % 2}" for i in range(60))
+    (folder / "cases.csv").write_text(f"case,dose,sick\n{rows}\n")
+    question = ("sensitivity", "cases.csv", "--target", "sick", "--column", "dose", "--deltas=1")
+    line = (*question, "--classifier", "none", "-m", "knni", "-k", "3")
+    assert "note: Used, though no other row can tell" in greyfill(*line).stderr
+    assert any("'case'" in note for note in json.loads(greyfill(*line, "--json").stdout)["notes"])
+    assert not [w for w in recwarn if "whose holes" in str(w.message)]

@@ -185,11 +185,11 @@ def test_fills_of_a_short_row_are_in_order() -> None:
 def test_indicators_of_a_file_in_parts_and_of_other_formats(tmp_path: Path) -> None:
     path, rows = tmp_path / "t.csv", [(n, n if n % 3 else "") for n in range(200)]
     path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
-    with files.open_batches(path, size=300) as batches:
-        with batches.writing(tmp_path / "out.csv") as writer:
-            for batch in batches:
-                new = batch.frame.with_columns(is_b=batch.frame["b"].is_null())
-                writer.write(batch, new.with_columns(pl.col("b").fill_null(0)))
+    out = tmp_path / "out.csv"
+    with files.open_batches(path, size=300) as batches, batches.writing(out) as writer:
+        for batch in batches:
+            new = batch.frame.with_columns(is_b=batch.frame["b"].is_null())
+            writer.write(batch, new.with_columns(pl.col("b").fill_null(0)))
     expected = "".join(f"{a},{b or 0},{int(b == '')}\n" for a, b in rows)
     assert (tmp_path / "out.csv").read_text() == "a,b,is_b\n" + expected
     (tmp_path / "t.arff").write_text("@relation r\n@attribute a real\n@data\n?\n1\n")

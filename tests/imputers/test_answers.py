@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 
 import greyfill
 from greyfill._grey.uncertainty import similar_rows
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 
 def two_classes(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -243,3 +243,21 @@ def test_donors_of_a_date_give_dates() -> None:
     ]
     assert known
     assert all(value == frame["day"].iloc[row] for row, value in known)
+
+
+@pytest.mark.parametrize("labels", ["cross", "own", "none"])
+def test_new_rows_are_explained_as_transform_fills_them(labels: str) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 80)
+    X = rng.normal(size=(80, 3)) + y[:, None]
+    X[:, 2] = X[:, 0] - X[:, 1] + 0.1 * X[:, 2]
+    X[::7, 2] = np.nan
+    imputer = greyfill.GreyImputer(labels=labels).fit(X, y)
+    new = np.array([[0.1, 0.4, 0.2], [0.3, -0.2, np.nan]])
+    why = imputer.explain(1, 2, 80, X=new)
+    assert why.value == pytest.approx(imputer.transform(new)[1, 2])
+    assert np.dot(why.weights, why.values) == pytest.approx(why.value)
+    with pytest.raises(InvalidParameterError, match="was observed"):
+        imputer.explain(0, 2, X=new)
+    with pytest.raises(InvalidParameterError, match="no row 2"):
+        imputer.explain(2, 2, X=new)

@@ -8,11 +8,17 @@ import numpy as np
 from greyfill._grey.candidates import ALL_DONORS, Candidate, Plan
 from greyfill._grey.cross_fit import without_own_y
 from greyfill._grey.donor_table import FORMS, Queries
-from greyfill._grey.grey_engine import FittedGrey, as_of_classes, predict
+from greyfill._grey.grey_engine import (
+    FittedGrey,
+    as_of_classes,
+    new_queries,
+    predict,
+    with_shares,
+)
 from greyfill._grey.predictor import GREY, ColumnPredictor
 from greyfill._grey.selection import PanelChoice
 from greyfill._search.reference import feature_weights
-from greyfill.table import Floats, Ints
+from greyfill.table import Floats, Ints, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +43,25 @@ class Contributions:
 
 def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
     """What the fill of a row of the donor table is made of."""
-    (choice, predictor), table = fitted.model(target), fitted.donors.table
-    values, value, where = table.values[:, target], table.values[row, target], np.array([row])
-    query = without_own_y(fitted, where) if fitted.crosses else Queries.of(fitted.donors, where)
-    forecast = predict(fitted, target, query)
+    where = np.array([row])
     if fitted.crosses:
-        value = fitted.donors.fills(target, forecast)[0]
+        return _contributions(fitted, without_own_y(fitted, where), target)
+    value = float(fitted.donors.table.values[row, target])
+    return _contributions(fitted, Queries.of(fitted.donors, where), target, value)
+
+
+def new_contributions(fitted: FittedGrey, table: Table, target: int) -> Contributions:
+    """What the fill of a table of one new row is made of."""
+    return _contributions(fitted, with_shares(fitted, new_queries(fitted, table)), target)
+
+
+def _contributions(
+    fitted: FittedGrey, query: Queries, target: int, value: float | None = None
+) -> Contributions:
+    (choice, predictor), table = fitted.model(target), fitted.donors.table
+    values, forecast = table.values[:, target], predict(fitted, target, query)
+    if value is None:
+        value = float(fitted.donors.fills(target, forecast)[0])
     if table.is_categorical[target]:
         values = (values == forecast.most_probable()).astype(float)
     shares, effects = np.zeros(table.n_rows), np.zeros(table.n_columns)
@@ -54,7 +73,7 @@ def contributions(fitted: FittedGrey, row: int, target: int) -> Contributions:
     columns = predictor.columns("soft")
     gaps, weights = _gaps(predictor, choice.panel[0].relevance, query, donors)
     return Contributions(
-        value=float(value),
+        value=value,
         donors=donors,
         shares=shares[donors],
         distances=np.nansum(gaps * weights, axis=1),
@@ -68,7 +87,7 @@ def _as_of_classes(
     fitted: FittedGrey, target: int, query: Queries
 ) -> Iterator[tuple[float, Queries]]:
     """A row as of each class with its share; the row itself where its class is known or none is."""
-    if not fitted.crosses or not fitted.donors.splits:
+    if not fitted.donors.splits or not query.missing[0, fitted.donors.y_column]:
         yield 1.0, query
     elif fitted.donors.is_wide(target):
         yield 1.0, query.with_labels(fitted.donors, query.shares.argmax(axis=1))

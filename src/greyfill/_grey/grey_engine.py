@@ -373,7 +373,7 @@ def fill_new_rows(fitted: FittedGrey, table: Table, y: Floats | None = None) -> 
 
 
 def _fill_block(fitted: FittedGrey, table: Table, y: Floats | None) -> Floats:
-    queries = _with_shares(fitted, new_queries(fitted, table, y))
+    queries = with_shares(fitted, new_queries(fitted, table, y))
     values = queries.values[:, : table.n_columns].copy()
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
@@ -432,7 +432,7 @@ def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Q
     The classes of a row follow each other. All columns of the same rows share them.
     """
     if "by class" not in queries._features:
-        shares = _with_shares(fitted, queries).shares
+        shares = with_shares(fitted, queries).shares
         shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
         shares /= shares.sum(axis=1, keepdims=True)
         rows, labels = np.nonzero(shares)
@@ -442,7 +442,7 @@ def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Q
     return found
 
 
-def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
+def with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
     """The same rows with their class probabilities, where classes split the donors."""
     if not fitted.donors.splits or len(queries.shares) or not len(queries.values):
         return queries
@@ -451,7 +451,7 @@ def _with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
 
 def _of_most_probable_class(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of the most probable class alone: each class would list other levels."""
-    labels = _with_shares(fitted, queries).shares.argmax(axis=1)
+    labels = with_shares(fitted, queries).shares.argmax(axis=1)
     return fitted.predict(target, queries.with_labels(fitted.donors, labels))
 
 

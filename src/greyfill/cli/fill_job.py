@@ -150,14 +150,17 @@ class FilledSheet:
 class FillJob:
     """An imputer and the sheet that it learns from, whose cells are encoded once."""
 
-    def __init__(self, sheet: Sheet, choice: MethodChoice) -> None:
+    def __init__(self, sheet: Sheet, choice: MethodChoice, draws: int = 0) -> None:
         self.sheet, self._method = sheet, choice.method
         given = [names for names in sheet.kinds.values() if names and names != "auto"]
         told = [c for c in sheet.features if any(c in names for names in given)]
+        imputer = make_imputer(choice, sheet)
+        if draws > getattr(imputer, "n_imputations", draws):  # mice draws while it learns
+            imputer.n_imputations = draws
         self._opened = OpenedFill(
             sheet.X,
             sheet.y,
-            make_imputer(choice, sheet),
+            imputer,
             insisted=[*told, *sheet.wishes.insisted],
             kept_empty=sheet.wishes.kept_empty,
             words=FLAGS,

@@ -94,7 +94,7 @@ class ImputeJob:
         from greyfill.cli.fill_job import FillJob, learned_from
         from greyfill.cli.sheet import open_new
 
-        job = FillJob(sheet, choice)
+        job = FillJob(sheet, choice, self.draws)
         learned = learned_from(job.schema, sheet.source.styles, sheet.na_values, sheet.source.words)
         for_tests = replace(table, na_values=())  # a word of the table need not be in them
         with ExitStack() as opened:

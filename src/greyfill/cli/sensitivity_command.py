@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,10 +64,14 @@ class ShiftJob:
                 f"{sheet.name} has no column {self.column!r} (--column). "
                 + o.did_you_mean(self.column, sheet.features, "There are")
             )
-        from greyfill.cli.fill_job import make_imputer, schema_of
+        from greyfill.cli.fill_job import FillJob, make_imputer, schema_of
         from greyfill.evaluation import sensitivity as shift
+        from greyfill.filled import collected_warnings
 
-        with console.working(f"shifting the fills of {clean(self.column)}"):
+        with (
+            console.working(f"shifting the fills of {clean(self.column)}"),
+            collected_warnings() as messages,
+        ):
             found = shift(
                 make_imputer(choice, sheet),
                 sheet.X,
@@ -80,14 +85,18 @@ class ShiftJob:
                 classifier=None if self.classifier == "none" else self.classifier,
                 random_state=choice.seed,
             )
-        console.show_notes(sheet.notes(schema_of(sheet).fields))
+        doubtful = FillJob(sheet, choice).left_alone
+        if doubtful:
+            named = "; ".join(f"{name!r} ({why})" for name, why in doubtful.items())
+            messages.append(f"Used, though no other row can tell: {named}. --ignore leaves it out.")
+        console.show_notes([*sheet.notes(schema_of(sheet).fields), *messages])
         if self.plot is not None:
             picture = io.BytesIO()
             kind = Path(self.plot).suffix[1:].lower()
             found.plot().figure.savefig(picture, format=kind, dpi=150)
             files.put(self.plot, [picture.getvalue()], force=printing.force)
             console.show_written(self.plot)
-        printing.print_json(numbers_of(found))
+        printing.print_json(numbers_of(found, messages))
         if not printing.json:
             print_overview(*found.overview())
 
@@ -131,7 +140,7 @@ def sensitivity(
     job.run(table, choice, printing)
 
 
-def numbers_of(found: Sensitivity) -> dict[str, object]:
+def numbers_of(found: Sensitivity, messages: Sequence[str] = ()) -> dict[str, object]:
     """The result as plain data."""
     return {
         "column": found.column,
@@ -145,6 +154,6 @@ def numbers_of(found: Sensitivity) -> dict[str, object]:
         "confidence": found.confidence,
         "tipping_point": found.tipping_point,
         "interval_tipping_point": found.interval_tipping_point,
-        "notes": list(found.notes),
+        "notes": [*found.notes, *messages],
         "shifts": found.table.to_dicts(),
     }

@@ -127,7 +127,7 @@ class CsvPart:
     def _added_ends(
         self, added: dict[int, dict[int, bytes]], *, is_whole: bool
     ) -> Iterator[tuple[int, int, bytes]]:
-        """The cells that short rows lack, with delimiters; all, or up to the last that is filled."""
+        """The cells that short rows lack, with delimiters; all, or up to the last filled one."""
         mark, empty = self.delimiter.encode(), b'""' if self.delimiter == BLANKS else b""
         for row, cells in added.items():
             last = len(self.holes) - 1 if is_whole else max(cells, default=-1)

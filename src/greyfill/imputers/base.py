@@ -374,9 +374,10 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             library=None if library == "default" else str(library),
         )
 
-    def _row_number(self, row: Any) -> int:
-        """A row by its number, or by its label in the index of the pandas table that was filled."""
-        index: Any = getattr(getattr(self, "_reported", (None,))[0], "index", None)
+    def _row_number(self, row: Any, X: Any = None) -> int:
+        """A row by its number, or by its label in the index of X or of the filled table."""
+        table = getattr(self, "_reported", (None,))[0] if X is None else X
+        index: Any = getattr(table, "index", None)
         if is_whole(row) or not hasattr(index, "get_loc"):
             return check_whole("row", row, least=0)
         place = index.get_loc(row) if row in index else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from greyfill import frames, targets
-from greyfill._grey.contributions import Contributions, contributions
+from greyfill._grey.contributions import Contributions, contributions, new_contributions
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.uncertainty import HeldOutCells, draws, overimpute, ranges
 from greyfill.checks import check_fitted, check_share, check_whole
@@ -228,18 +228,22 @@ class ConfidenceMixin(BaseImputer):
             low, high = field.inside(low, high)
         return frames.cell_values(low, field), frames.cell_values(high, field)
 
-    def explain(self, row: Any, column: int | str, n_donors: int = 5) -> Explanation:
-        """Why a hole of the training table got its value.
+    def explain(self, row: Any, column: int | str, n_donors: int = 5, X: Any = None) -> Explanation:
+        """Why a hole of the training table, or of a new row, got its value.
 
         Parameters
         ----------
         row : int or label
-            Row number in the table that ``fit`` got; or, unless it is a whole number, the label of
-            the row in the index of the pandas table that ``fit_transform`` filled.
+            Row number in the table that ``fit`` got, or in X. A whole number is always one, counted
+            from 0, as in ``intervals`` and ``cell_spreads_``; anything else is the label of the row
+            in the index of X, or of the pandas table that ``fit_transform`` filled. Where labels
+            are whole numbers themselves: ``explain(X.index.get_loc(label), column)``.
         column : int or str
             Column number or name.
         n_donors : int, default=5
             Donors to show, those that count most.
+        X : array or frame, optional
+            New rows, of which one is explained as ``transform`` fills it, without a label.
 
         Returns
         -------
@@ -249,21 +253,35 @@ class ConfidenceMixin(BaseImputer):
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)
-        row = self._row_number(row)
+        row = self._row_number(row, X)
         j, inner = self._find_cell(row, column)
+        if X is not None:
+            return self._explain_new(X, row, j, inner, n_donors)
         places = np.flatnonzero(self._fitted.rows == row)
         if len(places) == 0:
             raise InvalidParameterError(
                 f"row {row!r} is not among the rows that fit learned from: there is no such row in "
                 "the table that it got, or it had no label"
             )
-        if not self._fitted.donors.table.missing[places[0], inner]:
+        self._refuse_observed(self._fitted.donors.table.missing[places[0], inner], row, j)
+        found = contributions(self._fitted, int(places[0]), inner)
+        return self._explanation(found, row, j, inner, n_donors)
+
+    def _explain_new(self, X: Any, row: int, j: int, inner: int, n_donors: int) -> Explanation:
+        table, _ = self._open_new(X)
+        if row >= table.n_rows:
+            raise InvalidParameterError(f"X has no row {row!r}, only {table.n_rows}")
+        self._refuse_observed(table.missing[row, j], row, j)
+        one = table.rows(np.array([row])).select(self._kept)
+        found = new_contributions(self._fitted, one, inner)
+        return self._explanation(found, row, j, inner, n_donors)
+
+    def _refuse_observed(self, is_hole: Any, row: int, j: int) -> None:
+        if not is_hole:
             raise InvalidParameterError(
                 f"the cell in row {row!r} of column {self._schema.fields[j].name!r} was observed, "
                 "so there is nothing to explain; cell_spreads_ lists the cells that were filled"
             )
-        found = contributions(self._fitted, int(places[0]), inner)
-        return self._explanation(found, row, j, inner, n_donors)
 
     def donors_of(self, row: Any, column: int | str) -> dict[str, Any]:
         """Who gave to a filled cell of the training table.
