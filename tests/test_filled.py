@@ -181,3 +181,8 @@ def test_help_opens_with_what_a_user_gets():
 
 def test_dir_shows_no_imports():
     assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(greyfill))
+
+
+def test_columns_to_leave_alone_are_named_in_ignore():
+    with pytest.raises(InvalidParameterError, match="leave_alone .* in ignore"):
+        greyfill.fill(pd.DataFrame(CELLS), "class", leave_alone=["side"], **QUICK)

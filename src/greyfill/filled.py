@@ -361,6 +361,11 @@ def _make(method: str, known: dict[str, Any], settings: dict[str, Any]) -> Any:
     """The imputer of a method; a parameter that it has not is refused in words."""
     takes = make(method).get_params(deep=False)
     for name in settings:
+        if name == "leave_alone":
+            raise InvalidParameterError(
+                "leave_alone is found by fill itself: name more columns that are neither used nor "
+                "filled in ignore, and those to fill all the same in fill"
+            )
         if name not in takes:
             raise InvalidParameterError(
                 f"the method {method!r} has no parameter {name!r}; it has {', '.join(takes)}"
