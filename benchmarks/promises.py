@@ -174,8 +174,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "holes are filled column by column",
             "files/csv_text.py",
-            "return sorted([*fills, *self._added_ends(added)])",
-            "return [*fills, *self._added_ends(added)]",
+            "return sorted([*fills, *ends], key=itemgetter(0))",
+            "return [*fills, *ends]",
             f"{FIDELITY}::test_golden",
         ),
     ],
@@ -1127,9 +1127,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "an explanation takes the label that the fill did not see",
             "_grey/contributions.py",
-            "query = without_own_y(fitted, where) if fitted.crosses else "
-            "Queries.of(fitted.donors, where)",
-            "query = Queries.of(fitted.donors, where)",
+            "return _contributions(fitted, without_own_y(fitted, where), target)",
+            "return _contributions(fitted, Queries.of(fitted.donors, where), target)",
             CROSS + "test_an_explanation_gives_the_fill_that_is_shown",
         ),
     ],

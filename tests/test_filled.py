@@ -184,5 +184,5 @@ def test_dir_shows_no_imports():
 
 
 def test_columns_to_leave_alone_are_named_in_ignore():
-    with pytest.raises(InvalidParameterError, match="leave_alone .* in ignore"):
+    with pytest.raises(InvalidParameterError, match=r"leave_alone .* in ignore"):
         greyfill.fill(pd.DataFrame(CELLS), "class", leave_alone=["side"], **QUICK)

@@ -51,7 +51,6 @@ class ShiftJob:
     def run(self, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions) -> None:
         """Shift and print."""
         choice.check()
-        from greyfill import files
         from greyfill.cli.console import print_overview
         from greyfill.cli.sheet import read_sheet
 
@@ -91,14 +90,19 @@ class ShiftJob:
             messages.append(f"Used, though no other row can tell: {named}. --ignore leaves it out.")
         console.show_notes([*sheet.notes(schema_of(sheet).fields), *messages])
         if self.plot is not None:
-            picture = io.BytesIO()
-            kind = Path(self.plot).suffix[1:].lower()
-            found.plot().figure.savefig(picture, format=kind, dpi=150)
-            files.put(self.plot, [picture.getvalue()], force=printing.force)
+            self._draw(found, self.plot, printing.force)
             console.show_written(self.plot)
         printing.print_json(numbers_of(found, messages))
         if not printing.json:
             print_overview(*found.overview())
+
+    @staticmethod
+    def _draw(found: Sensitivity, name: str, force: bool) -> None:
+        from greyfill import files
+
+        picture = io.BytesIO()
+        found.plot().figure.savefig(picture, format=Path(name).suffix[1:].lower(), dpi=150)
+        files.put(name, [picture.getvalue()], force=force)
 
     def _check(self, force: bool) -> None:
         """Refuse what could not be done or written, before any work is done for it."""
