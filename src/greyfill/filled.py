@@ -333,7 +333,7 @@ class OpenedFill:
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
         whole = X if whole is None else whole
-        imputer._refuse_taken_names(getattr(whole, "columns", ()))
+        imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
         features = _unfilled(X, filled, self._kept_empty)
         untouched = [*self.left_alone, *self._kept_empty]
         holes = self._opened[0].missing & ~np.isin(self.schema.names, untouched)
