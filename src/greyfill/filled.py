@@ -332,6 +332,7 @@ class OpenedFill:
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
+        imputer.left_alone_ = {**imputer.left_alone_, **self.left_alone}  # with our reasons
         whole = X if whole is None else whole
         imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
         features = _unfilled(X, filled, self._kept_empty)

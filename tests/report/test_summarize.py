@@ -266,3 +266,17 @@ def test_the_use_of_labels_is_told(imputer, told):
     filled = imputer.fit_transform(X, y)
     texts = [found["text"] for found in summarize(imputer, X, filled, y)["cautions"]]
     assert [text for text in texts if text in (OWN_LABELS, OTHER_LABELS)] == [told] * bool(told)
+
+
+def test_columns_that_are_left_alone_are_named_and_not_warned_of():
+    n = 60
+    cells = np.random.default_rng(0).normal(size=n)
+    cells[::4] = np.nan
+    names = [f"P{i:04}" if i % 2 else None for i in range(n)]
+    X = pd.DataFrame({"id": names, "a": cells, "b": np.arange(n) % 7 + 0.5})
+    filled = greyfill.fill(X)
+    cautions = filled.report.summary["cautions"]
+    told = " ".join(caution["text"] for caution in cautions)
+    assert "Left as they are, and not used to fill other columns: “id” (an identifier" in told
+    assert not any("“id”" in c["text"] for c in cautions if c["level"] == "warning")
+    assert "without a value" not in told

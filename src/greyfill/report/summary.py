@@ -1,7 +1,7 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -236,14 +236,16 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
 def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[str, str]]:
     """Warnings first, then notes; each is a level and one or two sentences."""
     fell_back = (entry["text"] for entry in summary["fallbacks"])
-    warnings = [*_column_warnings(summary), *_fit_warnings(summary, evidence), *fell_back]
+    left_alone = getattr(imputer, "left_alone_", {})
+    columns = _column_warnings(summary, left_alone)
+    warnings = [*columns, *_fit_warnings(summary, evidence), *fell_back]
     return [{"level": "warning", "text": text} for text in warnings] + [
         {"level": "note", "text": text} for text in _notes(summary, imputer)
     ]
 
 
-def _column_warnings(summary: Summary) -> Iterator[str]:
-    columns, table = summary["columns"], summary["table"]
+def _column_warnings(summary: Summary, left_alone: Mapping[str, str]) -> Iterator[str]:
+    columns = [c for c in summary["columns"] if c["name"] not in left_alone]
     dropped = [c["name"] for c in columns if c["dropped"]]
     if dropped:
         yield (
@@ -263,7 +265,8 @@ def _column_warnings(summary: Summary) -> Iterator[str]:
             f"{listed(identifiers)}. If that is an identifier or free text, leave it out: it seems "
             "to tell all about the class, and helps to find no donor."
         )
-    left = table["missing"] - table["filled"] - sum(c["missing"] for c in columns if c["dropped"])
+    open_holes = sum(c["missing"] for c in columns if not c["dropped"])
+    left = open_holes - summary["table"]["filled"]
     if left > 0:
         yield f"The table still has {plural(left, 'cell')} without a value."
 
@@ -295,6 +298,10 @@ def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
 
 
 def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
+    left_alone = getattr(imputer, "left_alone_", {})
+    if left_alone:
+        reasons = "; ".join(f"{listed([name])} ({why})" for name, why in left_alone.items())
+        yield f"Left as they are, and not used to fill other columns: {reasons}."
     test = summary["little_test"]
     if test is not None and test["p_value"] < 0.01:
         p = "< 0.0001" if test["p_value"] < 1e-4 else f"= {test['p_value']:.4f}"
