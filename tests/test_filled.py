@@ -186,3 +186,10 @@ def test_dir_shows_no_imports():
 def test_columns_to_leave_alone_are_named_in_ignore():
     with pytest.raises(InvalidParameterError, match=r"leave_alone .* in ignore"):
         greyfill.fill(pd.DataFrame(CELLS), "class", leave_alone=["side"], **QUICK)
+
+
+def test_a_column_without_a_value_is_told():
+    table = pd.DataFrame({"a": [1.0, 2.0, None, 4.0, 5.0], "empty": [None] * 5})
+    filled = greyfill.fill(table, method="mean")
+    assert filled.notes == ("Column 'empty' has no observed value, so it stays empty.",)
+    assert filled.table["empty"].isna().all()

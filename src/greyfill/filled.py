@@ -316,7 +316,11 @@ class OpenedFill:
         """What is left alone and why, and the cells that may not apply."""
         names, known = self.schema.names, {*self.left_alone, *self._kept_empty}
         missing: Bools = self._opened[0].missing
-        return list(notes_on_columns(missing, names, self.left_alone, known, self._words))
+        told = list(notes_on_columns(missing, names, self.left_alone, known, self._words))
+        if self._words == Words():  # the command has sentences of its own
+            empty = np.array(names, dtype=object)[missing.all(axis=0)]
+            told += [f"Column {name!r} has no observed value, so it stays empty." for name in empty]
+        return told
 
     def run(
         self,
