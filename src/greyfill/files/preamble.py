@@ -65,7 +65,7 @@ def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> 
 
     >>> find_preamble(b"sep=;\na;b\n1;2\n", 10).delimiter
     ';'
-    >>> find_preamble(b"Cases of 2024\n\nid,x\n1,2\n3,4\n5,6\n", 10).text
+    >>> find_preamble(b"Cases of 2024\n\nid,x,y\n1,2,3\n3,4,5\n5,6,7\n", 10).text
     b'Cases of 2024\n\n'
     """
     named = re.match(rb"sep=(.)\r?[\r\n]", sample)
@@ -90,8 +90,8 @@ def _title_size(sample: bytes, mark: str, newline: int) -> int:
         return 0
     width, count = Counter(widths.tolist()).most_common(1)[0]
     first = int(np.argmax(widths == width))
-    # The names of a table with names of rows; a single cell is rather a title.
-    lacks_one = first == 1 and widths[0] == width - 1 > 1
+    # The names of a table with names of rows, or of one whose decimals have this mark.
+    lacks_one = first == 1 and widths[0] == width - 1
     if width < 2 or not 0 < first <= MOST_TITLES or lacks_one:
         return 0
     if max(widths[:first]) >= width or count < USUAL_SHARE * (len(widths) - first):
