@@ -58,7 +58,7 @@ def test_errors_over_hidden_cells_are_told_from_those_over_all():
     assert rows["RMSE of Iris, printed"][-1] == "0.49"
     assert rows["RMSE of Iris, printed, 5 % → 10 %"][-1] == "0.90"
     panels = figures.exponents(results).axes
-    drawn = [line.get_xdata() for line in panels[2].lines]
+    drawn = [np.asarray(line.get_xdata(), dtype=float) for line in panels[2].lines]
     assert any(np.allclose(x, 0.5) and len(x) == len(METHODS) for x in drawn)
     assert any(len(x) == len(METHODS) and x[-1] == pytest.approx(0.487, abs=1e-3) for x in drawn)
 

@@ -195,14 +195,19 @@ class ColumnEvidence:
     @property
     def is_quoted(self) -> bool:
         """Whether there are observed cells, and all of them are in quotes."""
-        return self.n_seen > self._n_missing and self._may_be_quoted
+        n_words = 0 if self._is_text else self._n_missing
+        return self.n_seen > n_words and self._may_be_quoted
 
     def add_quotes(self, cells: pl.Series, in_quotes: Bools) -> None:
-        """Tell which of some more cells are in quotes; words for missing need none."""
+        """Tell which of some more cells are in quotes; words for missing need none.
+
+        In a column that is named as text no word means missing.
+        """
         if self._may_be_quoted:
             plain = bare(cells.filter(~in_quotes).drop_nulls())
             parts = (plain.head(100), plain)  # the first tell, nearly always
-            self._may_be_quoted = all(bool(mean_missing(part).all()) for part in parts)
+            free = (part == "" if self._is_text else mean_missing(part) for part in parts)
+            self._may_be_quoted = all(bool(part.all()) for part in free)
 
     def may_have_form(self, mark: str) -> bool:
         """Whether the cells, which are of no type of computers, may be dates or amounts of people.
