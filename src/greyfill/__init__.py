@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.schedule import Direct, Once, Sequential, UntilStable
     from greyfill._neighbors.start import ClassStart, GlobalStart
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+    from greyfill.distributed.queries import scan
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
     from greyfill.evaluation.sensitivity import sensitivity
@@ -88,6 +89,7 @@ __all__ = [
     "fill",
     "load",
     "pool",
+    "scan",
     "sensitivity",
 ]
 
@@ -111,6 +113,7 @@ _HOMES = {
     "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
+    "distributed": ("scan",),
     "evaluation": ("ampute", "compare", "sensitivity"),
     "filled": ("fill",),
     "imputers": tuple(name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor"))),

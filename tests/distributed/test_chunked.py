@@ -7,14 +7,14 @@ import os
 import pandas as pd
 import pytest
 
-pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq  # noqa: E402
 from cluster_tables import differences, mixed_table  # noqa: E402
+from sklearn.impute import SimpleImputer  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
-from greyfill import CGKNNImputer, KNNIImputer, MICEImputer  # noqa: E402
+from greyfill import CGKNNImputer, GreyImputer, KNNIImputer  # noqa: E402
 from greyfill.cli import app  # noqa: E402
 from greyfill.distributed import parquet  # noqa: E402
 from greyfill.distributed.parquet import impute_dataset  # noqa: E402
@@ -62,6 +62,20 @@ def test_dataset_is_filled_like_one_table(dataset, tmp_path) -> None:
     gap, different = differences(whole, filled[list(whole.columns)])
     assert (gap < 1e-6, different) == (True, 0)
     assert filled["id"].tolist() == TABLE["id"].tolist()
+
+
+def test_a_sample_fills_every_row_and_tells_how_far_it_is(dataset, tmp_path) -> None:
+    told: list[str] = []
+    imputer = GreyImputer(n_cells=20, labels="own")
+    numbers = impute_dataset(
+        str(dataset), str(tmp_path / "out"), imputer, donors=80,
+        progress=lambda state: told.append(state.stage), **SETTINGS,
+    )  # fmt: skip
+    assert 80 <= numbers["donors"] < 140
+    assert imputer.n_jobs is None  # it was cloned
+    filled = pq.read_table(tmp_path / "out").to_pandas()
+    assert not filled.drop(columns="class").isna().any().any()
+    assert [*dict.fromkeys(told)] == ["reading", "sampling", "writing"]
 
 
 @pytest.mark.parametrize("out", ["in", ".", "in/filled", "notes"])
@@ -113,7 +127,7 @@ def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> Non
     with pytest.raises(OSError, match="power"):
         impute_dataset(*arguments, **SETTINGS)
     assert not out.exists()  # nothing that looks finished
-    monkeypatch.setattr(parquet, "fit_partitions", lambda *_: pytest.fail("was learned already"))
+    monkeypatch.setattr(parquet, "fit_sample", lambda *_: pytest.fail("was learned already"))
     impute_dataset(*arguments, **SETTINGS)
     assert written == ["a.parquet", "b.parquet", "b.parquet", "later/c.parquet"]
     assert len(list(out.rglob("*.parquet"))) == 3
@@ -125,8 +139,9 @@ def test_other_settings_do_not_continue_an_unfinished_run(dataset, tmp_path, mon
     monkeypatch.setattr(parquet.Staging, "publish", lambda self: None)
     impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
     monkeypatch.undo()
-    numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=3), **SETTINGS)
-    assert numbers["k"] == 3
+    settings = {**SETTINGS, "donors": 50}
+    numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **settings)
+    assert numbers["donors"] < 120
 
 
 def test_row_groups_of_one_file(tmp_path) -> None:
@@ -152,8 +167,8 @@ def test_a_damaged_file_is_named_and_nothing_is_written(dataset, tmp_path) -> No
 def test_wrong_input_is_refused(dataset, tmp_path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    with pytest.raises(InvalidParameterError, match="neighbor family"):
-        impute_dataset(str(dataset), str(out), MICEImputer(), **SETTINGS)
+    with pytest.raises(InvalidParameterError, match="one of greyfill's"):
+        impute_dataset(str(dataset), str(out), SimpleImputer(), **SETTINGS)
     with pytest.raises(InvalidParameterError, match="'clas'"):
         impute_dataset(str(dataset), str(out), CGKNNImputer(), target="clas")
     with pytest.raises(FileProblemError, match=r"no \.parquet file"):
@@ -223,7 +238,10 @@ def test_command(dataset, tmp_path) -> None:
     refused = CliRunner().invoke(app, [*arguments, "--report", "page.html"])
     assert refused.exit_code == 2
     assert "--report does not work with --chunked" in refused.stderr
-    refused = CliRunner().invoke(app, unnamed)
+    refused = CliRunner().invoke(app, [*unnamed, "-m", "mean"])
     assert refused.exit_code == 2
-    assert "--chunked has no meaning for the method grey" in refused.stderr
-    assert "takes it (--method): cgknn, fwgknn, gknn, gbnn, miknn, iknn, knni." in refused.stderr
+    assert "--chunked has no meaning for the method mean" in refused.stderr
+    done = CliRunner().invoke(app, [*unnamed, "-o", str(tmp_path / "grey")])
+    assert done.exit_code == 0, done.stderr
+    assert "filled" in done.stderr
+    assert "from 360 donors" in done.stderr

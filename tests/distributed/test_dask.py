@@ -6,8 +6,10 @@ import pytest
 
 dd = pytest.importorskip("dask.dataframe")
 
+import dask  # noqa: E402
 from cluster_tables import differences, mixed_table  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.impute import SimpleImputer  # noqa: E402
 
 from greyfill import (  # noqa: E402
     CGKNNImputer,
@@ -16,10 +18,12 @@ from greyfill import (  # noqa: E402
     GBNNImputer,
     GKNNImputer,
     Grey,
+    GreyImputer,
     IKNNImputer,
     KNNIImputer,
     MICEImputer,
     MIKNNImputer,
+    MissForestImputer,
     NeighborImputer,
     SKNNImputer,
 )
@@ -53,6 +57,9 @@ FAMILY = [
     CGKNNImputer(n_neighbors=5, labels="weights"),
     CGKNNImputer(n_neighbors=5, max_donors=60),
     CGKNNImputer(n_neighbors=9, max_donors=6),  # fewer donors than neighbors are wanted
+    CGKNNImputer(n_neighbors=5, labels="cross"),
+    SKNNImputer(n_neighbors=3),
+    NeighborImputer(5, distance=Grey(holes="filled")),
 ]
 
 
@@ -98,31 +105,84 @@ def test_another_measure_of_relevance_is_that_of_one_machine() -> None:
     assert cluster.feature_weights_.tolist() == imputer.fit(X, Y).feature_weights_.tolist()
 
 
-@pytest.mark.parametrize("imputer", [CGKNNImputer(5), MIKNNImputer(5), FWGKNNImputer(3)], ids=repr)
-@pytest.mark.parametrize("pool_rows", [1, 70, 150])
-def test_parts_of_pools_change_no_cell(imputer, pool_rows: int) -> None:
-    some = slice(0, 24) if pool_rows == 1 else slice(None)
-    whole = DaskImputer(imputer).fit_transform(parted(X[some]), parted(Y[some])).compute()
-    cut = DaskImputer(imputer, pool_rows=pool_rows)
-    parts = cut.fit_transform(parted(X[some]), parted(Y[some])).compute()
-    pd.testing.assert_frame_equal(whole, parts, check_exact=True)
+OTHERS = [
+    GreyImputer(n_cells=20),
+    GreyImputer(n_cells=20, labels="own"),
+    MICEImputer(n_imputations=1, n_iter=2),
+    MissForestImputer(n_estimators=5, max_iter=2),
+]
 
 
-def test_masked_k_is_chosen_alike_in_parts() -> None:
-    imputer = GKNNImputer(n_neighbors="masked").fit(X, Y)
-    cluster = DaskImputer(GKNNImputer(n_neighbors="masked"), pool_rows=80)
-    cluster.fit(parted(X), parted(Y))
-    assert cluster.k_scores_ == pytest.approx(imputer.k_scores_, abs=1e-12)
+@pytest.mark.parametrize("imputer", OTHERS, ids=repr)
+def test_any_imputer_gives_the_result_of_one_machine(imputer) -> None:
+    some = slice(0, 150)
+    lazy = DaskImputer(imputer).fit_transform(parted(X[some]), parted(Y[some]))
+    whole = imputer.fit_transform(X[some], Y[some])
+    pd.testing.assert_frame_equal(lazy.compute(), whole, check_exact=True)
 
 
-@pytest.mark.parametrize("n_partitions", [1, 3, 7])
-def test_the_sample_of_donors_does_not_depend_on_partitions(n_partitions: int) -> None:
-    cluster = DaskImputer(CGKNNImputer(n_neighbors=5), max_donors=40)
-    cluster.fit(parted(X, n_partitions), parted(Y, n_partitions))
-    donors = cluster.imputer_._fitted
-    expected = CGKNNImputer(n_neighbors=5, max_donors=40).fit(X, Y)._fitted
-    assert donors.rows.tolist() == expected.rows.tolist()
-    assert np.bincount(donors.labels).tolist() == [40, 40, 40]
+def sampled(imputer, n_partitions: int = 3) -> tuple[DaskImputer, pd.DataFrame, np.ndarray]:
+    """An imputer that learned from 90 rows, what it made of all rows, and the numbers of the 90."""
+    cluster = DaskImputer(imputer, donors=90)
+    filled = cluster.fit_transform(parted(X, n_partitions), parted(Y, n_partitions)).compute()
+    return cluster, filled, dask.compute(cluster._fitted)[0].rows
+
+
+@pytest.mark.parametrize("imputer", [GreyImputer(n_cells=20), CGKNNImputer(5, labels="cross")])
+@pytest.mark.parametrize("n_partitions", [1, 4])
+def test_a_sample_gives_the_result_of_one_machine_with_its_donors(imputer, n_partitions) -> None:
+    cluster, filled, rows = sampled(imputer, n_partitions)
+    donors = X.iloc[rows]
+    alone = imputer.fit_transform(donors, Y.iloc[rows])
+    pd.testing.assert_frame_equal(filled.iloc[rows], alone, check_exact=True)
+    others = np.setdiff1d(np.arange(len(X)), rows)
+    expected = imputer.transform(X.iloc[others])
+    pd.testing.assert_frame_equal(filled.iloc[others], expected, check_exact=True)
+    assert cluster.imputed_counts_ == X.isna().sum().to_dict()
+
+
+def test_a_sample_keeps_classes_ends_and_levels() -> None:
+    labels = Y.astype(object).copy()
+    labels.iloc[7] = "rare"
+    cluster = DaskImputer(CGKNNImputer(5), donors=60).fit(parted(X), parted(labels))
+    rows = dask.compute(cluster._fitted)[0].rows
+    donors = X.iloc[rows]
+    for name in X.select_dtypes("number").columns:
+        assert (donors[name].min(), donors[name].max()) == (X[name].min(), X[name].max())
+    for name in ("word", "size"):
+        assert set(donors[name].dropna()) == set(X[name].dropna())
+    shares = labels.iloc[rows].value_counts(normalize=True)
+    assert shares["rare"] == pytest.approx(1 / len(rows))
+    for label, share in labels.value_counts(normalize=True).items():
+        assert shares[label] == pytest.approx(share, abs=0.06)
+    assert 60 <= len(rows) <= 60 + 40
+
+
+@pytest.mark.parametrize(
+    "imputer", [CGKNNImputer(5), GreyImputer(n_cells=20, labels="own")], ids=repr
+)
+def test_other_rows_are_filled_with_the_help_of_their_labels(imputer) -> None:
+    rng = np.random.default_rng(0)
+    y = pd.Series(np.repeat(["low", "high"], 150)).sample(frac=1, random_state=0, ignore_index=True)
+    apart = pd.DataFrame({"x": rng.random(300), "v": np.where(y == "high", 9.0, 1.0)})
+    apart["v"] += rng.normal(0, 0.01, 300)
+    holed = apart.assign(v=apart["v"].mask(rng.random(300) < 0.3))
+    cluster = DaskImputer(imputer, donors=100)
+    filled = cluster.fit_transform(parted(holed), parted(y)).compute()
+    assert np.abs(filled["v"] - apart["v"]).max() < 0.2  # x alone tells nothing of v
+    rows = dask.compute(cluster._fitted)[0].rows
+    assert holed["v"].drop(rows).isna().any()
+
+
+def test_all_rows_are_donors_if_wanted() -> None:
+    cluster = DaskImputer(CGKNNImputer(5), donors="all").fit(parted(X), parted(Y))
+    assert len(dask.compute(cluster._fitted)[0].rows) == len(X)
+
+
+def test_a_response_does_not_stratify() -> None:
+    y = pd.Series(np.random.default_rng(0).random(len(X)), index=X.index)
+    lazy = DaskImputer(GreyImputer(n_cells=20), donors=100).fit_transform(parted(X), parted(y))
+    assert not lazy.compute().isna().any().any()
 
 
 def test_rows_without_a_label_and_tiny_classes() -> None:
@@ -131,7 +191,7 @@ def test_rows_without_a_label_and_tiny_classes() -> None:
     labels.iloc[np.flatnonzero(X.isna().any(axis=1) & labels.notna())[:2]] = "rare"
     imputer = CGKNNImputer(n_neighbors=5)
     whole = imputer.fit_transform(X, labels)
-    cluster = DaskImputer(CGKNNImputer(n_neighbors=5), pool_rows=100)
+    cluster = DaskImputer(CGKNNImputer(n_neighbors=5))
     filled = cluster.fit_transform(parted(X), parted(labels)).compute()
     gap, different = differences(whole, filled)
     assert gap < 1e-6
@@ -194,15 +254,11 @@ def test_the_fitted_imputer_works_alone(tmp_path) -> None:
 
 
 WRONG = [
-    (lambda: DaskImputer(MICEImputer()), "neighbor family"),
-    (lambda: DaskImputer(SKNNImputer()), "one group after another"),
-    (lambda: DaskImputer(NeighborImputer(schedule="direct")), "as one system"),
-    (lambda: DaskImputer(NeighborImputer(distance=Grey(holes="filled"))), "filled"),
-    (lambda: DaskImputer(CGKNNImputer(labels="cross")), "on partitions"),
-    (lambda: DaskImputer(3, max_donors=5), "not 3"),
-    (lambda: DaskImputer(CGKNNImputer(), pool_rows=0), "pool_rows"),
-    (lambda: DaskImputer(CGKNNImputer(), pool_rows="all"), "'all'"),
-    (lambda: DaskImputer(CGKNNImputer(), max_donors=0), "max_donors"),
+    (lambda: DaskImputer(3), "not 3"),
+    (lambda: DaskImputer(SimpleImputer()), "one of greyfill's"),
+    (lambda: DaskImputer(CGKNNImputer(), donors=1), "donors"),
+    (lambda: DaskImputer(CGKNNImputer(), donors="some"), "'some'"),
+    (lambda: DaskImputer(CGKNNImputer(max_donors=0)), "max_donors"),
 ]
 
 
@@ -244,8 +300,6 @@ def test_bad_new_cells_are_named_by_partition() -> None:
 
 
 def test_mixed_meanings_are_refused() -> None:
-    import dask
-
     frame = pd.DataFrame({"v": pd.Series(["a", "b", 1, 2], dtype=object), "x": np.arange(4.0)})
     with (
         dask.config.set({"dataframe.convert-string": False}),

@@ -19,7 +19,7 @@ from greyfill._neighbors.links import (
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Trace
 from greyfill._search.pool import DonorPool
-from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
+from greyfill.table import Bools, Floats, Ints, RangeScaler, Table, indicators
 
 UNLABELED_RULES = ("soft", "all")
 
@@ -88,13 +88,24 @@ class FittedRecipe(SearchedTable):
         return self._late_weights[target]
 
 
-def fill_new_rows(fitted: FittedRecipe, table: Table, n_jobs: int | None) -> Floats:
-    """The values of a table without holes, in the units of the table."""
-    return fill_rows(fitted, table, np.full(table.n_rows, -1, dtype=np.intp), n_jobs)
+def fill_new_rows(
+    fitted: FittedRecipe, table: Table, n_jobs: int | None, labels: Ints | None = None
+) -> Floats:
+    """The values of a table without holes, in the units of the table.
+
+    ``labels`` are class codes, −1 where unknown; None where none is known.
+    """
+    nobody = np.full(table.n_rows, -1, dtype=np.intp)
+    return fill_rows(fitted, table, nobody, n_jobs, labels=labels)
 
 
 def fill_rows(
-    fitted: FittedRecipe, table: Table, own: Ints, n_jobs: int | None, spread: Floats | None = None
+    fitted: FittedRecipe,
+    table: Table,
+    own: Ints,
+    n_jobs: int | None,
+    spread: Floats | None = None,
+    labels: Ints | None = None,
 ) -> Floats:
     """The same for rows that may be the donors ``own`` (−1: none) of others, not of themselves.
 
@@ -106,7 +117,10 @@ def fill_rows(
     has_others = len(fitted.rows) > 1 or (own < 0).all()
     if len(rows) and has_others and any(len(pool.givers) for pool in fitted.pools):
         part = table.rows(rows)
-        values[rows] = _fill_rows(fitted, values[rows], part, own[rows], n_jobs, spread, rows)
+        known = np.full(len(rows), -1) if labels is None else labels[rows]
+        values[rows] = _fill_rows(
+            fitted, values[rows], part, own[rows], known, n_jobs, spread, rows
+        )
     return np.where(table.missing, fitted.scaler.unscale(values), table.values)
 
 
@@ -115,6 +129,7 @@ def _fill_rows(
     values: Floats,
     table: Table,
     own: Ints,
+    labels: Ints,
     n_jobs: int | None,
     spread: Floats | None,
     numbers: Ints,
@@ -124,7 +139,7 @@ def _fill_rows(
     An unseen category tells no donor from another, so the search treats it like a hole.
     """
     missing, unseen = table.missing, table.unseen
-    posterior = class_shares(fitted, values, missing | unseen, own, n_jobs)
+    posterior = _shares(fitted, values, missing | unseen, own, labels, n_jobs)
     schedule, donors = fitted.recipe.schedule, fitted.donors
     active, values = np.arange(len(values)), values.copy()
     for _ in range(schedule.max_iter if fitted.recipe.distance.holes == "filled" else 1):
@@ -157,6 +172,25 @@ def _class_pools(fitted: FittedRecipe) -> list[RowPool]:
     if len(fitted.pools) == 1:
         return [replace(fitted.pools[0], label=0)]
     return [fitted.all_rows] if fitted.unlabeled == "all" else list(fitted.pools)
+
+
+def _shares(
+    fitted: FittedRecipe,
+    values: Floats,
+    missing: Bools,
+    own: Ints,
+    labels: Ints,
+    n_jobs: int | None,
+) -> Floats:
+    """`class_shares` of rows without a label; those with one are of their class alone."""
+    pools, unknown = _class_pools(fitted), np.flatnonzero(labels < 0)
+    if len(pools) == 1 or len(unknown) == len(labels):
+        return class_shares(fitted, values, missing, own, n_jobs)
+    shares = indicators(labels, np.array([pool.label for pool in pools]))
+    if len(unknown):
+        some = values[unknown], missing[unknown], own[unknown]
+        shares[unknown] = class_shares(fitted, *some, n_jobs)
+    return shares
 
 
 def class_shares(

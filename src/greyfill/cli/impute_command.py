@@ -292,8 +292,7 @@ def fill_dataset(
             raise InvalidParameterError(f"{name} does not work with --chunked.")
     if o.STREAM in (job.file, job.output):
         raise InvalidParameterError("--chunked needs folders, not standard input or output.")
-    for module in ("distributed", "pyarrow"):
-        check_installed(module, "--chunked", "'greyfill[dask]'")
+    check_installed("pyarrow", "--chunked")
     from greyfill.cli.fill_job import make_imputer
     from greyfill.distributed.parquet import impute_dataset, list_partitions
 
@@ -314,8 +313,8 @@ def fill_dataset(
         report=console.say,
     )
     console.say(
-        f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')}, "
-        f"k = {numbers['k']}, {plural(numbers['passes'], 'pass', 'passes')}"
+        f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')} from "
+        f"{plural(numbers['donors'], 'donor')}"
     )
     console.show_written(out)
     printing.print_json(numbers)

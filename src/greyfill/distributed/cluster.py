@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 from uuid import uuid4
 
@@ -17,16 +15,9 @@ from greyfill.exceptions import ClusterError, GreyfillError
 Task = Any
 """A call that has not been made, a value that a worker has or will have, or a lazy partition."""
 
-THREADS = 4
-"""Blocks make their passes in so many groups when there is no client."""
-
-FAN_IN = 8
-"""So many values are combined by one task of a reduction."""
-
 OUT_OF_MEMORY = (
     "Most often a worker ran out of memory. Give the workers more of it, cut the table into more "
-    "partitions (repartition), or bound the donors: pool_rows (the result stays exact) or "
-    "max_donors (a sample)."
+    "partitions (repartition), or learn from fewer donors."
 )
 GONE = (
     "The scheduler went away, or cannot be reached. Nothing was written. Start the cluster again "
@@ -65,16 +56,6 @@ class Cluster:
         """Whether work goes on elsewhere while this process does something else."""
         return self.client is not None
 
-    @property
-    def least_memory(self) -> int | None:
-        """Bytes that the smallest worker may use, where a limit is set."""
-        if self.client is None:
-            return None
-        with naming_faults("asking for the workers"):
-            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        limits = [int(worker["memory_limit"] or 0) for worker in workers]
-        return min((limit for limit in limits if limit > 0), default=None)
-
     def task(self, function: Callable[..., Any], *arguments: Any) -> Task:
         """A call that has not been made yet."""
         return Call(function, arguments)
@@ -89,34 +70,6 @@ class Cluster:
         with naming_faults("starting the work"):
             return self._start(tasks)
 
-    def wait(self, tasks: Sequence[Task], doing: str) -> None:
-        """Wait until values that are kept are there, or say what went wrong."""
-        if self.client is None:
-            return  # threads of this process have finished by now
-        from distributed import wait
-
-        left = list(tasks)
-        with naming_faults(doing), self.client.as_current():
-            while left:
-                wait(left)
-                states = {future: future.status for future in left}
-                for future, state in states.items():
-                    if state in ("error", "cancelled"):
-                        raise future.exception() or ConnectionError(f"{future.key} is {state}")
-                # A value may be lost again by now, with its worker; it is being computed anew.
-                left = [future for future, state in states.items() if state != "finished"]
-
-    def together(self, tasks: Sequence[Task]) -> list[list[int]]:
-        """Which values that are kept lie on the same worker, by their numbers."""
-        if self.client is None:
-            return [list(range(i, len(tasks), THREADS)) for i in range(min(THREADS, len(tasks)))]
-        groups: dict[str, list[int]] = {}
-        with naming_faults("asking where values are"):
-            places = self.client.who_has(list(tasks))
-        for number, future in enumerate(tasks):
-            groups.setdefault(min(places.get(future.key) or ("",)), []).append(number)
-        return list(groups.values())
-
     def fetch(self, tasks: Sequence[Task], doing: str) -> list[Any]:
         """The values themselves, in this process."""
         with naming_faults(doing):
@@ -124,20 +77,6 @@ class Cluster:
             if self.client is None:
                 return list(compute(*kept, scheduler="threads"))
             return list(self.client.gather(kept))
-
-    def reduce(self, tasks: Sequence[Task], doing: str) -> Any:
-        """The sum of values that can be added."""
-        return self.fetch(self.tree(add_all, tasks), doing)[0]
-
-    def tree(
-        self, function: Callable[[list[Any]], Any], tasks: Sequence[Task], most: int = 1
-    ) -> list[Task]:
-        """Values combined by a tree of tasks, until there are at most so many."""
-        level = list(tasks)
-        while len(level) > most:
-            starts = range(0, len(level), FAN_IN)
-            level = [self.task(function, level[first : first + FAN_IN]) for first in starts]
-        return level
 
     def _start(self, tasks: Sequence[Task]) -> list[Task]:
         """Have all calls made, those of a client by one graph: each one costs a round trip."""
@@ -222,15 +161,6 @@ def _is_future(argument: Any) -> bool:
     except ImportError:
         return False
     return isinstance(argument, Future)
-
-
-def add_all(values: list[Any]) -> Any:
-    """The sum, from left to right.
-
-    >>> add_all([1, 2, 3])
-    6
-    """
-    return reduce(add, values)
 
 
 @contextmanager

@@ -1,78 +1,54 @@
-"""`DaskImputer`: an imputer for `dask.dataframe` collections."""
+"""`DaskImputer`: any imputer for `dask.dataframe` collections."""
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
-from greyfill._neighbors.engine import RecipeSettings
-from greyfill.checks import OwnParameters, check_fitted, check_whole, own_errors
+from greyfill.checks import OwnParameters, check_fitted, own_errors
 from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.cluster_loop import Trained, check_recipe, train
+from greyfill.distributed.donor_sample import (
+    DONORS,
+    FittedSample,
+    check_sampled,
+    fill_training,
+    fit_sample,
+    pick_donors,
+    read_options,
+    refuse_empty,
+    sample_shares,
+    seed_of_sample,
+)
 from greyfill.distributed.partitions import (
+    Dtypes,
     Facts,
     Overview,
     aligned,
     common_dtypes,
-    fill_partition,
-    fills_of_partition,
     input_meta,
+    naming_partition,
     output_meta,
     read_facts,
-    read_rows,
-    restore_partition,
-    whole_imputer,
 )
-from greyfill.exceptions import ClusterError, InvalidDataError, InvalidParameterError
+from greyfill.exceptions import ClusterError, InvalidDataError
 from greyfill.imputers.family import NeighborFamily
+from greyfill.imputers.grey import GreyImputer
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterFit:
-    """What was learned, without the donors; and what is left on the workers.
+    """What was learned, on the workers, and the partitions that it was learned from.
 
     ``header`` is an empty frame with the columns of all partitions, as ``frames`` has them.
     """
 
-    imputer: Any
+    fitted: Task
     header: Any
     overview: Overview
-    trained: Trained
     frames: list[Task]
     labels: list[Task]
-
-    def all_fills(self, cluster: Cluster) -> list[Task]:
-        """The fills of each partition, also of its rows without a label."""
-        if not self.trained.has_unused:
-            return self.trained.fills
-        parts = zip(self.frames, self.labels, self.trained.fills, strict=True)
-        fitted = cluster.keep([self.trained.fitted])[0]
-        classes = self.overview.classes
-        return [
-            cluster.lazily(fills_of_partition, frame, y, fills, self.imputer, fitted, classes)
-            for frame, y, fills in parts
-        ]
-
-
-def check_imputer(imputer: Any) -> None:
-    """Refuse what cannot be distributed, before any data is read."""
-    if not isinstance(imputer, NeighborFamily):
-        raise InvalidParameterError(
-            "only methods of the neighbor family, such as CGKNNImputer(), work on partitions, not "
-            f"{imputer!r}"
-        )
-    if imputer.labels == "cross":
-        raise InvalidParameterError(
-            'labels="cross" does not work on partitions; choose "donors", "weights" or "none"'
-        )
-    if imputer.leave_alone is not None:
-        raise InvalidParameterError(
-            "leave_alone does not work on partitions: drop the columns, and join them later"
-        )
-    imputer._settings()
-    check_recipe(imputer._heeding_recipe())
 
 
 def fit_partitions(
@@ -81,61 +57,39 @@ def fit_partitions(
     frames: list[Task],
     labels: list[Task],
     header: Any,
-    pool_rows: int | None = None,
+    donors: int | str,
 ) -> ClusterFit:
-    """Fit an imputer on partitions; ``header`` is a frame with their columns.
+    """Fit an imputer on donors out of partitions; ``header`` is a pandas frame of their columns.
 
-    ``labels`` holds None for every partition where there are none. Partitions of pandas frames get
-    one dtype for each column; those of Arrow tables keep theirs.
+    ``labels`` holds None for every partition where there are none. Each column gets one dtype.
     """
-    names = list(header.columns) if hasattr(header, "dtypes") else None
-    facts = _facts(cluster, imputer, frames, labels, names)
-    if names is not None:
-        dtypes = common_dtypes(header, {n: fact.dtypes for n, fact in enumerate(facts)})
-        header = input_meta(header, dtypes)
-        frames = [cluster.lazily(aligned, part, dtypes, n) for n, part in enumerate(frames)]
+    names, options = list(header.columns), read_options(imputer)
+    facts = _facts(cluster, options, frames, labels, names)
+    dtypes = common_dtypes(header, {n: fact.dtypes for n, fact in enumerate(facts)})
+    header = input_meta(header, dtypes)
+    frames = [cluster.lazily(aligned, part, dtypes, n) for n, part in enumerate(frames)]
     overview = Overview.of(facts)
-    validate_data(imputer, header, reset=True, skip_check_array=True)
-    imputer._remember_columns(overview.schema, overview.holes, overview.n_rows)
-    if not imputer._kept.any():
-        raise InvalidDataError("no column has an observed value in any partition")
-    meaning = overview.meaning(imputer._needs_labels)
-    is_labeled = labels[0] is not None and imputer._takes(meaning)
-    heeded = labels if is_labeled else [None] * len(labels)
-    schema, kept = overview.schema, imputer._kept
-    rows = cluster.keep(
-        [
-            cluster.task(read_rows, frame, y, schema, kept, overview.classes)
-            for frame, y in zip(frames, heeded, strict=True)
-        ]
-    )
-    trained = train(
-        cluster,
-        imputer._heeding_recipe(),
-        _seeded(imputer._settings()),
-        rows,
-        overview.firsts,
-        len(overview.classes) if is_labeled else None,
-        tuple(np.array(schema.columns, dtype=object)[kept]),
-        pool_rows,
-    )
-    imputer._remember(trained.light)
-    return ClusterFit(imputer, header, overview, trained, frames, heeded)
-
-
-def _seeded(settings: RecipeSettings) -> RecipeSettings:
-    """Draw a seed once where the user wants another one each time: all tasks must share it."""
-    if settings.random_state is not None:
-        return settings
-    return replace(settings, random_state=int(np.random.default_rng().integers(2**31)))
+    refuse_empty(overview)
+    shares = sample_shares(overview, donors, seed_of_sample(imputer))
+    each = zip(frames, labels, shares, overview.firsts.tolist(), strict=True)
+    parts = [
+        cluster.task(pick_donors, part, y, overview, share, first, options["missing_values"])
+        for part, y, share, first in each
+    ]
+    # The blocks of a long search are shared by all workers; a sample is searched where it is.
+    on_workers = cluster.is_remote and donors == "all" and isinstance(imputer, NeighborFamily)
+    fitted = cluster.task(fit_sample, imputer, header, overview, parts, on_workers)
+    return ClusterFit(cluster.keep([fitted])[0], header, overview, frames, labels)
 
 
 def _facts(
-    cluster: Cluster, imputer: Any, frames: list[Task], labels: list[Task], names: list[Any] | None
+    cluster: Cluster,
+    options: dict[str, Any],
+    frames: list[Task],
+    labels: list[Task],
+    names: list[Any],
 ) -> list[Facts]:
     """Read every partition; say which one cannot be read."""
-    names_of_options = ("categorical_features", "ordinal_features", "missing_values")
-    options = {name: getattr(imputer, name) for name in names_of_options}
     tasks = [
         cluster.task(read_facts, frame, y, options, names, number)
         for number, (frame, y) in enumerate(zip(frames, labels, strict=True))
@@ -148,35 +102,52 @@ def _facts(
         raise
 
 
-class DaskImputer(OwnParameters, BaseEstimator):
-    """A neighbor imputer that learns from, and fills, the partitions of a Dask frame.
+def fill_new(frame: Any, fitted: FittedSample, dtypes: Dtypes, meta: Any, number: int) -> Any:
+    """New rows of these dtypes without holes; each is filled on its own."""
+    if len(frame) == 0:
+        return meta
+    frame = aligned(frame, dtypes, number)
+    with naming_partition(number):
+        filled = fitted.imputer.transform(frame)
+    return aligned(filled, dict(meta.dtypes), number)
 
-    The result is that of the imputer on one machine, to the bit. ``fit`` works at once, on the
-    cluster; ``transform`` and ``fit_transform`` return a lazy frame with the partitions,
-    divisions, columns and dtypes of the one that came in. Where partitions differ in dtype,
-    ``fit_transform`` widens the column, and both refuse what would change an observed cell.
+
+def fill_old(frame: Any, y: Any, fitted: FittedSample, first: int, meta: Any, number: int) -> Any:
+    """Training rows without holes."""
+    if len(frame) == 0:
+        return meta
+    return aligned(fill_training(frame, y, fitted, first, number), dict(meta.dtypes), number)
+
+
+class DaskImputer(OwnParameters, BaseEstimator):
+    """An imputer that learns from, and fills, the partitions of a Dask frame.
+
+    A sample of rows is learned from on one worker; the fitted imputer goes to every worker once
+    and fills the partitions where they are. If the sample is the whole table, the result is that
+    of one machine to the bit. ``fit`` works at once, on the cluster; ``transform`` and
+    ``fit_transform`` return a lazy frame with the partitions, divisions, columns and dtypes of the
+    one that came in. Where partitions differ in dtype, ``fit_transform`` widens the column, and
+    both refuse what would change an observed cell.
 
     Parameters
     ----------
-    imputer : neighbor imputer
-        What to do: for example ``CGKNNImputer(n_neighbors=10)``. It is cloned, not changed.
-        Methods that fill rows one group after another (SKNN) cannot be distributed.
+    imputer : imputer, optional
+        What to do: for example ``GreyImputer()``, which is also what None means. It is cloned, not
+        changed.
+    donors : int or "all", default=200_000
+        Rows to learn from: a seeded sample that keeps the shares of the classes, with the rows
+        that hold the ends of a column and one of each class. It does not depend on the number of
+        partitions. "all" brings every row, in numbers, to one worker, which must hold them; the
+        search of the neighbor methods is then shared by all workers.
     client : distributed.Client, optional
         Where to work. None means the client that exists, else threads of this process.
-    max_donors : int, optional
-        Only a seeded sample of so many rows of each class are donors; the same sample on every
-        number of partitions. None leaves it to the imputer.
-    pool_rows : int, optional
-        The most donors that a worker holds at once. Larger pools are searched part by part, which
-        costs time but changes no cell. None means what fits into a quarter of the smallest
-        worker's memory.
 
     Attributes
     ----------
-    imputer_ : neighbor imputer
+    imputer_ : imputer
         The fitted imputer, brought to this process when it is first used. It fills frames of one
         machine, and can be saved.
-    n_neighbors_, k_scores_, history_, converged_, feature_weights_, fallback_counts_, …
+    n_iter_, feature_weights_, fallback_counts_, …
         As those of the imputer.
 
     Examples
@@ -193,19 +164,14 @@ class DaskImputer(OwnParameters, BaseEstimator):
     """
 
     def __init__(
-        self,
-        imputer: Any,
-        *,
-        client: Any = None,
-        max_donors: int | None = None,
-        pool_rows: int | None = None,
+        self, imputer: Any = None, *, donors: int | str = DONORS, client: Any = None
     ) -> None:
         self.imputer = imputer
+        self.donors = donors
         self.client = client
-        self.max_donors = max_donors
-        self.pool_rows = pool_rows
 
     _fitted: Task
+    _alone: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a Dask frame and, where the method uses them, a Dask series of labels."""
@@ -215,28 +181,30 @@ class DaskImputer(OwnParameters, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a Dask frame and return it, lazily, without holes.
 
-        Rows with a label are filled with its help, as ``fit_transform`` of the imputer does.
+        Donors are filled as ``fit_transform`` of the imputer fills them. Other rows are filled from
+        the donors, by their label, too, if the imputer lets a row see its own.
         """
         fit, cluster = self._fit(X, y), Cluster(self.client)
-        meta = output_meta(fit.header, self._light)
-        pairs = zip(fit.frames, fit.all_fills(cluster), strict=True)
+        meta = output_meta(fit.header, self.imputer_)
+        each = zip(fit.frames, fit.labels, fit.overview.firsts.tolist(), strict=True)
         parts = [
-            cluster.lazily(restore_partition, frame, fills, self._light, meta, number)
-            for number, (frame, fills) in enumerate(pairs)
+            cluster.lazily(fill_old, frame, labels, fit.fitted, first, meta, number)
+            for number, (frame, labels, first) in enumerate(each)
         ]
         return _collection(parts, meta, X)
 
     def transform(self, X: Any) -> Any:
         """Return a Dask frame, lazily, without holes; each row is filled on its own."""
-        check_fitted(self, "_light")
+        check_fitted(self, "_fitted")
         _check_frame(X)
+        imputer, cluster = self.imputer_, Cluster(self.client)
         with own_errors():
-            validate_data(self._light, X._meta, reset=False, skip_check_array=True)
-        meta, cluster = output_meta(X._meta, self._light), Cluster(self.client)
+            validate_data(imputer, X._meta, reset=False, skip_check_array=True)
+        meta = output_meta(X._meta, imputer)
         dtypes = dict(X._meta.dtypes)
         fitted = self._fitted = cluster.keep([self._fitted])[0]
         parts = [
-            cluster.lazily(fill_partition, frame, self._light, fitted, dtypes, meta, number)
+            cluster.lazily(fill_new, frame, fitted, dtypes, meta, number)
             for number, frame in enumerate(_partitions(X))
         ]
         return _collection(parts, meta, X)
@@ -244,39 +212,34 @@ class DaskImputer(OwnParameters, BaseEstimator):
     @property
     def imputer_(self) -> Any:
         """The fitted imputer, with all its donors, in this process."""
-        check_fitted(self, "_light")
-        fitted = Cluster(self.client).fetch([self._fitted], "bringing the donors here")[0]
-        return whole_imputer(self._light, fitted)
+        check_fitted(self, "_fitted")
+        if "_alone" not in self.__dict__:
+            fetched = Cluster(self.client).fetch([self._fitted], "bringing the donors here")
+            self._alone = fetched[0].imputer
+        return self._alone
 
     def __getattr__(self, name: str) -> Any:
-        """What the imputer learned, without its donors."""
-        if name.endswith("_") and not name.startswith("_") and "_light" in self.__dict__:
-            return getattr(self._light, name)
+        """What the imputer learned."""
         if name == "imputer_":  # Python comes here once more when the property has failed
-            check_fitted(self, "_light")
+            check_fitted(self, "_fitted")
+        elif name.endswith("_") and not name.startswith("_") and "_fitted" in self.__dict__:
+            return getattr(self.imputer_, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _fit(self, X: Any, y: Any) -> ClusterFit:
-        imputer = self._checked_imputer(y)
-        _check_frame(X)
-        labels = _label_partitions(None if imputer.labels == "none" else y, X)
-        fit = fit_partitions(
-            Cluster(self.client), imputer, _partitions(X), labels, X._meta, self.pool_rows
-        )
-        self._light, self._fitted = fit.imputer, fit.trained.fitted
-        return fit
-
-    def _checked_imputer(self, y: Any) -> Any:
-        """A clone of the imputer, after all checks that need no data."""
-        if self.pool_rows is not None:
-            check_whole("pool_rows", self.pool_rows, otherwise=", or None")
-        imputer = clone(self.imputer, safe=False)  # what is no imputer is refused below
-        if self.max_donors is not None and hasattr(imputer, "set_params"):
-            imputer.set_params(max_donors=self.max_donors)
-        check_imputer(imputer)
+        imputer = GreyImputer() if self.imputer is None else clone(self.imputer, safe=False)
+        check_sampled(imputer, self.donors)
         if y is None:
             imputer._refuse_no_labels()
-        return imputer
+        _check_frame(X)
+        labels = _label_partitions(None if getattr(imputer, "labels", "") == "none" else y, X)
+        cluster = Cluster(self.client)
+        fit = fit_partitions(cluster, imputer, _partitions(X), labels, X._meta, self.donors)
+        fitted = cluster.fetch([fit.fitted], "learning from the donors")[0]
+        for note in fitted.warnings:
+            warnings.warn(note, stacklevel=3)
+        self._fitted, self._alone = fit.fitted, fitted.imputer
+        return fit
 
 
 def _check_frame(X: Any) -> None:

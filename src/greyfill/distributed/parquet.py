@@ -1,13 +1,13 @@
 """A Parquet dataset that is larger than memory: partition by partition, and to be resumed.
 
 ```
-dataset ── fit ────> fills of every partition   in OUT.partial/fills, one file each
-        ── write ──> every partition, filled    in OUT.partial/parts, each renamed when complete
-        ── rename ─> OUT                        which is complete, or not there
+dataset ── fit ────> an imputer, donors' fills   in OUT.partial/model
+        ── write ──> every partition, filled     in OUT.partial/parts, each renamed when complete
+        ── rename ─> OUT                         which is complete, or not there
 ```
 
 After a crash the same call goes on where it stopped: with the partitions that are not written yet
-if all fills are known, else with the fills.
+if the imputer is fitted, else from the beginning.
 """
 
 import hashlib
@@ -21,21 +21,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from greyfill import files, persistence
-from greyfill.distributed.cluster import Cluster, Task
-from greyfill.distributed.dask_imputer import check_imputer, fit_partitions
-from greyfill.distributed.partitions import put_fills, with_columns_of
+from greyfill.distributed.donor_sample import (
+    DONORS,
+    FittedSample,
+    check_sampled,
+    fit_sample,
+    pick_donors,
+    read_options,
+    refuse_empty,
+    sample_shares,
+    seed_of_sample,
+)
+from greyfill.distributed.partitions import Overview, read_facts, with_columns_of
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_dataset
 from greyfill.files.inputs import naming
-from greyfill.table import Floats
-
-LOOPBACK = "127.0.0.1:0"
-"""The worker's pages are for this machine only."""
+from greyfill.progress import Callback, Meter
 
 ENDINGS = files.Format.PARQUET.extensions
-MODEL, PLAN = "model.greyfill", "plan.json"
+MODEL, ROWS, FILLS, CLASSES = "model.greyfill", "rows.npy", "fills.npy", "classes.parquet"
+PLAN = "plan.json"
 
 Report = Callable[[str], None]
 
@@ -60,6 +68,14 @@ class Partition:
         """Its columns and their Arrow types."""
         with opened(self.path) as file:
             return file.schema_arrow
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has, by what the file says of itself."""
+        with opened(self.path) as file:
+            if self.row_group is None:
+                return int(file.metadata.num_rows)
+            return int(file.metadata.row_group(self.row_group).num_rows)
 
     def labels(self, target: str) -> Any:
         """The column of the classes."""
@@ -95,6 +111,73 @@ def list_partitions(source: str) -> list[Partition]:
     return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
 
 
+@dataclass(frozen=True)
+class Dataset:
+    """Partitions, the columns that are filled, and the column of the classes, if any."""
+
+    partitions: list[Partition]
+    features: list[str]
+    target: str | None = None
+
+    @classmethod
+    def of(cls, source: str, target: str | None, ignored: Sequence[str]) -> "Dataset":
+        """The dataset in a folder or a file; refuse one whose files differ in their columns."""
+        partitions = list_partitions(source)
+        names = partitions[0].schema().names
+        features = _features(names, target, ignored, source)
+        _refuse_other_columns(partitions, ignored)
+        return cls(partitions, features, target)
+
+    @property
+    def header(self) -> Any:
+        """An empty table with the columns that are filled."""
+        return self.partitions[0].schema().empty_table().select(self.features)
+
+    def labels(self, partition: Partition, imputer: Any) -> Any:
+        """The classes of a partition, where the imputer looks at them."""
+        if self.target is None or getattr(imputer, "labels", "") == "none":
+            return None
+        return partition.labels(self.target)
+
+    def fit(self, imputer: Any, donors: int | str, meter: Meter) -> FittedSample:
+        """Learn from a sample of the rows of all partitions; each is read twice."""
+        if self.target is None:
+            imputer._refuse_no_labels()
+        options, facts = read_options(imputer), []
+        meter.begin("reading", len(self.partitions), ahead=2 * len(self.partitions))
+        for number, partition in enumerate(self.partitions):
+            y, table = self.labels(partition, imputer), partition.read(self.features)
+            facts.append(read_facts(table, y, options, None, number))
+            meter.advance()
+        overview = Overview.of(facts)
+        refuse_empty(overview)
+        shares = sample_shares(overview, donors, seed_of_sample(imputer))
+        meter.begin("sampling", len(self.partitions), ahead=len(self.partitions))
+        parts = []
+        for partition, share, first in zip(
+            self.partitions, shares, overview.firsts.tolist(), strict=True
+        ):
+            y, table = self.labels(partition, imputer), partition.read(self.features)
+            missing = options["missing_values"]
+            parts.append(pick_donors(table, y, overview, share, first, missing))
+            meter.advance()
+        return fit_sample(imputer, self.header, overview, parts, on_workers=False)
+
+    def filled(self, partition: Partition, fitted: FittedSample, first: int) -> Any:
+        """All columns of a partition, in their order, with the features filled."""
+        table = partition.read()
+        if table.num_rows == 0:
+            return table
+        y = self.labels(partition, fitted.imputer)
+        return with_columns_of(table, fitted.fill(table.select(self.features), y, first))
+
+    @property
+    def firsts(self) -> list[int]:
+        """The number of the first row of each partition."""
+        sizes = np.array([partition.n_rows for partition in self.partitions], dtype=np.intp)
+        return list((np.cumsum(sizes) - sizes).tolist())
+
+
 def impute_dataset(
     source: str,
     out: str,
@@ -102,8 +185,10 @@ def impute_dataset(
     *,
     target: str | None = None,
     ignored: Sequence[str] = (),
+    donors: int | str = DONORS,
     n_jobs: int | None = None,
     force: bool = False,
+    progress: Callback | None = None,
     report: Report = lambda message: None,
 ) -> dict[str, Any]:
     """Fill a Parquet dataset into another one, and return what was done in numbers.
@@ -114,13 +199,17 @@ def impute_dataset(
         A folder of Parquet files (or a single file, whose row groups are the partitions), and a
         folder that does not exist, unless ``force`` says that it may be replaced.
     imputer
-        What to do: one of the neighbor family.
+        What to do: any imputer of greyfill.
     target, ignored
         The column of the classes, and columns to leave as they are.
+    donors
+        How many rows to learn from, a seeded sample of all; or "all", which must fit in memory.
     n_jobs
         Threads; None means all cores.
     force
         Replace an existing output.
+    progress
+        Called with a `greyfill.progress.Progress` as partitions are read and written.
     report
         Called with a message for each step of the work.
 
@@ -139,25 +228,31 @@ def impute_dataset(
     >>> filled.null_count().sum_horizontal().item()
     0
     """
-    check_imputer(imputer)
+    check_sampled(imputer, donors)
     check_dataset(source, out, ENDINGS)
-    partitions = list_partitions(source)
-    header = partitions[0].schema().empty_table()
-    features = _features(header.column_names, target, ignored, source)
-    _refuse_other_columns(partitions, ignored)
+    dataset, meter = Dataset.of(source, target, ignored), Meter(progress)
     staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
-    staging.open(_fingerprint(partitions, imputer, target, features))
-    if not staging.is_fitted(len(partitions)):
-        report(f"learning from {len(partitions)} partitions")
-        with local_cluster(n_jobs, staging.folder / "spill") as cluster:
-            _fit(cluster, imputer, partitions, header.select(features), target, staging)
-    fitted = persistence.load(staging.folder / MODEL)
-    for number, partition in enumerate(partitions):
+    staging.open(_fingerprint(dataset, imputer, donors))
+    if not staging.is_fitted():
+        report(f"learning from {len(dataset.partitions)} partitions")
+        staging.keep(dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter))
+    fitted = staging.fitted()
+    _with_threads(fitted.imputer, n_jobs)
+    meter.begin("writing", len(dataset.partitions))
+    for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
         if staging.needs(partition):
             report(f"writing {partition.name}")
-            staging.write(partition, _filled(partition, features, fitted, staging.fills(number)))
+            staging.write(partition, dataset.filled(partition, fitted, first))
+        meter.advance()
     staging.publish()
-    return _numbers(source, out, fitted, len(partitions))
+    return _numbers(source, out, fitted, len(dataset.partitions))
+
+
+def _with_threads(imputer: Any, n_jobs: int | None) -> Any:
+    """The imputer, which works on so many threads; None means all cores."""
+    if "n_jobs" in imputer.get_params():
+        imputer.set_params(n_jobs=-1 if n_jobs is None else n_jobs)
+    return imputer
 
 
 def _refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -> None:
@@ -196,42 +291,11 @@ def _features(
     return features
 
 
-def _fit(
-    cluster: Cluster,
-    imputer: Any,
-    partitions: list[Partition],
-    header: Any,
-    target: str | None,
-    staging: "Staging",
-) -> None:
-    names = list(header.column_names)
-    frames = [cluster.lazily(Partition.read, partition, names) for partition in partitions]
-    labels: list[Task] = [None] * len(partitions)
-    if target is not None and imputer.labels != "none":
-        labels = [cluster.lazily(Partition.labels, partition, target) for partition in partitions]
-    elif target is None:
-        imputer._refuse_no_labels()
-    fit = fit_partitions(cluster, imputer, frames, labels, header)
-    for number, fills in enumerate(fit.all_fills(cluster)):
-        staging.save_fills(number, cluster.fetch([fills], "filling")[0])
-    persistence.save(fit.imputer, staging.folder / MODEL)
-
-
-def _filled(partition: Partition, features: list[str], imputer: Any, fills: Floats) -> Any:
-    """All columns of a partition, in their order, with the features filled."""
-    table = partition.read()
-    if table.num_rows == 0:
-        return table
-    return with_columns_of(table, put_fills(table.select(features), fills, imputer))
-
-
-def _fingerprint(
-    partitions: list[Partition], imputer: Any, target: str | None, features: list[str]
-) -> str:
+def _fingerprint(dataset: Dataset, imputer: Any, donors: int | str) -> str:
     """Equal to that of an unfinished run if it was the same one."""
     seen = [(p.path, p.row_group, os.stat(p.path).st_size, os.stat(p.path).st_mtime_ns)
-            for p in partitions]  # fmt: skip
-    text = json.dumps([seen, repr(imputer), target, features])
+            for p in dataset.partitions]  # fmt: skip
+    text = json.dumps([seen, repr(imputer), donors, dataset.target, dataset.features])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -259,22 +323,32 @@ class Staging:
         if plan.exists() and plan.read_text() != fingerprint:
             shutil.rmtree(self.folder)
         with naming(os.fspath(self.folder), "write"):
-            for name in ("fills", "parts"):
+            for name in ("model", "parts"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             plan.write_text(fingerprint)
 
-    def is_fitted(self, n_partitions: int) -> bool:
-        """Whether all fills are known; the model is written after the last of them."""
-        known = all(self._fills(number).exists() for number in range(n_partitions))
-        return known and (self.folder / MODEL).exists()
+    def is_fitted(self) -> bool:
+        """Whether the imputer is fitted; it is written after all else that ``fit`` leaves."""
+        return (self._model / MODEL).exists()
 
-    def save_fills(self, number: int, fills: Floats) -> None:
-        """Keep the fills of a partition."""
-        files.put(self._fills(number), [np.ascontiguousarray(fills).tobytes()], force=True)
+    def keep(self, fitted: FittedSample) -> None:
+        """Write what was learned."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-    def fills(self, number: int) -> Floats:
-        """The fills of a partition."""
-        return np.fromfile(self._fills(number), dtype=np.float64)
+        with naming(os.fspath(self._model), "write"):
+            np.save(self._model / ROWS, fitted.rows)
+            np.save(self._model / FILLS, fitted.values)
+            pq.write_table(pa.table({"class": list(fitted.classes)}), self._model / CLASSES)
+        persistence.save(fitted.imputer, self._model / MODEL)
+
+    def fitted(self) -> FittedSample:
+        """What was learned, in this run or in one that did not end."""
+        rows = np.load(self._model / ROWS, allow_pickle=False)
+        fills = np.load(self._model / FILLS, allow_pickle=False)
+        with opened(os.fspath(self._model / CLASSES)) as file:
+            classes = tuple(file.read()["class"].to_pylist())
+        return FittedSample(persistence.load(self._model / MODEL), rows, fills, classes)
 
     def needs(self, partition: Partition) -> bool:
         """Whether a partition has not been written yet."""
@@ -299,33 +373,19 @@ class Staging:
             os.replace(self.folder / "parts", self.out)
             shutil.rmtree(self.folder)
 
-    def _fills(self, number: int) -> Path:
-        return self.folder / "fills" / f"{number:05d}.f64"
+    @property
+    def _model(self) -> Path:
+        return self.folder / "model"
 
 
-@contextmanager
-def local_cluster(n_jobs: int | None, spill: Path) -> Iterator[Cluster]:
-    """One worker in this process, which puts on disk what does not fit into memory."""
-    from distributed import Client
-
-    threads = os.cpu_count() or 1 if n_jobs is None or n_jobs < 0 else n_jobs
-    with Client(
-        processes=False, n_workers=1, threads_per_worker=threads, set_as_default=False,
-        dashboard_address=LOOPBACK, worker_dashboard_address=LOOPBACK,
-        local_directory=os.fspath(spill),
-    ) as client:  # fmt: skip
-        yield Cluster(client)
-
-
-def _numbers(source: str, out: str, imputer: Any, n_partitions: int) -> dict[str, Any]:
+def _numbers(source: str, out: str, fitted: FittedSample, n_partitions: int) -> dict[str, Any]:
+    imputer = fitted.imputer
     return {
         "input": source,
         "output": out,
         "partitions": n_partitions,
+        "donors": len(fitted.rows),
         "filled": sum(imputer.imputed_counts_.values()),
         "columns": imputer.imputed_counts_,
-        "k": imputer.n_neighbors_,
-        "passes": imputer.n_iter_,
-        "stable": bool(imputer.converged_),
-        "fallbacks": imputer.fallback_counts_,
+        "fallbacks": getattr(imputer, "fallback_counts_", {}),
     }

@@ -1,66 +1,16 @@
-"""Partitions of a frame: one dtype and one schema for all, encoded rows, and fills put back."""
+"""Partitions of a frame: one dtype and one schema for all, and the facts that a sample needs."""
 
-import copy
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from greyfill import frames, targets
-from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill.exceptions import GreyfillError, InvalidDataError
 from greyfill.frames import Schema
-from greyfill.table import Floats, Ints, Table
-from greyfill.targets import Meaning, meaning_of
-
-
-class Sized:
-    """A dataclass whose size is that of all that it holds.
-
-    Dask reads ``sys.getsizeof``, which would see an object and not its arrays: it would take a
-    pool of donors for a few bytes, and move it like that.
-    """
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + bytes_of(_values(self))
-
-
-class Arrays(Sized):
-    """A dataclass of arrays with one entry, or one row, for each item."""
-
-    def take(self, index: Ints) -> Self:
-        """Some of the items."""
-        return type(self)(*(array[index] for array in _values(self)))
-
-    @classmethod
-    def join(cls, parts: "Sequence[Self]") -> Self:
-        """The items of all parts, in their order."""
-        return cls(*map(np.concatenate, zip(*map(_values, parts), strict=True)))
-
-
-def bytes_of(value: Any) -> int:
-    """Bytes of arrays, and of dataclasses and containers of them; of little else.
-
-    >>> bytes_of({"a": (np.zeros(3), np.zeros(2, dtype=bool))})
-    26
-    """
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if isinstance(value, dict):
-        return bytes_of(value.values())
-    if isinstance(value, str | bytes) or value is None:
-        return sys.getsizeof(value)
-    if isinstance(value, Iterable):
-        return sum(map(bytes_of, value))
-    return bytes_of(_values(value)) if is_dataclass(value) else 0
-
-
-def _values(value: Any) -> list[Any]:
-    return [getattr(value, field.name) for field in fields(value)]
-
+from greyfill.table import Ints, Table
 
 COMPARED = 65_536
 """So many cells are compared at a time: as Python objects they are large."""
@@ -194,9 +144,22 @@ def _remedy(name: Any, dtype: Any) -> str:
     )
 
 
+MOST_CLASSES = 1_000
+"""With more different values, y does not stratify the sample."""
+
+MOST_LEVELS = 50
+"""Of a column with more levels than this, not every one needs a row in the sample."""
+
+CLASS = None
+"""Stands for y among the names of columns."""
+
+Edges = dict[tuple[Any, ...], tuple[float, int]]
+"""For each end of a column and each level: its rank (the least of all is wanted) and its row."""
+
+
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is read of a partition before any is encoded: columns, holes, classes.
+    """What is read of a partition before rows are sampled: columns, holes, classes, ends.
 
     ``dtypes`` are those of the columns of a pandas frame whose cells show of what kind they are.
     """
@@ -204,18 +167,9 @@ class Facts:
     n_rows: int
     schema: Schema | None = None
     holes: Ints | None = None
-    classes: tuple[Any, ...] = ()
     dtypes: Dtypes = field(default_factory=dict)
-    n_labels: int = 0
-    are_categories: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Rows(Sized):
-    """The encoded rows of a partition, and their class codes (−1: no label)."""
-
-    table: Table
-    labels: Ints
+    classes: dict[Any, int] = field(default_factory=dict)
+    edges: Edges = field(default_factory=dict)
 
 
 @contextmanager
@@ -241,12 +195,36 @@ def read_facts(
     frame = frame if names is None else with_columns(frame, names, number)
     with naming_partition(number):
         table, origin = frames.encode(frame, **options)
-        codes, classes = (None, ()) if y is None else targets.encode_labels(y)
+        codes, labels = (None, ()) if y is None else targets.encode_labels(y)
     dtypes = {} if names is None else _told_dtypes(frame, origin.schema)
-    n_labels = 0 if codes is None else int((codes >= 0).sum())
-    are_categories = y is not None and targets.are_categories(y)
+    edges, classes = _edges(table, origin.schema), {}
+    if codes is not None and len(labels) <= MOST_CLASSES:
+        found, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
+        keys = [labels[code] if code >= 0 else None for code in found]
+        classes = dict(zip(keys, counts.tolist(), strict=True))
+        for key, row in zip(keys, firsts.tolist(), strict=True):
+            edges[CLASS, "level", key] = float(row), row
     holes = table.missing.sum(axis=0)
-    return Facts(table.n_rows, origin.schema, holes, classes, dtypes, n_labels, are_categories)
+    return Facts(table.n_rows, origin.schema, holes, dtypes, classes, edges)
+
+
+def _edges(table: Table, schema: Schema) -> Edges:
+    """The rows with the least and the greatest number, and the first row of each level."""
+    edges: Edges = {}
+    for j, one in enumerate(schema.fields):
+        rows = np.flatnonzero(~table.missing[:, j])
+        if len(rows) == 0:
+            continue
+        values = table.values[rows, j]
+        if table.columns[j].n_levels:
+            codes, firsts = np.unique(values, return_index=True)
+            for code, row in zip(codes.astype(int).tolist(), rows[firsts].tolist(), strict=True):
+                edges[one.name, "level", one.levels[code]] = float(row), row
+        else:
+            for end, sign in (("low", 1.0), ("high", -1.0)):
+                place = int((sign * values).argmin())
+                edges[one.name, end] = float(sign * values[place]), int(rows[place])
+    return edges
 
 
 def _told_dtypes(frame: Any, schema: Schema) -> Dtypes:
@@ -257,20 +235,18 @@ def _told_dtypes(frame: Any, schema: Schema) -> Dtypes:
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """The facts of all partitions: sizes, one schema, holes of each column, classes."""
+    """The facts of all partitions: sizes, one schema, holes of each column, classes, ends.
+
+    ``counts`` has a row for each partition, and a column for each of ``classes``, by which the
+    sample is stratified; a single one where y does not stratify it.
+    """
 
     sizes: Ints
     schema: Schema
     holes: Ints
-    classes: tuple[Any, ...]
-    n_labels: int
-    are_categories: bool
-
-    def meaning(self, needs_classes: bool) -> Meaning:
-        """What the labels of all partitions are."""
-        if self.classes and self.are_categories:
-            return Meaning.CLASSES
-        return meaning_of(self.classes, self.n_labels, needs_classes=needs_classes)
+    classes: tuple[Any, ...] | None
+    counts: Ints
+    ends: Ints
 
     @property
     def n_rows(self) -> int:
@@ -289,46 +265,38 @@ class Overview:
         if not schemas:
             raise InvalidDataError("the frame has no rows in any partition")
         holes = np.sum([fact.holes for fact in facts if fact.holes is not None], axis=0)
+        sizes = np.array([fact.n_rows for fact in facts], dtype=np.intp)
         found = dict.fromkeys(label for fact in facts for label in fact.classes)
-        return cls(
-            np.array([fact.n_rows for fact in facts], dtype=np.intp),
-            frames.merge_schemas(schemas),
-            holes.astype(np.intp),
-            frames.sorted_levels(found),
-            sum(fact.n_labels for fact in facts),
-            any(fact.are_categories for fact in facts),
-        )
+        stratifies = 0 < len(found) <= MOST_CLASSES and all(f.classes for f in facts if f.n_rows)
+        classes = tuple(found) if stratifies else None
+        counts = sizes[:, np.newaxis]
+        if classes is not None:
+            rows = [[fact.classes.get(label, 0) for label in classes] for fact in facts]
+            counts = np.array(rows, dtype=np.intp).reshape(len(facts), len(classes))
+        schema = frames.merge_schemas(schemas)
+        return cls(sizes, schema, holes.astype(np.intp), classes, counts, _ends(facts, sizes))
+
+    def groups(self, y: Any, n_rows: int) -> Ints:
+        """The place of the class of each row of a partition among ``classes``."""
+        if self.classes is None:
+            return np.zeros(n_rows, dtype=np.intp)
+        codes, labels = targets.encode_labels(y)
+        places = {label: place for place, label in enumerate(self.classes)}
+        return np.array([*(places[label] for label in labels), places.get(None, -1)])[codes]
 
 
-def read_rows(frame: Any, y: Any, schema: Schema, kept: Any, classes: tuple[Any, ...]) -> Rows:
-    """Encode one partition by the schema of all; without y every row is of class 0."""
-    if len(frame) == 0:
-        columns = tuple(column for column, keep in zip(schema.columns, kept, strict=True) if keep)
-        nothing = np.zeros((0, len(columns)))
-        return Rows(Table(nothing, nothing.astype(bool), columns), np.zeros(0, dtype=np.intp))
-    table, _ = frames.encode(frame, schema=schema)
-    return Rows(table.select(kept), class_codes(y, len(frame), classes))
-
-
-def class_codes(y: Any, n_rows: int, classes: tuple[Any, ...]) -> Ints:
-    """The place of each label among all classes, −1 where there is none.
-
-    >>> class_codes(["yes", None, "no"], 3, ("maybe", "no", "yes")).tolist()
-    [2, -1, 1]
-    """
-    if y is None:
-        return np.zeros(n_rows, dtype=np.intp)
-    codes, found = targets.encode_labels(y)
-    lookup = {label: code for code, label in enumerate(classes)}
-    places = np.array([*(lookup[label] for label in found), -1], dtype=np.intp)
-    return places[codes]
-
-
-def whole_imputer(imputer: Any, fitted: FittedRecipe) -> Any:
-    """The imputer as it was fitted, donors and all."""
-    whole = copy.copy(imputer)
-    whole._fitted = fitted
-    return whole
+def _ends(facts: Sequence[Facts], sizes: Ints) -> Ints:
+    """The rows of the whole table that hold the ends of its columns, or one of few levels."""
+    least: Edges = {}
+    for fact, first in zip(facts, np.cumsum(sizes) - sizes, strict=True):
+        for key, (rank, row) in fact.edges.items():
+            place = float(first) + rank if key[1] == "level" else rank
+            least[key] = min(least.get(key, (np.inf, 0)), (place, int(first) + row))
+    n_levels: dict[Any, int] = {}
+    for key in least:
+        n_levels[key[0]] = n_levels.get(key[0], 0) + 1
+    few = {name for name, count in n_levels.items() if count <= MOST_LEVELS or name is CLASS}
+    return np.unique([row for key, (_, row) in least.items() if key[0] in few]).astype(np.intp)
 
 
 def output_meta(meta: Any, imputer: Any) -> Any:
@@ -336,49 +304,6 @@ def output_meta(meta: Any, imputer: Any) -> Any:
     kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._kept)]
     flags = imputer._flag_names(list(imputer._schema.names))
     return kept.assign(**{name: np.zeros(0, dtype=bool) for name in flags})
-
-
-def fill_partition(
-    frame: Any, imputer: Any, fitted: FittedRecipe, dtypes: Dtypes, meta: Any, number: int
-) -> Any:
-    """New rows of these dtypes without holes; each is filled on its own."""
-    if len(frame) == 0:
-        return meta
-    frame = aligned(frame, dtypes, number)
-    with naming_partition(number):
-        filled = whole_imputer(imputer, fitted).transform(frame)
-    return aligned(filled, dict(meta.dtypes), number)
-
-
-def fills_of_partition(
-    frame: Any, y: Any, fills: Floats, imputer: Any, fitted: FittedRecipe, classes: tuple[Any, ...]
-) -> Floats:
-    """The fills of all holes of training rows; rows without a label are filled like new ones."""
-    if len(frame) == 0:
-        return fills
-    table, _ = frames.encode(frame, schema=imputer._schema)
-    part = table.select(imputer._kept)
-    has_label = class_codes(y, len(frame), classes) >= 0
-    values = part.values.copy()
-    values[part.missing & has_label[:, np.newaxis]] = fills
-    if not has_label.all():
-        values[~has_label] = fill_new_rows(fitted, part.rows(~has_label), 1)
-    return np.asarray(values[part.missing])
-
-
-def restore_partition(frame: Any, fills: Floats, imputer: Any, meta: Any, number: int) -> Any:
-    """Training rows of a Dask frame with their fills."""
-    if len(frame) == 0:
-        return meta
-    return aligned(put_fills(frame, fills, imputer), dict(meta.dtypes), number)
-
-
-def put_fills(frame: Any, fills: Floats, imputer: Any) -> Any:
-    """A frame of any library with its holes filled, in the order of rows and then columns."""
-    table, origin = frames.encode(frame, schema=imputer._schema)
-    filled = table.values.copy()
-    filled[table.missing & imputer._kept] = fills
-    return imputer._restore(origin, table.missing, filled)
 
 
 def with_columns_of(table: Any, filled: Any) -> Any:

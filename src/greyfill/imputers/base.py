@@ -94,6 +94,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
     def _fill_table(self, table: Table) -> Floats:
         """The values of new rows without holes."""
 
+    def _fill_labeled(self, table: Table, y: Any, classes: tuple[Any, ...]) -> Floats:
+        """The values of training rows that are no donors; here as those of new rows.
+
+        ``classes`` are those of ``fit`` in the order of their codes.
+        """
+        return self._fill_table(table)
+
     @property
     def _needs_labels(self) -> bool:
         """Whether ``fit`` cannot work without y."""
@@ -298,10 +305,16 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
                 EmptyColumnWarning,
                 stacklevel=4,
             )
-        self._flagged = (holes > 0) & self.add_indicator
+        self._count_holes(holes)
         self._refuse_taken_names(schema.names)
-        counts = holes * (self._kept | self.keep_empty_features) * ~left
-        self.imputed_counts_ = dict(zip(schema.names, counts.tolist(), strict=True))
+
+    def _count_holes(self, holes: Ints) -> None:
+        """Keep which columns are flagged, and how many cells are filled in each."""
+        names = self._schema.names
+        self._flagged = (holes > 0) & self.add_indicator
+        is_left = np.isin(names, list(self.left_alone_))
+        counts = holes * (self._kept | self.keep_empty_features) * ~is_left
+        self.imputed_counts_ = dict(zip(names, counts.tolist(), strict=True))
 
     def _put_back(self, table: Table, kept: Floats) -> Floats:
         """The values of the whole table, with those of the kept columns."""

@@ -351,11 +351,16 @@ class ConfidenceMixin(BaseImputer):
     def _open_with_y(self, X: Any, y: Any) -> tuple[Table, Any, Floats | None]:
         """New rows as a table, what restores them, and what is known of their classes or y."""
         table, origin = self._open_new(X)
-        if y is None or not (self._classes or self._response_range):
-            return table, origin, None
-        known_y = self._class_codes(y) if self._classes else self._scaled_response(y)
-        self._refuse_other_rows(table.n_rows, len(known_y))
+        known_y = self._known_y(y)
+        if known_y is not None:
+            self._refuse_other_rows(table.n_rows, len(known_y))
         return table, origin, known_y
+
+    def _known_y(self, y: Any) -> Floats | None:
+        """Class codes of ``fit``, or a response on its scale; None where fit used no y."""
+        if y is None or not (self._classes or self._response_range):
+            return None
+        return self._class_codes(y) if self._classes else self._scaled_response(y)
 
     def _class_codes(self, y: Any) -> Floats:
         """Labels in the codes of ``fit``, NaN where they are missing."""

@@ -24,6 +24,7 @@ from greyfill.checks import (
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import Floats, Ints, Table
+from greyfill.targets import encode_labels
 
 BYTES_PER_LINK = 32
 """Memory of one donor of one row: which, how far, and its two weights."""
@@ -254,6 +255,13 @@ class NeighborFamily(BaseImputer):
 
     def _fill_table(self, table: Table) -> Floats:
         return fill_new_rows(self._fitted, table, self.n_jobs)
+
+    def _fill_labeled(self, table: Table, y: Any, classes: tuple[Any, ...]) -> Floats:
+        if y is None or not self._sees_own_labels:
+            return self._fill_table(table)
+        codes, found = encode_labels(y)
+        places = [*(classes.index(label) for label in found), -1]
+        return fill_new_rows(self._fitted, table, self.n_jobs, np.array(places)[codes])
 
     def _settings(self) -> RecipeSettings:
         n_neighbors = self.n_neighbors

@@ -267,6 +267,10 @@ class GreyImputer(ConfidenceMixin):
     def _fill_table(self, table: Table) -> Floats:
         return fill_new_rows(self._fitted, table)
 
+    def _fill_labeled(self, table: Table, y: Any, classes: tuple[Any, ...]) -> Floats:
+        known = self._known_y(y) if self._sees_own_labels else None
+        return fill_new_rows(self._fitted, table, known)
+
     def _settings(self) -> GreySettings:
         """The parameters, checked."""
         check_tolerance(self.tol)

@@ -19,8 +19,8 @@ DEFAULT = "grey"
 
 OPTIONS: dict[Engine, tuple[str, ...]] = {
     "recipe": ("--k", "--labels", "--save", "--chunked"),
-    "grey": ("--labels", "--save", "--time"),
-    "chained": ("--labels", "--save"),
+    "grey": ("--labels", "--save", "--time", "--chunked"),
+    "chained": ("--labels", "--save", "--chunked"),
     "peer": (),
     "sklearn": (),
 }
