@@ -15,19 +15,17 @@ distributed = pytest.importorskip("distributed")
 
 import dask  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
-from cluster_tables import HungryHeom, SlowHeom, differences, mixed_table  # noqa: E402
+from cluster_tables import HungryHeom, SlowHeom, mixed_table  # noqa: E402
 
 from greyfill import (  # noqa: E402
     AllRows,
     CGKNNImputer,
     EqualWeights,
     GlobalStart,
+    GreyImputer,
     NeighborImputer,
 )
-from greyfill.distributed import (  # noqa: E402
-    DaskImputer,
-    cluster_loop,
-)
+from greyfill.distributed import DaskImputer  # noqa: E402
 from greyfill.exceptions import ClusterError  # noqa: E402
 
 pytestmark = [
@@ -35,6 +33,9 @@ pytestmark = [
     pytest.mark.xdist_group("cluster"),
     pytest.mark.filterwarnings("default"),  # what dying workers leave open is not ours
 ]
+
+DONORS = 60
+"""Few, so that partitions have rows which are filled after the fit."""
 
 TABLE = mixed_table(360)
 X, Y = TABLE.drop(columns="class"), TABLE["class"]
@@ -71,7 +72,8 @@ def client():
 
 @pytest.fixture(scope="module")
 def undisturbed() -> pd.DataFrame:
-    return DaskImputer(blind(SlowHeom(seconds=0.0))).fit_transform(frame()).compute()
+    quick = DaskImputer(blind(SlowHeom(seconds=0.0)), donors=DONORS)
+    return quick.fit_transform(frame()).compute()
 
 
 def in_background(work: Callable[[], object]) -> "Future[object]":
@@ -82,37 +84,52 @@ def pids(client) -> list[int]:
     return sorted(client.run(os.getpid).values())
 
 
-def wait_for_searches(client, run: "Future[object]", count: int) -> None:
-    """Wait until the donors of some blocks are found and those of others are not."""
+def wait_for_partitions(client, run: "Future[object]", count: int) -> None:
+    """Wait until some partitions are filled and others are not."""
     until = time.monotonic() + 120
-    while sum(str(key).startswith("search_parts-") for key in client.who_has()) < count:
+    while sum(str(key).startswith("fill_old-") for key in client.who_has()) < count:
         assert not run.done(), run.exception()
         assert time.monotonic() < until
         time.sleep(0.05)
 
 
 def slow_run(client) -> pd.DataFrame:
-    imputer = DaskImputer(blind(SlowHeom()), client=client)
+    imputer = DaskImputer(blind(SlowHeom()), donors=DONORS, client=client)
     lazy = imputer.fit_transform(frame())
     return client.compute(lazy, sync=True)
 
 
-@pytest.mark.parametrize("few_holes", [0, cluster_loop.FEW_HOLES])
-def test_cluster_gives_the_result_of_one_machine(client, monkeypatch, few_holes: int) -> None:
-    monkeypatch.setattr(cluster_loop, "FEW_HOLES", few_holes)  # passes on all workers, or on one
-    imputer = CGKNNImputer(n_neighbors=5)
-    cluster = DaskImputer(imputer, client=client)
+@pytest.mark.parametrize("donors", ["all", 200_000])
+@pytest.mark.parametrize("imputer", [CGKNNImputer(5), GreyImputer(n_cells=20)], ids=repr)
+def test_cluster_gives_the_result_of_one_machine(client, imputer, donors) -> None:
+    cluster = DaskImputer(imputer, client=client, donors=donors)
     lazy = cluster.fit_transform(frame(4), dd.from_pandas(Y, npartitions=4))
-    gap, different = differences(imputer.fit_transform(X, Y), client.compute(lazy, sync=True))
-    assert (gap < 1e-6, different) == (True, 0)
-    assert cluster.n_iter_ == imputer.n_iter_ > 1 + cluster_loop.BUNCH
-    np.testing.assert_allclose(cluster.history_, imputer.history_, atol=1e-9)
+    filled = client.compute(lazy, sync=True)
+    pd.testing.assert_frame_equal(filled, imputer.fit_transform(X, Y), check_exact=True)
+    assert cluster.history_ == imputer.history_
+
+
+def test_all_workers_search_where_all_rows_are_donors(client) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((1_500, 5))).mask(rng.random((1_500, 5)) < 0.1)
+    table.columns = list("abcde")
+    lazy = DaskImputer(blind(SlowHeom(seconds=0.0)), donors="all", client=client)
+    filled = lazy.fit_transform(dd.from_pandas(table, npartitions=3))
+    alone = blind(SlowHeom(seconds=0.0)).fit_transform(table)
+    pd.testing.assert_frame_equal(client.compute(filled, sync=True), alone, check_exact=True)
+    assert searched_by_tasks(client)
+
+
+def searched_by_tasks(client) -> bool:
+    """Whether blocks of a search were tasks of their own."""
+    prefixes = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    return any("search_block" in prefix for prefix in prefixes)
 
 
 def test_killed_worker_changes_no_cell(client, undisturbed) -> None:
     victim = pids(client)[0]
     run = in_background(lambda: slow_run(client))
-    wait_for_searches(client, run, 3)
+    wait_for_partitions(client, run, 3)
     os.kill(victim, signal.SIGKILL)
     pd.testing.assert_frame_equal(run.result(timeout=120), undisturbed, check_exact=True)
     client.wait_for_workers(2, timeout=60)
@@ -124,7 +141,7 @@ def test_paused_worker_is_given_up(client, undisturbed) -> None:
     address, victim = min(client.run(os.getpid).items(), key=lambda pair: pair[1])
     run = in_background(lambda: slow_run(client))
     try:
-        wait_for_searches(client, run, 3)
+        wait_for_partitions(client, run, 3)
         os.kill(victim, signal.SIGSTOP)
         let_time_pass(client, address, run)
         pd.testing.assert_frame_equal(run.result(timeout=120), undisturbed, check_exact=True)
@@ -157,8 +174,7 @@ def test_joblib_sends_the_blocks_to_the_workers(client) -> None:
     with client.as_current(), joblib.parallel_config("dask"):
         sent = CGKNNImputer(n_neighbors=5).fit_transform(table, labels)
     assert sent.tolist() == alone.tolist()
-    prefixes = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
-    assert any("search_block" in prefix for prefix in prefixes)
+    assert searched_by_tasks(client)
 
 
 def test_worker_without_enough_memory_is_a_clear_error() -> None:
@@ -175,8 +191,11 @@ def test_worker_without_enough_memory_is_a_clear_error() -> None:
 def test_scheduler_that_goes_away_is_a_clear_error() -> None:
     with distributed.LocalCluster(n_workers=1, **LOCAL) as cluster:
         client = distributed.Client(cluster, set_as_default=False)
-        run = in_background(lambda: slow_run(client))
-        wait_for_searches(client, run, 1)
+        slow = DaskImputer(blind(SlowHeom(seconds=20.0)), client=client)
+        run = in_background(lambda: slow.fit(frame()))
+        while not any("fit_sample" in key for some in client.processing().values() for key in some):
+            assert not run.done(), run.exception()
+            time.sleep(0.05)
         cluster.close()
         with pytest.raises(ClusterError, match="scheduler"):
             run.result(timeout=60)
@@ -199,7 +218,7 @@ def test_a_closed_client_is_told_in_words(is_alone: bool, client) -> None:
         lambda: new.compute(**computing),
         lambda: used.transform(few),
         lambda: unused.transform(few),
-        lambda: unused.imputer_,
     ):
         with pytest.raises(ClusterError, match=r"client was closed.*before you close the client"):
             work()
+    assert not unused.imputer_.transform(X[:60]).isna().any().any()  # it is in this process

@@ -27,8 +27,8 @@ GONE = (
 
 CLOSED = (
     "What was learned lies on workers whose client was closed, or whose scheduler went away. "
-    "Compute, persist or write a lazy result, and take imputer_, before you close the client. Now, "
-    "fit again."
+    "Compute, persist or write a lazy result before you close the client. Now, fit again; imputer_ "
+    "is in this process and still fills frames of one machine."
 )
 
 

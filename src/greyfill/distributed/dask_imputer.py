@@ -145,8 +145,7 @@ class DaskImputer(OwnParameters, BaseEstimator):
     Attributes
     ----------
     imputer_ : imputer
-        The fitted imputer, brought to this process when it is first used. It fills frames of one
-        machine, and can be saved.
+        The fitted imputer, in this process. It fills frames of one machine, and can be saved.
     n_iter_, feature_weights_, fallback_counts_, …
         As those of the imputer.
 
@@ -213,9 +212,6 @@ class DaskImputer(OwnParameters, BaseEstimator):
     def imputer_(self) -> Any:
         """The fitted imputer, with all its donors, in this process."""
         check_fitted(self, "_fitted")
-        if "_alone" not in self.__dict__:
-            fetched = Cluster(self.client).fetch([self._fitted], "bringing the donors here")
-            self._alone = fetched[0].imputer
         return self._alone
 
     def __getattr__(self, name: str) -> Any:

@@ -19,6 +19,7 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.utils.validation import validate_data
 
 from greyfill import frames, targets
@@ -199,10 +200,6 @@ def fit_sample(
         told = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always", GreyfillWarning)
         if on_workers:
-            from distributed import worker_client
-            from joblib import parallel_config
-
-            stack.enter_context(worker_client())
             stack.enter_context(parallel_config("dask"))
         _, _, filled = imputer._learn(header, y, (table, _origin(header, schema, table)))
     imputer._count_holes(overview.holes)

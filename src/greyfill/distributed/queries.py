@@ -5,8 +5,11 @@ Parquet file, by the streaming engine of polars or by DuckDB; a Parquet dataset 
 The row groups of that file are the batches.
 """
 
+import atexit
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,23 +102,20 @@ def fill_duckdb(
     """
     import duckdb
 
-    if not hasattr(relation, "write_parquet"):
+    if not _is_relation(relation):
         raise InvalidDataError(f"expected a DuckDB relation, not {type(relation).__name__}.")
     spool = Spool(relation)
     folder = out
     if folder is None:
-        folder = os.fspath(Path(_kept_folder()) / "filled")
+        kept = tempfile.mkdtemp(prefix="greyfill-")
+        atexit.register(shutil.rmtree, kept, ignore_errors=True)
+        folder = os.fspath(Path(kept) / "filled")
     impute_dataset(spool.path, folder, GreyImputer() if imputer is None else imputer, **options)
     return (connection or duckdb).read_parquet(os.fspath(Path(folder) / "*.parquet"))
 
 
-_KEPT: list[Any] = []
-"""Temporary folders that live as long as this process."""
-
-
-def _kept_folder() -> str:
-    _KEPT.append(tempfile.TemporaryDirectory(prefix="greyfill-"))
-    return str(_KEPT[-1].name)
+def _is_relation(source: Any) -> bool:
+    return hasattr(source, "write_parquet") and hasattr(source, "fetchall")
 
 
 class Spool:
@@ -129,11 +129,12 @@ class Spool:
             with naming(self.path, "read"):
                 Path(self.path).open("rb").close()
             source = pl.scan_csv(self.path, try_parse_dates=True)
-        self._folder = tempfile.TemporaryDirectory(prefix="greyfill-")
-        self.path = os.fspath(Path(self._folder.name) / "rows.parquet")
+        folder = tempfile.mkdtemp(prefix="greyfill-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = os.fspath(Path(folder) / "rows.parquet")
         if isinstance(source, pl.LazyFrame):
             source.sink_parquet(self.path, row_group_size=BATCH_ROWS)
-        elif hasattr(source, "write_parquet") and hasattr(source, "fetchall"):
+        elif _is_relation(source):
             source.write_parquet(self.path, row_group_size=BATCH_ROWS)
         else:
             raise InvalidParameterError(
