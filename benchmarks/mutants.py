@@ -64,8 +64,7 @@ ROOMS = {
     ),
     "information": Room(
         "information/*.py",
-        "src/greyfill/information tests/test_information.py tests/test_relevance.py"
-        " tests/distributed/test_statistics.py",
+        "src/greyfill/information tests/test_information.py tests/test_relevance.py",
     ),
     "_neighbors": Room(
         "_neighbors/*.py", "src/greyfill/_neighbors tests/neighbors tests/imputers/test_api.py"

@@ -902,6 +902,20 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "rest = np.zeros_like(whole)",
             "tests/test_sums.py",
         ),
+        Fault(
+            "donors are filled like new rows",
+            "distributed/donor_sample.py",
+            "values[donors] = self.values[low:high]",
+            "donors = donors[:0]",
+            "tests/distributed/test_dask.py::test_any_imputer_gives_the_result_of_one_machine",
+        ),
+        Fault(
+            "the sample lacks the ends of columns",
+            "distributed/donor_sample.py",
+            "return np.union1d(ranked, self.ends)",
+            "return ranked",
+            "tests/distributed/test_dask.py::test_a_sample_keeps_classes_ends_and_levels",
+        ),
     ],
     "One `except GreyfillError` catches every refusal": [
         Fault(

@@ -1,261 +1,335 @@
-"""Measure the cluster on this machine, fit the cost model, check it, and write docs/scale.md.
+"""What tables cost that are larger than memory or go to a cluster; writes docs/scale.md.
 
-python benchmarks/scale.py            measure (some minutes) and write the page
-python benchmarks/scale.py --page     write the page from the last measurements
+    python benchmarks/scale.py dask --rows 2000000 --imputer grey    two workers of 2 GiB
+    python benchmarks/scale.py chunked --rows 10000000               one process, a Parquet folder
+    python benchmarks/scale.py kill                                  one of two workers is killed
+    python benchmarks/scale.py sample --rows 1000000                 errors: 200 000 donors and all
+    python benchmarks/scale.py --page                                the page from all runs so far
+
+Each run replaces the last one of its kind and size in docs/data/scale.json. The table has fourteen
+numbers of rank six plus noise, three texts, two whole numbers and a truth value, two classes and
+10 % holes; each partition is made from its own number, so that hidden cells can be made again.
 """
 
 import argparse
 import json
 import os
 import platform
-import statistics
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
 import time
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from distributed import Client, wait
-from scale_bar import BARS, cluster, parted
-from scale_model import FEW_HOLES, TERMS, Job, fit, memory, predict, shares, traffic
+import psutil
+from scipy.optimize import nnls
 
-from greyfill import CGKNNImputer
-from greyfill.distributed import DaskImputer, cluster_loop
+from greyfill import CGKNNImputer, GreyImputer
+from greyfill.distributed import DaskImputer, impute_dataset
 
 DOCS = Path(__file__).parent.parent / "docs"
 DATA, PAGE = DOCS / "data" / "scale.json", DOCS / "scale.md"
-
-FITTED = [
-    Job(20_000), Job(50_000), Job(100_000), Job(50_000, columns=10), Job(50_000, columns=40),
-    Job(50_000, classes=5), Job(50_000, holes_per_row=1.0), Job(50_000, partitions=24),
-    Job(100_000, max_donors=5_000), Job(20_000, apart=True), Job(50_000, apart=True),
-    Job(100_000, apart=True), Job(100_000, max_donors=5_000, apart=True), Job(20_000, workers=1),
-    Job(50_000, workers=1), Job(100_000, workers=1),
-]  # fmt: skip
-HELD_OUT = [
-    Job(200_000), Job(200_000, workers=1), Job(80_000, columns=30, classes=3),
-    Job(150_000, max_donors=10_000, partitions=16), Job(200_000, apart=True),
-]  # fmt: skip
-REPEATS = 2
-NETWORK = 1e9
-"""Bytes a second between machines, for jobs on paper."""
+TEMPLATE = Path(__file__).parent / "scale.template.md"
+PART_ROWS, GIB, LOOPBACK = 62_500, 2**30, "127.0.0.1:0"
+IMPUTERS = {"grey": GreyImputer, "cgknn": lambda: CGKNNImputer(n_neighbors=10)}
+NUMBERS = [f"x{j}" for j in range(14)]
+LIMIT = "2GiB"
 
 
-def table_of(job: Job) -> tuple[pd.DataFrame, pd.Series]:
-    """Four columns shift with the class; holes are spread evenly."""
-    rng = np.random.default_rng(0)
-    y = np.arange(job.rows) % job.classes
-    X = rng.normal(size=(job.rows, job.columns))
-    X[:, :4] += y[:, np.newaxis]
-    X[rng.random(X.shape) < job.holes_per_row / job.columns] = np.nan
-    return pd.DataFrame(X, columns=[f"x{j}" for j in range(job.columns)]), pd.Series(y)
+def part(number: int, rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A partition without and with holes."""
+    mixing = np.random.default_rng(0).normal(size=(6, 20))
+    rng = np.random.default_rng([1, number])
+    y = rng.integers(0, 2, rows)
+    hidden = rng.normal(size=(rows, 6)) + 0.7 * y[:, np.newaxis]
+    X = hidden @ mixing + 0.5 * rng.normal(size=(rows, 20))
+    whole = pd.DataFrame(X[:, :14], columns=NUMBERS)
+    for j, name in enumerate(("city", "ward", "drug"), start=14):
+        places = np.digitize(X[:, j], [-2.5, 0.0, 2.5])
+        whole[name] = pd.Series(
+            np.array(["north", "east", "south", "west"])[places], dtype="string"
+        )
+    for j, name in enumerate(("visits", "beds"), start=17):
+        whole[name] = pd.array(np.rint(10 + 3 * X[:, j]).astype(int), dtype="Int64")
+    whole["smoker"] = pd.array(X[:, 19] > 0, dtype="boolean")
+    holed = whole.mask(rng.random(whole.shape) < 0.1)
+    return whole, holed.assign(outcome=np.array(["well", "ill"])[y])
 
 
-def measure(job: Job, client: Client) -> dict[str, Any]:
-    """The job with the passes it took, its seconds, and the bytes that workers sent each other."""
-    X, y = table_of(job)
-    frame, labels = parted(X, y, job.partitions)
-    cluster_loop.FEW_HOLES = 0 if job.apart else FEW_HOLES
-    before, start = received(client), time.perf_counter()
-    imputer = DaskImputer(CGKNNImputer(n_neighbors=job.k), max_donors=job.max_donors)
-    wait(imputer.fit_transform(frame, labels).persist())
+def write_parts(folder: Path, rows: int) -> int:
+    folder.mkdir()
+    sizes = [min(PART_ROWS, rows - first) for first in range(0, rows, PART_ROWS)]
+    for number, size in enumerate(sizes):
+        part(number, size)[1].to_parquet(folder / f"{number:04d}.parquet", index=False)
+    return len(sizes)
+
+
+def error(folder: Path, most: int = 8) -> float:
+    """Root mean squared error of hidden numbers in units of their spread, in some partitions."""
+    squares, n = 0.0, 0
+    for number, file in enumerate(sorted(folder.glob("*.parquet"))[:most]):
+        filled = pd.read_parquet(file)
+        assert not filled.isna().any().any()
+        whole, holed = part(number, len(filled))
+        gaps = ((filled[NUMBERS] - whole[NUMBERS]) / whole[NUMBERS].std()).to_numpy(dtype=float)
+        is_hole = holed[NUMBERS].isna().to_numpy()
+        assert np.array_equal(
+            filled[NUMBERS].to_numpy()[~is_hole], whole[NUMBERS].to_numpy()[~is_hole]
+        )
+        squares, n = squares + float((gaps[is_hole] ** 2).sum()), n + int(is_hole.sum())
+    return float(np.sqrt(squares / n))
+
+
+@contextmanager
+def peaks(pids: list[int]) -> Iterator[dict[int, int]]:
+    """The largest resident memory of processes while a block runs."""
+    found, ended = dict.fromkeys(pids, 0), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.2):
+            for pid in pids:
+                with suppress(psutil.Error):  # it has ended
+                    found[pid] = max(found[pid], psutil.Process(pid).memory_info().rss)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def workers(n: int = 2) -> Iterator[Any]:
+    """Worker processes of one thread that have compiled what they need."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n, threads_per_worker=1, memory_limit=LIMIT, host="127.0.0.1",
+            dashboard_address=LOOPBACK, worker_dashboard_address=LOOPBACK, silence_logs=50,
+        ) as local,
+        Client(local) as client,
+    ):  # fmt: skip
+        client.run(warm_up)
+        yield client
+
+
+def warm_up() -> None:
+    table = part(0, 6_000)[1]
+    for make in IMPUTERS.values():
+        fitted = make().fit(table[:5_500].drop(columns="outcome"), table["outcome"][:5_500])
+        fitted.transform(table[5_500:].drop(columns="outcome"))
+
+
+def moved(client: Any) -> int:
+    """Bytes that workers got from each other."""
+
+    def log(dask_worker: Any) -> int:
+        return sum(int(entry["total"]) for entry in dask_worker.transfer_incoming_log)
+
+    return sum(client.run(log).values())
+
+
+def run_dask(client: Any, source: Path, out: Path, imputer: str) -> dict[str, Any]:
+    import dask.dataframe as dd
+
+    pids = list(client.run(os.getpid).values())
+    before, start = moved(client), time.perf_counter()
+    with peaks(pids) as found:
+        frame = dd.read_parquet(source, split_row_groups=False)
+        cluster = DaskImputer(IMPUTERS[imputer]())
+        filled = cluster.fit_transform(frame.drop(columns="outcome"), frame["outcome"])
+        fitted = time.perf_counter()
+        filled.to_parquet(out)
     seconds = time.perf_counter() - start
-    moved = received(client)
-    moved.subtract(before)
-    incomplete = float(X.isna().any(axis=1).mean())
-    done = Job(**{**vars(job), "passes": imputer.n_iter_, "incomplete": incomplete})
-    return {"job": vars(done), "seconds": seconds, "moved": {k: n for k, n in moved.items() if n}}
+    return {
+        "seconds": seconds, "fit_seconds": fitted - start, "moved": moved(client) - before,
+        "peak_gib": [peak / GIB for peak in found.values()],
+    }  # fmt: skip
 
 
-def received(client: Client) -> Counter[str]:
-    """Bytes that workers got from each other, by the kind of the value."""
-
-    def log(dask_worker: Any) -> list[tuple[str, int]]:
-        entries = list(dask_worker.transfer_incoming_log)
-        return [(str(key), int(size)) for entry in entries for key, size in entry["keys"].items()]
-
-    total: Counter[str] = Counter()
-    for pairs in client.run(log).values():
-        for key, size in pairs:
-            total[key.split("-")[0].lstrip("('")] += size
-    return total
+def measure_dask(rows: int, imputer: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "in", Path(folder) / "out"
+        parts = write_parts(source, rows)
+        with workers() as client:
+            run = run_dask(client, source, out, imputer)
+        return {**run, "partitions": parts, "error": error(out)}
 
 
-def measure_all() -> dict[str, Any]:
-    found: dict[str, list[dict[str, Any]]] = {"fitted": [], "held_out": []}
-    for workers in (1, 2):
-        with cluster(workers, memory="6GiB") as client:
-            for name, jobs in (("fitted", FITTED), ("held_out", HELD_OUT)):
-                for job in (job for job in jobs if job.workers == workers):
-                    runs = [measure(job, client) for _ in range(REPEATS)]
-                    best = min(runs, key=lambda run: run["seconds"])
-                    print(f"{name}: {job}: {[round(run['seconds'], 2) for run in runs]} s")
-                    found[name].append(best)
-    machine = f"Python {platform.python_version()}, {os.cpu_count()} hardware threads"
-    return {**found, "machine": machine, "repeats": REPEATS}
+def measure_kill(rows: int, imputer: str) -> dict[str, Any]:
+    """A worker is killed when half of the partitions are written."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, calm, wild = (Path(folder) / name for name in ("in", "calm", "wild"))
+        parts = write_parts(source, rows)
+        with workers() as client:
+            undisturbed = run_dask(client, source, calm, imputer)
+            victim = min(client.run(os.getpid).values())
+
+            def kill() -> None:
+                while len(list(wild.glob("*.parquet"))) < parts // 2:
+                    time.sleep(0.05)
+                os.kill(victim, signal.SIGKILL)
+
+            threading.Thread(target=kill, daemon=True).start()
+            disturbed = run_dask(client, source, wild, imputer)
+        one, two = (pd.concat(map(pd.read_parquet, sorted(f.glob("*")))) for f in (calm, wild))
+        changed = int((one.reset_index(drop=True) != two.reset_index(drop=True)).sum().sum())
+    ratio = disturbed["seconds"] / undisturbed["seconds"]
+    return {"ratio": ratio, "changed": changed, "seconds": undisturbed["seconds"]}
 
 
-def jobs_of(runs: list[dict[str, Any]]) -> tuple[list[Job], list[float]]:
-    return [Job(**run["job"]) for run in runs], [run["seconds"] for run in runs]
+def measure_chunked(rows: int, imputer: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "in", Path(folder) / "out"
+        parts = write_parts(source, rows)
+        command = [sys.executable, __file__, "fill", str(source), str(out), "--imputer", imputer]
+        start = time.perf_counter()
+        process = subprocess.Popen(command)
+        with peaks([process.pid]) as found:
+            assert process.wait() == 0
+        seconds = time.perf_counter() - start
+        peak = found[process.pid] / GIB
+        return {"seconds": seconds, "peak_gib": [peak], "partitions": parts, "error": error(out)}
 
 
-def name_of(job: Job) -> str:
-    cap = "" if job.max_donors is None else f", {job.max_donors:,} donors a class"
-    return (
-        f"{job.rows:,} × {job.columns}, {job.classes} classes, {job.holes_per_row:g} holes a row, "
-        f"{job.partitions} partitions{cap}{', passes apart' if job.apart else ''}"
-    )
+def measure_sample(rows: int, imputer: str) -> dict[str, Any]:
+    """Errors on hidden cells with the usual sample of donors, and with all rows as donors."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "in"
+        write_parts(source, rows)
+        for donors in (200_000, "all"):
+            out, start = Path(folder) / str(donors), time.perf_counter()
+            impute_dataset(
+                str(source), str(out), IMPUTERS[imputer](), target="outcome", donors=donors
+            )
+            found[f"{donors}"] = {"error": error(out), "seconds": time.perf_counter() - start}
+    return found
 
 
-def runs_table(runs: list[dict[str, Any]], model: dict[str, float]) -> list[str]:
-    lines = ["| job | workers | passes | measured | model | error |", "|---|---|---|---|---|---|"]
-    for job, seconds in zip(*jobs_of(runs), strict=True):
-        guess = predict(model, job)
-        lines.append(
-            f"| {name_of(job)} | {job.workers} | {job.passes} | {seconds:.2f} s | {guess:.2f} s | "
-            f"{guess / seconds - 1:+.0%} |"
-        )
-    return lines
+MEASURES = {
+    "dask": measure_dask,
+    "chunked": measure_chunked,
+    "kill": measure_kill,
+    "sample": measure_sample,
+}
 
 
-def scaling_table(runs: list[dict[str, Any]]) -> list[str]:
-    lines = ["| rows | one worker | two workers | speedup |", "|---|---|---|---|"]
-    seconds = {(run["job"]["rows"], run["job"]["workers"]): run["seconds"] for run in runs
-               if _is_plain(run["job"])}  # fmt: skip
-    for rows in sorted({rows for rows, workers in seconds if workers == 1}):
-        one, two = seconds[rows, 1], seconds[rows, 2]
-        lines.append(f"| {rows:,} | {one:.2f} s | {two:.2f} s | {one / two:.2f}× |")
-    return lines
+def sized(seconds: float) -> str:
+    if seconds < 600:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.1f} h"
 
 
-def _is_plain(job: dict[str, Any]) -> bool:
-    usual = vars(Job(job["rows"]))
-    names = ("columns", "classes", "holes_per_row", "partitions", "max_donors", "apart")
-    return all(job[name] == usual[name] for name in names)
-
-
-PER_PASS = ("moved_cells", "join_moved", "next_passes")
-FOR_POOLS = ("collect", "build_part")
-
-
-def traffic_table(runs: list[dict[str, Any]]) -> list[str]:
+def runs_table(data: dict[str, Any], kind: str) -> list[str]:
     lines = [
-        "| job | pools, measured | pools, model | a pass, measured | a pass, model | whole table |",
-        "|---|---|---|---|---|---|",
-    ]
-    for run in runs:
-        job = Job(**run["job"])
-        if job.workers < 2:
-            continue
-        moved = run["moved"]
-        expected = traffic(job)
-        pools = sum(size for key, size in moved.items() if key.startswith(FOR_POOLS))
-        each = sum(size for key, size in moved.items() if key.startswith(PER_PASS)) / job.passes
-        lines.append(
-            f"| {name_of(job)} | {mib(pools)} | "
-            f"{mib(sum(list(expected.values())[:2]))} | {mib(each)} | "
-            f"{mib(expected['holes of donors in each pass'])} | {mib(job.rows * job.columns * 8)} |"
-        )
-    return lines
-
-
-def bars_table(bars: dict[str, Any]) -> list[str]:
-    large, overhead, kill = bars["large"], bars["overhead"], bars["kill"]
-    ratios = ", ".join(f"{ratio:.2f}" for ratio in overhead["wall_ratios"])
-    median = statistics.median(overhead["wall_ratios"])
-    verdict = "kept" if median <= 1.3 else "missed"
-    peaks = " and ".join(f"{peak:.2f} GiB" for peak in large["peak_gib"])
-    return [
-        "| promise | measured |",
-        "|---|---|",
-        f"| {large['rows']:,} × 20 in {large['partitions']} partitions, from Parquet to Parquet: "
-        f"ends, no worker over its limit | {large['seconds']:.0f} s{large.get('note', '')}, "
-        f"{large['passes']} passes, "
-        f"peaks {peaks}, {large['holes_left']} holes left |",
-        f"| at most 1.3 times the time of one process with two threads, {overhead['rows']:,} rows "
-        f"| {ratios} times, median {median:.2f}: {verdict} |",
-        f"| a worker killed in mid-run costs less than twice the time and changes no cell, "
-        f"{kill['rows']:,} rows | {kill['ratio']:.2f} times{kill.get('note', '')}, "
-        f"{kill['changed_cells']} changed |",
-    ]
-
-
-def mib(size: float) -> str:
-    return f"{size / 2**20:.2f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
-
-
-LARGE = [
-    Job(10_000_000, workers=8, partitions=160, passes=100),
-    Job(100_000_000, workers=64, partitions=1_600, max_donors=1_000_000, passes=100),
-    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=1_000_000, passes=100),
-    Job(1_000_000_000, workers=256, partitions=16_000, max_donors=100_000, passes=100),
-]
-
-
-def large_table(model: dict[str, float]) -> list[str]:
-    lines = [
-        "| rows | donors a class | workers | time | memory a worker | pools a worker | a pass |",
+        "| rows × 20 | method | time | of it, fit | largest memory | moved | error |",
         "|---|---|---|---|---|---|---|",
     ]
-    for job in LARGE:
-        moved, held = traffic(job), max(memory(job).values())
-        each = moved["holes of donors in each pass"]
-        pools = moved["pools to every other worker"] / max(job.workers - 1, 1)
-        wire = (pools + each / job.workers * job.passes) / NETWORK
+    for run in runs_of(data, kind):
+        fit = sized(run["fit_seconds"]) if "fit_seconds" in run else ""
+        size = f"{run['moved'] / 2**20:,.0f} MiB" if "moved" in run else ""
+        peak = " and ".join(f"{peak:.2f}" for peak in run["peak_gib"])
         lines.append(
-            f"| {job.rows:,} | {job.donors:,.0f} | {job.workers} | "
-            f"{hours(predict(model, job) + wire)} | {mib(held)} | {mib(pools)} | {mib(each)} |"
+            f"| {run['rows']:,} | {run['imputer']} | {sized(run['seconds'])} | {fit} | {peak} GiB "
+            f"| {size} | {run['error']:.4f} |"
         )
     return lines
 
 
-def hours(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+def runs_of(data: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    runs = [run for run in data["runs"].values() if run["kind"] == kind]
+    return sorted(runs, key=lambda run: (run["imputer"], run["rows"]))
 
 
-def error_of(runs: list[dict[str, Any]], model: dict[str, float]) -> str:
-    errors = [abs(predict(model, job) / s - 1) for job, s in zip(*jobs_of(runs), strict=True)]
-    return f"median {statistics.median(errors):.0%}, largest {max(errors):.0%}"
+def sample_table(data: dict[str, Any]) -> list[str]:
+    lines = ["| rows | method | 200 000 donors | all donors | ratio |", "|---|---|---|---|---|"]
+    for run in runs_of(data, "sample"):
+        few, many = run["200000"], run["all"]
+        lines.append(
+            f"| {run['rows']:,} | {run['imputer']} | {few['error']:.4f}, {sized(few['seconds'])} | "
+            f"{many['error']:.4f}, {sized(many['seconds'])} | {few['error'] / many['error']:.4f} |"
+        )
+    return lines
+
+
+def kill_lines(data: dict[str, Any]) -> list[str]:
+    return [
+        f"{run['rows']:,} rows, {run['imputer']}: {run['ratio']:.2f} times the time, "
+        f"{run['changed']} changed cells."
+        for run in runs_of(data, "kill")
+    ]
+
+
+def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
+    """seconds = start + per million rows · rows / workers, by the runs but the largest."""
+    lines = []
+    for imputer in IMPUTERS:
+        runs = [run for run in runs_of(data, kind) if run["imputer"] == imputer]
+        if len(runs) < 3:
+            continue
+        sizes = np.array([run["rows"] / 1e6 / n_workers for run in runs])
+        seconds = np.array([run["seconds"] for run in runs])
+        design = np.column_stack([np.ones(len(runs)), sizes]) / seconds[:, np.newaxis]
+        (start, each), _ = nnls(design[:-1], np.ones(len(runs) - 1))
+        guess = start + each * sizes[-1]
+        largest = f"{runs[-1]['rows']:,} rows"
+        lines.append(
+            f"* {kind}, {imputer}: {start:.0f} s + {each:.0f} s for a million rows of a worker. "
+            f"The largest run ({largest}), which the fit did not see: {sized(guess)} by the "
+            f"model, {sized(seconds[-1])} measured ({guess / seconds[-1] - 1:+.0%}). "
+            f"A billion rows on 64 such workers: {sized(start + each * 1e3 / 64)}."
+        )
+    return lines
 
 
 def page(data: dict[str, Any]) -> str:
-    model = fit(*jobs_of(data["fitted"]))
-    runs = [*data["fitted"], *data["held_out"]]
-    largest = max(jobs_of(runs)[0], key=lambda job: (job.rows, job.workers, not job.apart))
-    parts = ", ".join(f"{name} {share:.0%}" for name, share in shares(model, largest).items())
-    units = [f"| {name} | {model[name]:.3g} |" for name in TERMS]
-    text = TEMPLATE.read_text(encoding="utf-8")
     blocks = {
         "machine": data["machine"],
-        "repeats": "each job once" if data["repeats"] == 1 else f"best of {data['repeats']} runs",
-        "scaling": "\n".join(scaling_table(runs)),
-        "traffic": "\n".join(traffic_table(runs)),
-        "bars": "\n".join(bars_table(json.loads(BARS.read_text()))),
-        "few_holes": f"{FEW_HOLES:,}",
-        "units": "\n".join(units),
-        "parts": f"{parts} ({name_of(largest)}, {largest.workers} workers)",
-        "fitted": "\n".join(runs_table(data["fitted"], model)),
-        "held_out": "\n".join(runs_table(data["held_out"], model)),
-        "fitted_error": error_of(data["fitted"], model),
-        "held_out_error": error_of(data["held_out"], model),
-        "large": "\n".join(large_table(model)),
+        "dask": runs_table(data, "dask"),
+        "chunked": runs_table(data, "chunked"),
+        "sample": sample_table(data),
+        "kill": kill_lines(data),
+        "model": model_lines(data, "dask", 2) + model_lines(data, "chunked", 1),
     }
-    for name, block in blocks.items():
-        text = text.replace("{{" + name + "}}", str(block))
+    text = TEMPLATE.read_text(encoding="utf-8")
+    for name, lines in blocks.items():
+        text = text.replace(
+            "{{" + name + "}}", lines if isinstance(lines, str) else "\n".join(lines)
+        )
     return text
-
-
-TEMPLATE = Path(__file__).parent / "scale.template.md"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", nargs="?", choices=[*MEASURES, "fill"])
+    parser.add_argument("paths", nargs="*")
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--imputer", choices=IMPUTERS, default="grey")
     parser.add_argument("--page", action="store_true", help="write the page only")
-    if not parser.parse_args().page:
-        DATA.parent.mkdir(exist_ok=True)
-        DATA.write_text(json.dumps(measure_all(), indent=1) + "\n")
-    PAGE.write_text(page(json.loads(DATA.read_text())), encoding="utf-8")
+    args = parser.parse_args()
+    if args.kind == "fill":  # in a process of its own, whose memory is watched
+        impute_dataset(*args.paths, IMPUTERS[args.imputer](), target="outcome")
+        return
+    data = json.loads(DATA.read_text()) if DATA.exists() else {"runs": {}}
+    if args.kind:
+        run = MEASURES[args.kind](args.rows, args.imputer)
+        data["machine"] = f"Python {platform.python_version()}, {os.cpu_count()} hardware threads"
+        run |= {"kind": args.kind, "rows": args.rows, "imputer": args.imputer}
+        data["runs"][f"{args.kind} {args.imputer} {args.rows}"] = run
+        print(json.dumps(run))
+        DATA.write_text(json.dumps(data, indent=1) + "\n")
+    PAGE.write_text(page(data), encoding="utf-8")
 
 
 if __name__ == "__main__":
