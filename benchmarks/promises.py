@@ -951,7 +951,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             f"{CACHE}::test_code_of_another_signature_is_never_executed",
         ),
     ],
-    "A lazy result, a transform or `imputer_`": [
+    "A lazy result or a transform": [
         Fault(
             "what lies on no worker is sent",
             "distributed/cluster.py",

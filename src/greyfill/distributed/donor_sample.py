@@ -81,7 +81,7 @@ def _between(ranks: Ints, first: int, end: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Donors:
+class PickedRows:
     """Encoded rows out of one partition, their numbers in the whole table, and their labels."""
 
     values: Floats
@@ -92,7 +92,7 @@ class Donors:
 
 def pick_donors(
     frame: Any, y: Any, overview: Overview, share: Share, first: int, missing_values: Any
-) -> Donors | None:
+) -> PickedRows | None:
     """The donors of a partition in the numbers of the schema of all."""
     if len(frame) == 0:
         return None
@@ -101,7 +101,9 @@ def pick_donors(
     if len(rows) == 0:
         return None
     table, _ = frames.encode(picked, schema=overview.schema, missing_values=missing_values)
-    return Donors(table.values, table.missing, first + rows, None if y is None else take(y, rows))
+    return PickedRows(
+        table.values, table.missing, first + rows, None if y is None else take(y, rows)
+    )
 
 
 def take_rows(frame: Any, rows: Ints) -> Any:
@@ -180,7 +182,11 @@ class FittedSample:
 
 
 def fit_sample(
-    imputer: Any, header: Any, overview: Overview, parts: Sequence[Donors | None], on_workers: bool
+    imputer: Any,
+    header: Any,
+    overview: Overview,
+    parts: Sequence[PickedRows | None],
+    on_workers: bool,
 ) -> FittedSample:
     """Learn from the donors of all partitions; ``header`` is an empty frame with their columns.
 

@@ -112,7 +112,7 @@ def list_partitions(source: str) -> list[Partition]:
 
 
 @dataclass(frozen=True)
-class Dataset:
+class PartedDataset:
     """Partitions, the columns that are filled, and the column of the classes, if any."""
 
     partitions: list[Partition]
@@ -120,7 +120,7 @@ class Dataset:
     target: str | None = None
 
     @classmethod
-    def of(cls, source: str, target: str | None, ignored: Sequence[str]) -> "Dataset":
+    def of(cls, source: str, target: str | None, ignored: Sequence[str]) -> "PartedDataset":
         """The dataset in a folder or a file; refuse one whose files differ in their columns."""
         partitions = list_partitions(source)
         names = partitions[0].schema().names
@@ -230,7 +230,7 @@ def impute_dataset(
     """
     check_sampled(imputer, donors)
     check_dataset(source, out, ENDINGS)
-    dataset, meter = Dataset.of(source, target, ignored), Meter(progress)
+    dataset, meter = PartedDataset.of(source, target, ignored), Meter(progress)
     staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
     staging.open(_fingerprint(dataset, imputer, donors))
     if not staging.is_fitted():
@@ -291,7 +291,7 @@ def _features(
     return features
 
 
-def _fingerprint(dataset: Dataset, imputer: Any, donors: int | str) -> str:
+def _fingerprint(dataset: PartedDataset, imputer: Any, donors: int | str) -> str:
     """Equal to that of an unfinished run if it was the same one."""
     seen = [(p.path, p.row_group, os.stat(p.path).st_size, os.stat(p.path).st_mtime_ns)
             for p in dataset.partitions]  # fmt: skip

@@ -19,7 +19,7 @@ from polars.io.plugins import register_io_source
 from sklearn.base import clone
 
 from greyfill.distributed.donor_sample import DONORS, FittedSample, check_sampled
-from greyfill.distributed.parquet import ENDINGS, Dataset, impute_dataset
+from greyfill.distributed.parquet import ENDINGS, PartedDataset, impute_dataset
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming
 from greyfill.imputers.grey import GreyImputer
@@ -66,7 +66,7 @@ def scan(
     imputer = GreyImputer() if imputer is None else clone(imputer, safe=False)
     check_sampled(imputer, donors)
     spool = Spool(source)
-    dataset = Dataset.of(spool.path, target, ignored)
+    dataset = PartedDataset.of(spool.path, target, ignored)
     fitted = dataset.fit(imputer, donors, Meter(progress))
     return _lazy(dataset, fitted, spool)
 
@@ -143,7 +143,7 @@ class Spool:
             )
 
 
-def _lazy(dataset: Dataset, fitted: FittedSample, spool: Spool) -> pl.LazyFrame:
+def _lazy(dataset: PartedDataset, fitted: FittedSample, spool: Spool) -> pl.LazyFrame:
     """The partitions as a source of polars, which fills those that are asked for."""
 
     def batches(
@@ -164,7 +164,9 @@ def _lazy(dataset: Dataset, fitted: FittedSample, spool: Spool) -> pl.LazyFrame:
     return register_io_source(batches, schema=header)
 
 
-def _batch(dataset: Dataset, fitted: FittedSample, partition: Any, first: int) -> pl.DataFrame:
+def _batch(
+    dataset: PartedDataset, fitted: FittedSample, partition: Any, first: int
+) -> pl.DataFrame:
     frame = pl.from_arrow(dataset.filled(partition, fitted, first))
     assert isinstance(frame, pl.DataFrame)
     return frame
