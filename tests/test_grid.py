@@ -159,7 +159,7 @@ def test_bounds_hold_for_fills_draws_and_limits(make):
         assert fills.max() <= 599
         assert np.array_equal(table["a"].to_numpy()[~holes], X[~holes, 0])
     assert {300.0, 599.0} <= {v for table in tables for v in table["a"].to_numpy()[holes]}
-    found = imputer.intervals(frame)
+    found = imputer._interval_lists(frame)
     assert min(found["low"]) >= 300
     assert max(found["high"]) <= 599
     one_sided = GreyImputer(n_cells=20, bounds={0: (None, 100)}).fit_transform(frame)

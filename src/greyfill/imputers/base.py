@@ -3,7 +3,7 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -239,6 +239,7 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)
             self.left_alone_ = self._choose_left_alone(table, origin.schema)
+            table = table.mute(self._choose_muted(table, origin.schema))
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
             origin = replace(origin, schema=self._schema)
             filled = table.values
@@ -258,24 +259,38 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             check_whole("verbose", self.verbose, least=0)
 
     def _choose_left_alone(self, table: Table, schema: frames.Schema) -> dict[str, str]:
-        """The columns to leave alone, with reasons; a warning about those that should be."""
-        if not frames.is_auto(self.leave_alone):
-            places = frames.column_positions(self.leave_alone, schema.names, "leave_alone")
-            return dict.fromkeys((schema.names[j] for j in sorted(places)), "named in leave_alone")
-        if self.leave_alone is not None:
+        """The columns to leave alone, with reasons."""
+        if self.leave_alone is None:
+            return {}
+        if frames.is_auto(self.leave_alone):
             return frames.find_excluded(table, schema)
-        holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
-        found = frames.find_excluded(table, schema, holed)
-        doubtful = [f"{name!r} ({why})" for name, why in found.items() if why != CONSTANT]
-        if doubtful:
-            warnings.warn(
-                f"filled {len(doubtful)} column(s) whose holes no other row can tell: "
-                f"{', '.join(doubtful[:5])}{' …' if len(doubtful) > 5 else ''}; "
-                "leave_alone='auto' leaves them as they are",
-                IdentifierWarning,
-                stacklevel=4,
-            )
-        return {}
+        places = frames.column_positions(self.leave_alone, schema.names, "leave_alone")
+        reasons = dict.fromkeys(places, "named in leave_alone")
+        if isinstance(self.leave_alone, Mapping):
+            reasons = dict(zip(places, map(str, self.leave_alone.values()), strict=True))
+        return {schema.names[j]: reasons[j] for j in sorted(reasons)}
+
+    def _choose_muted(self, table: Table, schema: frames.Schema) -> list[str]:
+        """The columns that no other is filled by, told in a warning; none if all would be such."""
+        if self.leave_alone is not None:
+            return []
+        found = frames.find_excluded(table, schema)
+        doubtful = {name: why for name, why in found.items() if why != CONSTANT}
+        muted = list(doubtful) if len(doubtful) < table.n_columns else []
+        is_holed = table.missing[:, np.isin(schema.names, list(doubtful))].any()
+        if not muted and not is_holed:
+            return []
+        shown = ", ".join(f"{name!r} ({why})" for name, why in list(doubtful.items())[:5])
+        told = ["filled, though no other row can tell their holes"] * bool(is_holed)
+        told += ["not used to fill other columns"] * bool(muted)
+        warnings.warn(
+            f"{len(doubtful)} column(s) {' and '.join(told)}: {shown}"
+            f"{' …' if len(doubtful) > 5 else ''}; leave_alone='auto' leaves them as they are, "
+            "leave_alone=[] treats them like all others",
+            IdentifierWarning,
+            stacklevel=4,
+        )
+        return muted
 
     @property
     def _shown(self) -> Bools:

@@ -78,10 +78,11 @@ class MICEImputer(BaseImputer):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        ``left_alone_`` has them, with reasons. By default every column is filled, but identifiers
+        and free text fill no other, and an `IdentifierWarning` names them; with an empty list they
+        count like all columns.
     n_jobs : int, optional
         Processes that run chains; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -310,10 +311,11 @@ class MissForestImputer(BaseImputer):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        ``left_alone_`` has them, with reasons. By default every column is filled, but identifiers
+        and free text fill no other, and an `IdentifierWarning` names them; with an empty list they
+        count like all columns.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
