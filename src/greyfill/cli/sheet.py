@@ -109,7 +109,6 @@ def sheet_of(
 ) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
     from greyfill.files.words import words_by_column
-    from greyfill.filled import find_inapplicable, with_levels
 
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
@@ -119,10 +118,7 @@ def sheet_of(
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")
-    chosen = [*wished.kept_empty, *wished.levels]
-    rows = find_inapplicable(source.frame.select(features), chosen, "--not-applicable")
-    frame = with_levels(source.frame, wished.levels, rows, "--not-applicable")
-    source, kept = replace(source, frame=frame), {c: rows[c] for c in wished.kept_empty}
+    source, kept = _inapplicable(source, features, wished)
     kinds = {
         "categorical_features": [c for c in roles.categorical if c != target] or "auto",
         "ordinal_features": _orders(roles.ordinal, source),
@@ -137,6 +133,20 @@ def sheet_of(
     if choice is not None and choice.needs_classes:
         _refuse_no_classes(choice.method, sheet)
     return sheet
+
+
+def _inapplicable(
+    source: files.Source, features: list[str], wished: Wishes
+) -> tuple[files.Source, dict[str, Bools]]:
+    """The table with levels where it does not apply, and where columns are kept empty instead."""
+    chosen, option = [*wished.kept_empty, *wished.levels], "--not-applicable"
+    if not chosen:
+        return source, {}
+    from greyfill.filled import find_inapplicable, with_levels
+
+    rows = find_inapplicable(source.frame.select(features), chosen, option)
+    frame = with_levels(source.frame, wished.levels, rows, option)
+    return replace(source, frame=frame), {c: rows[c] for c in wished.kept_empty}
 
 
 @contextmanager
