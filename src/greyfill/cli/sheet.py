@@ -91,7 +91,9 @@ def read_sheet(
         wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    known = (options.delimiter, options.encoding, options.header, options.strict)
+    known = (
+        options.delimiter, options.encoding, options.header, options.strict, options.sheet,
+    )  # fmt: skip
     if names := peek_names(name, *known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:

@@ -235,6 +235,8 @@ def _kind(cells: Cells, called_categorical: bool, called_ordinal: bool) -> Kind:
 
 def _grid(cells: Cells) -> Grid | None:
     """The grid of numbers or moments."""
+    if cells.family is Family.DATE:  # stored in days anyway
+        return None
     if cells.meaning != "numbers":
         return Grid.of_moments(cells.numbers()[~cells.missing])
     is_single = cells.values.dtype.kind == "f" and cells.values.dtype.itemsize < 8

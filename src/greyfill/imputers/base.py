@@ -51,12 +51,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     imputed_counts_: dict[str, int]
     left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
+    unused_: dict[str, str] = {}  # noqa: RUF012
     _flagged: Bools
 
     round_to_grid: bool = True
     bounds: Any = None
     leave_alone: Any = None
-    _optional = (*SavedEstimator._optional, "left_alone_")
+    _optional = (*SavedEstimator._optional, "left_alone_", "unused_")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     _progress: ClassVar[Any] = None
 
@@ -239,7 +240,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)
             self.left_alone_ = self._choose_left_alone(table, origin.schema)
-            table = table.mute(self._choose_muted(table, origin.schema))
+            self.unused_ = self._choose_unused(table, origin.schema)
+            table = table.mute(self.unused_)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
             origin = replace(origin, schema=self._schema)
             filled = table.values
@@ -270,27 +272,26 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             reasons = dict(zip(places, map(str, self.leave_alone.values()), strict=True))
         return {schema.names[j]: reasons[j] for j in sorted(reasons)}
 
-    def _choose_muted(self, table: Table, schema: frames.Schema) -> list[str]:
-        """The columns that no other is filled by, told in a warning; none if all would be such."""
+    def _choose_unused(self, table: Table, schema: frames.Schema) -> dict[str, str]:
+        """The columns that no other is filled by, with reasons; a warning about those with holes.
+
+        None if all columns are such: then there is nothing else to go by.
+        """
         if self.leave_alone is not None:
-            return []
+            return {}
         found = frames.find_excluded(table, schema)
         doubtful = {name: why for name, why in found.items() if why != CONSTANT}
-        muted = list(doubtful) if len(doubtful) < table.n_columns else []
-        is_holed = table.missing[:, np.isin(schema.names, list(doubtful))].any()
-        if not muted and not is_holed:
-            return []
-        shown = ", ".join(f"{name!r} ({why})" for name, why in list(doubtful.items())[:5])
-        told = ["filled, though no other row can tell their holes"] * bool(is_holed)
-        told += ["not used to fill other columns"] * bool(muted)
-        warnings.warn(
-            f"{len(doubtful)} column(s) {' and '.join(told)}: {shown}"
-            f"{' …' if len(doubtful) > 5 else ''}; leave_alone='auto' leaves them as they are, "
-            "leave_alone=[] treats them like all others",
-            IdentifierWarning,
-            stacklevel=4,
-        )
-        return muted
+        holed = [c.name for j, c in enumerate(table.columns) if table.missing[:, j].any()]
+        filled = [f"{name!r} ({why})" for name, why in doubtful.items() if name in holed]
+        if filled:
+            warnings.warn(
+                f"filled {len(filled)} column(s) whose holes no other row can tell: "
+                f"{', '.join(filled[:5])}{' …' if len(filled) > 5 else ''}; "
+                "leave_alone='auto' leaves them as they are",
+                IdentifierWarning,
+                stacklevel=4,
+            )
+        return doubtful if len(doubtful) < table.n_columns else {}
 
     @property
     def _shown(self) -> Bools:

@@ -80,9 +80,9 @@ class MICEImputer(BaseImputer):
         Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, but identifiers
-        and free text fill no other, and an `IdentifierWarning` names them; with an empty list they
-        count like all columns.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     n_jobs : int, optional
         Processes that run chains; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -105,6 +105,8 @@ class MICEImputer(BaseImputer):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -313,9 +315,9 @@ class MissForestImputer(BaseImputer):
         Limits of the fills and draws of numeric columns; None on a side means no limit.
     leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, but identifiers
-        and free text fill no other, and an `IdentifierWarning` names them; with an empty list they
-        count like all columns.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -340,6 +342,8 @@ class MissForestImputer(BaseImputer):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
