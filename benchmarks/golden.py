@@ -148,7 +148,10 @@ def imputing(method: str, name: str, library: str = "polars") -> Facts:
     yield "one row", lambda: imputer.transform(taken(X, new[:1]))
     if hasattr(imputer, "draw"):
         yield "draw", lambda: imputer.draw(taken(X, new), 2, taken(y, new))
-        yield "intervals", lambda: imputer.intervals(taken(X, new))
+        yield (
+            "intervals",
+            lambda: getattr(imputer, "_interval_lists", imputer.intervals)(taken(X, new)),
+        )
     if method not in PEERS:
         yield from saving(imputer, lambda model: model.transform(taken(X, new)))
 

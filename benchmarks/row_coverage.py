@@ -34,7 +34,7 @@ def holed(rng: np.random.Generator, whole: np.ndarray, columns: Any = slice(None
 
 def limits(X: np.ndarray, y: np.ndarray | None, imputer: Any, truth: np.ndarray) -> Any:
     """For each hole its row, whether its limits hold the truth, and how wide they are."""
-    found = imputer.intervals(X, y, LEVEL)
+    found = imputer._interval_lists(X, y, LEVEL)
     rows, columns = np.array(found["rows"]), [int(str(name)[1:]) for name in found["columns"]]
     low, high = np.array(found["low"]), np.array(found["high"])
     true = truth[rows, columns]
@@ -97,7 +97,7 @@ def levels(seed: int, found: Found) -> None:
     level = np.digitize(x + 0.7 * rng.normal(size=ROWS), [-0.4, 0.4]).astype(float)
     X = holed(rng, np.column_stack([x, level, w]), [1])
     imputer = greyfill.GreyImputer(categorical_features=[1], random_state=seed).fit(X)
-    limits = imputer.intervals(X, level=LEVEL)
+    limits = imputer._interval_lists(X, level=LEVEL)
     for row, given in zip(limits["rows"], limits["levels"], strict=True):
         found[f"level {int(level[row])}"].append(level[row] in given)
         found["levels in a set"].append(len(given))

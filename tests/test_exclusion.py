@@ -4,7 +4,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from greyfill import CGKNNImputer, GreyImputer, datasets, frames, load
+from greyfill import (
+    CGKNNImputer,
+    FWGKNNImputer,
+    GreyImputer,
+    IKNNImputer,
+    MICEImputer,
+    MissForestImputer,
+    datasets,
+    frames,
+    load,
+)
 from greyfill.exceptions import IdentifierWarning, InvalidParameterError
 from greyfill.exclusion import CONSTANT, find_blocks, number_reason, text_reason
 
@@ -92,6 +102,66 @@ def test_imputers_fill_identifiers_and_warn_by_name():
     with pytest.warns(IdentifierWarning, match=r"'case' \(an identifier.*leave_alone='auto'"):
         filled = GreyImputer(n_cells=20).fit_transform(_frame())
     assert filled.null_count().sum_horizontal().item() == 0
+
+
+@pytest.mark.filterwarnings("ignore::greyfill.exceptions.IdentifierWarning")
+@pytest.mark.parametrize(
+    "imputer",
+    [
+        GreyImputer(n_cells=20),
+        CGKNNImputer(3, labels="none"),
+        IKNNImputer(3),
+        FWGKNNImputer(3, labels="none"),
+        MICEImputer(n_imputations=1, n_iter=2),
+        MissForestImputer(n_estimators=3, max_iter=1),
+    ],
+    ids=lambda imputer: type(imputer).__name__,
+)
+def test_identifiers_predict_nothing(imputer, tmp_path):
+    """Whatever cases are called in new rows, other columns are filled alike."""
+    frame = _frame().with_columns(z=2 * pl.col("x"))
+    imputer.fit(frame)
+    assert list(imputer.unused_) == ["case"]
+    imputer.save(tmp_path / "model")
+    assert load(tmp_path / "model").unused_ == imputer.unused_
+    new = frame[:9].with_columns(y=pl.lit(None, float), z=pl.lit(None, float))
+    for model in (imputer, load(tmp_path / "model")):
+        first, second = (
+            model.transform(new.with_columns(case=pl.Series(names)))
+            for names in ([f"P{i:03}" for i in range(9)], [f"P{i:03}" for i in range(50, 59)])
+        )
+        if isinstance(imputer, MICEImputer):  # its draws depend on the row, its models do not
+            plan = imputer._chains.plan
+            inside = set(range(*plan.design.block(0).indices(plan.design.width)))
+            assert inside
+            assert not any(inside & set(map(int, used)) for used in plan.predictors.values())
+        else:
+            assert first.drop("case").equals(second.drop("case"))
+
+
+def test_identifiers_without_a_hole_are_recorded_and_may_be_used():
+    cells = [i + 0.3 * (i % 3) if i % 5 else None for i in range(40)]
+    frame = pl.DataFrame({"n": range(40), "y": cells})
+    imputer = GreyImputer(n_cells=20)
+    blind = imputer.fit_transform(frame)
+    assert len(set(blind["y"].gather_every(5))) == 1  # nothing is left to tell them apart
+    assert list(imputer.unused_) == ["n"]
+    used = imputer.set_params(leave_alone=[]).fit_transform(frame)
+    assert abs(used["y"][20] - 20) < 2
+    assert imputer.unused_ == {}
+
+
+def test_a_table_of_nothing_else_is_filled_by_what_there_is():
+    values = RNG.permuted(np.tile(np.arange(40.0), (3, 1)), axis=1).T
+    values[3, 1] = np.nan
+    with pytest.warns(IdentifierWarning, match=r"filled 1 column\(s\) .*: 'x1'"):
+        imputer = GreyImputer(n_cells=20).fit(values)
+    assert imputer.unused_ == {}
+
+
+def test_reasons_of_your_own():
+    imputer = GreyImputer(n_cells=20, leave_alone={"case": "a name"}).fit(_frame())
+    assert imputer.left_alone_ == {"case": "a name"}
 
 
 @pytest.mark.parametrize("imputer", [GreyImputer(n_cells=20), CGKNNImputer(3, labels="none")])

@@ -79,7 +79,22 @@ def test_cells_tell_value_limits_error_and_donors():
         with pytest.raises(InvalidParameterError, match="no single row has the label"):
             filled.imputer.explain(strange, first["column"])
     assert filled.intervals[["row", "column"]].equals(cells[["row", "column"]])
-    assert filled.imputer.interval_frame(frame[["case", "x", "y", "side"]]).shape == (16, 5)
+    found = filled.imputer.intervals(frame[["case", "x", "y", "side"]])
+    assert isinstance(found, pd.DataFrame)
+    assert found.columns.tolist() == ["row", "column", "low", "high", "levels"]
+    assert len(found) == 16
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "numpy"])
+def test_intervals_are_a_frame_of_the_users_library(library):
+    frame = pl.DataFrame(CELLS).select("x", "y")
+    X = {"polars": frame, "pyarrow": frame.to_arrow(), "numpy": frame.to_numpy()}[library]
+    imputer = greyfill.GreyImputer(n_cells=20).fit(X)
+    found, lists = imputer.intervals(X), imputer._interval_lists(X)
+    assert type(found).__module__.startswith("polars" if library == "numpy" else library)
+    named = found.to_pydict() if library == "pyarrow" else found.to_dict(as_series=False)
+    assert list(named) == ["row", "column", "low", "high", "levels"]
+    assert [*named.values()] == [*lists.values()]
 
 
 def test_a_file_becomes_a_polars_frame_with_lines(tmp_path):
@@ -127,6 +142,44 @@ def test_wishes():
     flagged = greyfill.fill(frame, "class", indicators=True, ignore=["case"], **QUICK)
     assert flagged.table.columns == [*CELLS, "missingindicator_y", "missingindicator_side"]
     assert flagged.left_alone == {}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])
+def test_only_the_cells_of_a_block_do_not_apply(library):
+    a, b = [float(i % 7) for i in range(60)], [i % 5 + 0.5 for i in range(60)]
+    frame = pl.DataFrame({"a": a, "b": b, "c": [x + y for x, y in zip(a, b, strict=True)]})
+    hidden = pl.int_range(pl.len()) < 12
+    frame = frame.with_columns(pl.when(~hidden).then(pl.col("b", "c")))
+    frame[30, "b"] = None
+    X = {"pandas": frame.to_pandas, "polars": frame.clone, "pyarrow": frame.to_arrow,
+         "numpy": frame.to_numpy}[library]()  # fmt: skip
+    X = X.set_index(pd.Index(range(100, 160))) if library == "pandas" else X
+    name = "x1" if library == "numpy" else "b"
+    filled = greyfill.fill(X, not_applicable=[name], **QUICK)
+    for table in (filled.table, filled.draws(1)[0]):
+        column = table[:, 1] if library == "numpy" else pl.Series(table[name].to_numpy())
+        assert np.isnan(np.asarray(column, dtype=float)).nonzero()[0].tolist() == list(range(12))
+    assert any("does not apply to 12 rows" in note for note in filled.notes)
+    mask = filled.mask if library == "numpy" else pl.DataFrame(filled.mask).to_numpy()
+    assert mask[:, 1].nonzero()[0].tolist() == [30]
+    if library == "pandas":
+        assert filled.table.index.tolist() == X.index.tolist()
+
+
+def test_insisted_columns_are_filled_but_fill_no_other():
+    frame = pl.DataFrame(CELLS)
+    insisted = greyfill.fill(frame, "class", fill=["case"], **QUICK)
+    assert insisted.table["case"].null_count() == 0
+    known = frame["case"].is_not_null()
+    swapped = frame["case"].scatter(known.arg_true(), frame["case"].drop_nulls().reverse())
+    other = greyfill.fill(frame.with_columns(swapped), "class", fill=["case"], **QUICK)
+    assert insisted.table.drop("case").equals(other.table.drop("case"))
+    assert insisted.imputer.left_alone_ == {}
+
+
+def test_reasons_are_those_of_the_imputer():
+    filled = greyfill.fill(pl.DataFrame(CELLS), "class", **QUICK)
+    assert filled.imputer.left_alone_ == filled.left_alone != {}
 
 
 def test_fall_backs_are_noted():
@@ -191,5 +244,6 @@ def test_columns_to_leave_alone_are_named_in_ignore():
 def test_a_column_without_a_value_is_told():
     table = pd.DataFrame({"a": [1.0, 2.0, None, 4.0, 5.0], "empty": [None] * 5})
     filled = greyfill.fill(table, method="mean")
-    assert filled.notes == ("Column 'empty' has no observed value, so it stays empty.",)
+    (note,) = filled.notes
+    assert note.startswith("Column 'empty' has no observed value, so it stays empty. Drop it, or")
     assert filled.table["empty"].isna().all()

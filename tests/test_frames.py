@@ -299,7 +299,7 @@ def _only_holes(X):
         ("ordered", 9.0, "a"),
         ("ordered", -5.0, "z"),
         ("ordered", 1.4, "b"),
-        ("seconds", 1.6e6, pd.Timestamp(2, unit="s")),
+        ("seconds", 60 * 864e8 + 1.6e6, pd.Timestamp(60, unit="D")),  # all are midnights
         ("zoned", 0.0, pd.Timestamp(0, tz="Europe/Berlin")),
         ("arrow decimal", 1.239, Decimal("1.24")),
         ("period", 1.0, pd.Period("2020-03", freq="M")),

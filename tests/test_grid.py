@@ -26,6 +26,12 @@ COUNTS = RNG.integers(0, 1000, 60).astype(float)
         (COUNTS * 500, 500.0),
         (COUNTS / 10, 0.1),
         (COUNTS / 200, 0.005),
+        (COUNTS / 4, 0.25),
+        (COUNTS / 8, 0.125),
+        (COUNTS * 12, 12.0),
+        (COUNTS * 3 / 10, 0.3),
+        (np.arange(8.0) * 3, 1.0),  # eight multiples of three may be chance
+        (np.array([25.0, 75.0, 100.0, 25.0, 75.0]), 1.0),
         (np.cumsum(np.full(200, 0.1)), 0.1),  # noise of floats adds up
         (COUNTS * 100 + 0.01, 0.01),
         (np.append(COUNTS * 10, 5.0), 5.0),
@@ -69,7 +75,7 @@ def test_few_numbers_are_levels():
 @given(
     st.lists(st.integers(-2000, 2000), min_size=0, max_size=40),
     st.lists(st.integers(-2000, 2000), min_size=0, max_size=40),
-    st.sampled_from([0.005, 0.1, 0.5, 1.0, 2.0, 20.0, 1000.0]),
+    st.sampled_from([0.005, 0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 20.0, 1000.0, 1500.0]),
     st.sampled_from([0.0, 0.1, 1 / 3]),
 )
 def test_parts_merge_to_the_whole(one, other, step, odd):
@@ -92,6 +98,46 @@ def test_the_outermost_points_within_limits_lose_no_point(low, width, step):
         assert (first, last) == (within.min(), within.max())
     elif abs(low) + width < 400 * step:
         assert first == last
+
+
+MIDNIGHTS = pd.date_range("2024-02-26", periods=40, freq="D")
+
+
+@pytest.mark.parametrize(
+    ("moments", "unit"),
+    [
+        (MIDNIGHTS, "D"),
+        (MIDNIGHTS[:1], "D"),
+        (MIDNIGHTS + pd.to_timedelta(np.arange(40), "h"), "h"),
+        (MIDNIGHTS + pd.to_timedelta(np.arange(40), "min"), "min"),
+        (MIDNIGHTS - pd.to_timedelta(np.arange(40), "s"), "s"),
+        (MIDNIGHTS - MIDNIGHTS[7], "D"),
+    ],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_moments_keep_their_days_hours_minutes_and_seconds(moments, unit, make):
+    whole = pd.Series(moments).repeat(40 // len(moments)).reset_index(drop=True)
+    frame = make({"when": whole.where(np.arange(40) % 6 != 3), "x": np.arange(40) + 0.37})
+    imputer = GreyImputer(n_cells=20)
+    for table in (imputer.fit_transform(frame), *imputer.draw(frame, 2)):
+        filled = pd.Series(table["when"].to_numpy())
+        assert not filled.isna().any()
+        step = pd.Timedelta(1, unit).value
+        assert not (filled.astype("int64") * (10**9 // _ticks(filled)) % step).any()
+    free = GreyImputer(n_cells=20, round_to_grid=False).fit_transform(frame)
+    if len(moments) > 1:
+        assert not pd.Series(free["when"].to_numpy()).equals(filled)
+
+
+def _ticks(moments):
+    """Ticks of a second in the unit of a column."""
+    return {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[np.datetime_data(moments.dtype)[0]]
+
+
+def test_moments_without_a_grid_are_free():
+    moments = pd.Series(MIDNIGHTS) + pd.to_timedelta(RNG.integers(1, 10**9, 40), "us")
+    _, origin = frames.encode(pd.DataFrame({"when": moments}))
+    assert origin.schema.fields[0].is_free
 
 
 def _holed(values, share=0.2):
@@ -159,7 +205,7 @@ def test_bounds_hold_for_fills_draws_and_limits(make):
         assert fills.max() <= 599
         assert np.array_equal(table["a"].to_numpy()[~holes], X[~holes, 0])
     assert {300.0, 599.0} <= {v for table in tables for v in table["a"].to_numpy()[holes]}
-    found = imputer.intervals(frame)
+    found = imputer._interval_lists(frame)
     assert min(found["low"]) >= 300
     assert max(found["high"]) <= 599
     one_sided = GreyImputer(n_cells=20, bounds={0: (None, 100)}).fit_transform(frame)

@@ -31,7 +31,7 @@ def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, f
     imputer = prepare(greyfill.GreyImputer(**params), case.table, seed)
     X = np.where(case.table.missing, np.nan, case.table.values)
     imputer.fit(X, case.data.labels)
-    found = imputer.intervals(X, case.data.labels, LEVEL)
+    found = imputer._interval_lists(X, case.data.labels, LEVEL)
     truth = case.data.table
     names = {f"x{j}": j for j in range(truth.n_columns)}
     inside: dict[bool, list[bool]] = {True: [], False: []}

@@ -97,7 +97,7 @@ def _drawn(model: Any, table: Any) -> None:
 
 
 def _limits(model: Any, table: Any) -> None:
-    found = model.intervals(table)
+    found = model._interval_lists(table)
     if len({len(part) for part in found.values()}) != 1:
         raise IncompleteError("lists of different lengths")
     for low, high, levels in zip(found["low"], found["high"], found["levels"], strict=True):

@@ -73,7 +73,7 @@ class EmptyColumnWarning(GreyfillWarning):
 
 
 class IdentifierWarning(GreyfillWarning):
-    """An identifier, or free text, was filled, though no other row can tell what is in its holes.
+    """An identifier, or free text, was filled, though no other row can tell; it fills no other.
 
     >>> import warnings
     >>> from greyfill.exceptions import IdentifierWarning

@@ -159,3 +159,17 @@ def find_blocks(missing: Bools) -> list[list[int]]:
             free[inside] = False
             blocks.append(holed[inside].tolist())
     return blocks
+
+
+def inapplicable_rows(missing: Bools, column: int) -> Bools:
+    """The rows to which a column does not apply, if it is said not to apply to some.
+
+    Those that lack its whole block; where it is of none, all that lack it.
+
+    >>> missing = np.zeros((50, 3), dtype=bool)
+    >>> missing[:12, :2] = missing[20, 0] = missing[30:33, 2] = True
+    >>> [int(inapplicable_rows(missing, j).sum()) for j in range(3)]
+    [12, 12, 3]
+    """
+    block = next((block for block in find_blocks(missing) if column in block), [column])
+    return np.asarray(missing[:, block].all(axis=1))

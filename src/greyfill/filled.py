@@ -10,9 +10,7 @@ The command ``greyfill impute`` is `OpenedFill` and `Filled` with files around t
 """
 
 import os
-import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -22,18 +20,13 @@ import narwhals as nw
 import numpy as np
 
 from greyfill import files, frames
-from greyfill.exceptions import (
-    EmptyColumnWarning,
-    IdentifierWarning,
-    InvalidDataError,
-    InvalidParameterError,
-)
-from greyfill.exclusion import find_blocks
+from greyfill.column_notes import Words, collected_warnings, notes_on_columns
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exclusion import inapplicable_rows
 from greyfill.imputers.registry import DEFAULT, make
 from greyfill.table import Bools
 from greyfill.text import fallbacks, plural
 
-MOST_NAMES = 9
 MOST_EXPLAINED = 500
 """Cells whose donors are listed: each takes about a millisecond."""
 N_DONORS = 3
@@ -76,9 +69,11 @@ def fill(
     ignore : list of str
         More columns that are neither used nor filled.
     fill : list of str
-        Columns that are filled although they look like identifiers, free text or constants.
+        Columns that are filled although they look like identifiers, free text or constants. No
+        other column is filled by them.
     not_applicable : list of str, or dict of str to level
-        Columns whose holes mean that they do not apply: these stay empty, or get a level.
+        Columns that do not apply to the rows which lack them together with others: these cells
+        stay empty, or get a level. Of a column that is lacking on its own, all holes.
     bounds : dict of column to (low, high), optional
         Limits of fills and draws; None on a side means no limit.
     categorical_features, ordinal_features, missing_values
@@ -110,23 +105,13 @@ def fill(
     whole = frames.open_table(table if source is None else source.frame)
     whole = nw.to_native(whole, pass_through=True)
     levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
-    kept_empty = [name for name in not_applicable if levels.get(name) is None]
-    whole = with_levels(whole, {c: v for c, v in levels.items() if v is not None}, "not_applicable")
+    rows = find_inapplicable(_split(whole, target, ignore)[0], not_applicable, "not_applicable")
+    whole = with_levels(whole, levels, rows, "not_applicable")
     X, y = _split(whole, target, ignore)
     _refuse_unknown("fill", fill, X)
-    _refuse_unknown("not_applicable", kept_empty, X)
+    kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
     opened = OpenedFill(X, y, imputer, insisted=fill, kept_empty=kept_empty)
     return opened.run(whole=whole, source=source)
-
-
-@dataclass(frozen=True)
-class Words:
-    """How the parameters are called where the user is: in Python, or in the command."""
-
-    fill: str = "fill=[…]"
-    not_applicable: str = "not_applicable=[…]"
-    level: str = "not_applicable={…}"
-    bounds: str = "bounds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +137,7 @@ class Filled:
     _y: Any = field(repr=False)
     _whole: Any = field(repr=False)
     _holes: Bools = field(repr=False)
-    _kept_empty: Collection[str] = field(repr=False)
+    _kept_empty: Mapping[str, Bools] = field(repr=False)
     _source: files.Source | None = field(repr=False)
 
     @property
@@ -253,7 +238,7 @@ class Filled:
     def _limits(self) -> dict[str, list[Any]] | None:
         if not hasattr(self.imputer, "intervals"):
             return None
-        found: dict[str, list[Any]] = self.imputer.intervals(self._X, self._y)
+        found: dict[str, list[Any]] = self.imputer._interval_lists(self._X, self._y)
         return found
 
     def _values(self, rows: Any, columns: Any) -> list[Any]:
@@ -287,8 +272,9 @@ class Filled:
 class OpenedFill:
     """A table that was encoded, and an imputer that is about to learn from it.
 
-    ``insisted`` are columns that are filled whatever they look like, ``kept_empty`` those whose
-    holes do not apply: other columns may be filled by them, but their holes stay.
+    ``insisted`` are columns that are filled whatever they look like, though they fill no other;
+    ``told`` those that the user gave a kind, so that they are no identifiers. ``kept_empty`` has
+    the rows to which columns do not apply: these may fill others, but the cells stay empty.
     """
 
     def __init__(
@@ -298,28 +284,40 @@ class OpenedFill:
         imputer: Any,
         *,
         insisted: Collection[str] = (),
-        kept_empty: Collection[str] = (),
+        told: Collection[str] = (),
+        kept_empty: Mapping[str, Bools] | None = None,
         words: Words | None = None,
     ) -> None:
         self._X, self._y, self._imputer = X, y, imputer
-        self._kept_empty, self._words, self._started = kept_empty, words or Words(), perf_counter()
+        self._kept_empty, self._words, self._started = (
+            kept_empty or {},
+            words or Words(),
+            perf_counter(),
+        )
         with collected_warnings() as self._messages:
             self._opened = imputer._open_training(X)
         table, origin = self._opened
         frames.check_bounds(imputer.bounds, origin.schema.fields, self._words.bounds)
         found = frames.find_excluded(table, origin.schema)
-        self.left_alone = {name: why for name, why in found.items() if name not in insisted}
+        known = {*insisted, *told}
+        self.left_alone = {name: why for name, why in found.items() if name not in known}
         self.schema = origin.schema.without(np.isin(origin.schema.names, list(self.left_alone)))
-        imputer.leave_alone = list(self.left_alone) or None
+        imputer.leave_alone = self.left_alone
+        muted = [name for name in found if name in insisted and name not in told]
+        self._opened = table.mute(muted), origin
 
     def notes(self) -> list[str]:
         """What is left alone and why, and the cells that may not apply."""
         names, known = self.schema.names, {*self.left_alone, *self._kept_empty}
         missing: Bools = self._opened[0].missing
         told = list(notes_on_columns(missing, names, self.left_alone, known, self._words))
-        if self._words == Words():  # the command has sentences of its own
-            empty = np.array(names, dtype=object)[missing.all(axis=0)]
-            told += [f"Column {name!r} has no observed value, so it stays empty." for name in empty]
+        for name, rows in self._kept_empty.items():
+            others = int(missing[:, names.index(name)].sum() - rows.sum())
+            missed = f", {plural(others, 'other hole')} of it counted as missing" if others else ""
+            where = plural(int(rows.sum()), "row")
+            told.append(
+                f"Column {name!r} does not apply to {where}: these cells stay empty{missed}."
+            )
         return told
 
     def run(
@@ -336,13 +334,13 @@ class OpenedFill:
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
-        imputer.left_alone_ = {**imputer.left_alone_, **self.left_alone}  # with our reasons
         whole = X if whole is None else whole
         imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
         features = _unfilled(X, filled, self._kept_empty)
-        untouched = [*self.left_alone, *self._kept_empty]
-        holes = self._opened[0].missing & ~np.isin(self.schema.names, untouched)
+        holes = self._opened[0].missing & ~np.isin(self.schema.names, list(self.left_alone))
         holes &= imputer._kept | imputer.keep_empty_features
+        for name, rows in self._kept_empty.items():
+            holes[rows, self.schema.names.index(name)] = False
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
             noted += [fallback["text"] for fallback in fallbacks(imputer)]
@@ -419,16 +417,20 @@ def _refuse_unknown(parameter: str, names: Collection[str], frame: Any) -> None:
         frames.column_positions(list(names), shown, parameter)
 
 
-def _unfilled(X: Any, filled: Any, names: Collection[str]) -> Any:
-    """The filled table with some columns as they were."""
-    if not names:
+def _unfilled(X: Any, filled: Any, cells: Mapping[str, Bools]) -> Any:
+    """The filled table with some cells, rows of columns, as they were."""
+    if not cells:
         return filled
     if isinstance(filled, np.ndarray):
-        places = [int(name[1:]) for name in names]
-        filled[:, places] = X[:, places]
+        for name, rows in cells.items():
+            filled[rows, int(name[1:])] = X[rows, int(name[1:])]
         return filled
-    before = nw.from_native(X, eager_only=True)
-    return nw.from_native(filled).with_columns(*(before[name] for name in names)).to_native()
+    before, table = nw.from_native(X, eager_only=True), nw.from_native(filled, eager_only=True)
+    kept = [
+        before[name].zip_with(_flags(rows, before[name]), table[name]).alias(name)
+        for name, rows in cells.items()
+    ]
+    return table.with_columns(*kept).to_native()
 
 
 def _joined(whole: Any, features: Any) -> Any:
@@ -440,60 +442,37 @@ def _joined(whole: Any, features: Any) -> Any:
     return table.with_columns(*(filled[name] for name in filled.columns)).to_native()
 
 
-def with_levels(frame: Any, levels: Mapping[str, str], parameter: str) -> Any:
-    """A frame in which the holes of some columns of text have a level of their own."""
-    if not levels:
+def find_inapplicable(X: Any, chosen: Collection[str], parameter: str) -> dict[str, Bools]:
+    """The rows to which chosen columns do not apply."""
+    if not chosen:
+        return {}
+    table, origin = frames.encode(X)
+    names = origin.schema.names
+    places = frames.column_positions(list(chosen), names, parameter)
+    return {names[j]: inapplicable_rows(table.missing, j) for j in places}
+
+
+def with_levels(
+    frame: Any, levels: Mapping[str, str | None], rows: Mapping[str, Bools], parameter: str
+) -> Any:
+    """A frame in which some rows of columns of text have a level of their own."""
+    if not any(levels.values()):
         return frame
-    _refuse_unknown(parameter, levels, frame)
     table = nw.from_native(frame, eager_only=True)
     for name, level in levels.items():
+        if level is None:
+            continue
         if table[name].dtype not in (nw.String, nw.Categorical, nw.Object):
             raise InvalidParameterError(
                 f"{parameter}: column {name!r} holds {table[name].dtype}, so {level!r} cannot be a "
                 "level of it. Leave the level away to keep the cells empty."
             )
         text = table[name].cast(nw.String)
-        table = table.with_columns(text.fill_null(level).alias(name))
+        named = text.fill_null(level).zip_with(_flags(rows[name], text), text)
+        table = table.with_columns(named.alias(name))
     return table.to_native()
 
 
-def notes_on_columns(
-    missing: Bools,
-    names: tuple[str, ...],
-    left_alone: Mapping[str, str],
-    known: Collection[str],
-    words: Words,
-) -> Iterator[str]:
-    """What is left alone and why, and columns that may not apply to rows which lack all of them."""
-    if left_alone:
-        reasons = [f"{name!r} ({why})" for name, why in left_alone.items()]
-        more = f" and {len(reasons) - MOST_NAMES} more" if len(reasons) > MOST_NAMES else ""
-        yield (
-            f"Left alone, neither filled nor used: {'; '.join(reasons[:MOST_NAMES])}{more}. "
-            f"To have one filled all the same: {words.fill}."
-        )
-    for block in find_blocks(missing):
-        inside = [names[j] for j in block if names[j] not in known]
-        if len(inside) < 2:
-            continue
-        shown = ", ".join(map(repr, inside[:MOST_NAMES])) + (", …" * (len(inside) > MOST_NAMES))
-        rows = int(missing[:, block].all(axis=1).sum())
-        yield (
-            f"{plural(rows, 'row')} lack these {len(inside)} columns together: {shown}. Do they "
-            f"not apply to these rows? {words.not_applicable} keeps their holes empty, "
-            f"{words.level} gives them a level of their own."
-        )
-
-
-@contextmanager
-def collected_warnings() -> Iterator[list[str]]:
-    """Collect the warnings for the user; what has notes of its own is left out."""
-    messages: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield messages
-    for warning in caught:
-        text, category = str(warning.message), warning.category
-        is_noted = issubclass(category, EmptyColumnWarning | IdentifierWarning)
-        if issubclass(category, UserWarning) and not is_noted and text not in messages:
-            messages.append(text)
+def _flags(rows: Bools, like: nw.Series[Any]) -> nw.Series[Any]:
+    """A mask of rows in the library of a column; narwhals gives it the column's index."""
+    return nw.new_series("rows", rows, nw.Boolean, backend=like.implementation)

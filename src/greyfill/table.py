@@ -4,8 +4,10 @@ Its numbers are scaled by their observed ranges: to [0, 1] by a `RangeScaler` fo
 [−1, 1] by a `SymmetricScaler` for regressions and forests.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,8 @@ class Column:
     """Name, kind and number of levels of one column.
 
     ``n_levels`` is 0 for numeric columns. Categorical and ordinal columns hold codes
-    0 … n_levels − 1; a code of −1 is an observed category that was never seen in ``fit``.
+    0 … n_levels − 1; a code of −1 is an observed category that was never seen in ``fit``. One that
+    does not ``predict`` is filled, but fills no other: an identifier.
 
     >>> Column("smear", Kind.CATEGORICAL, n_levels=2).name
     'smear'
@@ -46,6 +49,7 @@ class Column:
     name: str
     kind: Kind
     n_levels: int = 0
+    predicts: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,11 @@ class Table:
         """Which columns hold unordered categories; ordinal columns count as numbers."""
         return np.array([c.kind is Kind.CATEGORICAL for c in self.columns], dtype=bool)
 
+    @cached_property
+    def predicts(self) -> Bools:
+        """Which columns may tell about others."""
+        return np.array([c.predicts for c in self.columns], dtype=bool)
+
     @property
     def unseen(self) -> Bools:
         """Observed cells whose category was never seen in ``fit``: no donor can match them."""
@@ -110,6 +119,13 @@ class Table:
             return self
         kept = tuple(self.columns[j] for j in np.arange(self.n_columns)[index])
         return Table(self.values[:, index], self.missing[:, index], kept)
+
+    def mute(self, names: Collection[str]) -> "Table":
+        """The same table, in which some columns tell nothing about others."""
+        if not names:
+            return self
+        columns = tuple(replace(c, predicts=c.name not in names) for c in self.columns)
+        return Table(self.values, self.missing, columns)
 
     def with_values(self, values: Floats) -> "Table":
         """The same columns and mask with other values."""

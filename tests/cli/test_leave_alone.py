@@ -83,11 +83,30 @@ def test_a_block_is_asked_about(greyfill, folder):
     done = greyfill("impute", "block.csv", "--dry-run", "--json")
     (note,) = [n for n in json.loads(done.stdout)["notes"] if "together" in n]
     assert note.startswith("12 rows lack these 2 columns together: 'b', 'c'.")
-    assert "--not-applicable COLUMN keeps their holes empty" in note
+    assert "--not-applicable COLUMN keeps these cells empty" in note
     done = greyfill("impute", "block.csv", "--dry-run", "--json", "--not-applicable", "b,c")
     numbers = json.loads(done.stdout)
     assert not [n for n in numbers["notes"] if "together" in n]
     assert numbers["to_fill"] == 0
+    assert "'b' does not apply to 12 rows: these cells stay empty." in " ".join(numbers["notes"])
+
+
+def test_only_the_cells_of_a_block_do_not_apply(greyfill, folder):
+    cells = [[i % 7, i % 4, "uvw"[i % 3]] if i >= 20 else [i % 7, "", ""] for i in range(60)]
+    cells[30][1] = cells[40][2] = ""
+    lines = "".join(",".join(map(str, row)) + "\n" for row in cells)
+    (folder / "block.csv").write_text(f"a,b,c\n{lines}")
+    more = ("--not-applicable", "b", "--not-applicable", "c=none", "--json")
+    plan = json.loads(greyfill("impute", "block.csv", "--dry-run", *more).stdout)
+    assert plan["to_fill"] == 2
+    note = "'b' does not apply to 20 rows: these cells stay empty, 1 other hole of it counted"
+    assert note in " ".join(plan["notes"])
+    numbers = json.loads(greyfill("impute", "block.csv", *more).stdout)
+    assert numbers["filled"] == 2
+    rows = cells_of(folder, "block.filled.csv")
+    assert [row[1:] for row in rows[:20]] == [["", "none"]] * 20
+    assert rows[30][1] in set("0123")
+    assert rows[40][2] in {"none", *"uvw"}
 
 
 @pytest.mark.parametrize("option", ["--fill", "--not-applicable"])

@@ -1,6 +1,7 @@
 """Workbooks and files of statistics programs: only holes change, and what is kept is kept."""
 
 import io
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from files.csv_tables import first_values
 from greyfill import files
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files import sheets, statistics_formats
+from greyfill.files.inputs import peek_names
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("fastexcel")
@@ -158,3 +160,94 @@ def test_a_panic_of_an_engine_is_an_error_with_the_name_of_the_file(monkeypatch,
     (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(InvalidDataError, match=r"t\.xlsx cannot be read as excel: assertion"):
         files.read(tmp_path / "t.xlsx")
+
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+def _with_pictures(path: Path, *, macros: bool = False) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    made = xlsxwriter.Workbook(path)
+    data, plots = made.add_worksheet("Data"), made.add_worksheet("Plots")
+    for i, row in enumerate([["a", "b"], *([n % 7, n * 1.5] for n in range(30)), [3, None]]):
+        data.write_row(i, 0, row)
+    for place, sheet in (("F2", data), ("B2", plots)):
+        chart = made.add_chart({"type": "line"})
+        chart.add_series({"values": "=Data!$A$2:$A$20"})
+        sheet.insert_chart(place, chart)
+    data.insert_image("F20", "pixel.png", {"image_data": io.BytesIO(PIXEL)})
+    data.add_sparkline("E2", {"range": "Data!A2:A9"})
+    plots.insert_textbox("J2", "hello")
+    if macros:
+        (path.parent / "vba.bin").write_bytes(b"macros of the user")
+        made.add_vba_project(str(path.parent / "vba.bin"))
+    made.close()
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.xlsm"])
+def test_charts_pictures_and_macros_stay_and_what_is_lost_is_told(tmp_path: Path, name) -> None:
+    _with_pictures(tmp_path / name, macros=name.endswith("m"))
+    source = files.read(tmp_path / name)
+    lost = [note for note in source.notes if "lost" in note]
+    assert [note.partition(", which are lost")[0] for note in lost] == [
+        "The sheet 'Data' has sparklines",
+        "The sheet 'Plots' has shapes and text boxes",
+    ]
+    out = tmp_path / f"out{name[1:]}"
+    source.write(source.frame.fill_null(7.0), out)
+    kept = zipfile.ZipFile(out)
+    charts = [part for part in kept.namelist() if part.startswith("xl/charts/chart")]
+    assert len(charts) == 2
+    assert any(kept.read(part) == PIXEL for part in kept.namelist() if "media" in part)
+    after = openpyxl.load_workbook(out)
+    assert [len(after[s]._charts) for s in ("Data", "Plots")] == [1, 1]
+    assert after["Data"]["B32"].value == 7.0
+    if name.endswith("m"):
+        assert kept.read("xl/vbaProject.bin") == b"macros of the user"
+        assert b"macroEnabled" in kept.read("[Content_Types].xml")
+
+
+@pytest.mark.parametrize(("source", "out"), [("t.xlsm", "o.xlsx"), ("t.xlsx", "o.xlsm")])
+def test_macros_are_neither_lost_nor_made(tmp_path: Path, source, out) -> None:
+    _with_pictures(tmp_path / source, macros=source.endswith("m"))
+    read = files.read(tmp_path / source)
+    with pytest.raises(InvalidParameterError, match="a workbook with macros stays one"):
+        read.write(read.frame, tmp_path / out)
+    read.write(read.frame, tmp_path / "o.csv")
+
+
+def test_a_quick_look_finds_the_columns_that_are_read(tmp_path: Path) -> None:
+    looked = 0
+    for name, make in ((export.name, export.make) for export in EXPORTS):
+        if name.endswith((".xlsx", ".xlsm")):
+            (tmp_path / name).write_bytes(make())
+            names = peek_names(str(tmp_path / name), None, None)
+            assert names in ((), tuple(files.read(tmp_path / name).frame.columns)), name
+            looked += bool(names)
+    assert looked
+    data = book(("Notes", [["hello"]]), ("Data", ROWS))
+    (tmp_path / "two.xlsx").write_bytes(data)
+    (tmp_path / "gap.xlsx").write_bytes(book(("S", [["a", None, "a"], [1, 2, 3], [4, 5, 6]])))
+    (tmp_path / "no.xlsx").write_bytes(data[:300])
+    (tmp_path / "other.xlsx").write_bytes(b"a,b\n1,2\n")
+    assert peek_names(str(tmp_path / "two.xlsx"), None, None) == ("age", "when", "sex", "twice")
+    assert peek_names(str(tmp_path / "two.xlsx"), None, None, sheet="Notes") == ("hello",)
+    for name in ("gap", "no"):
+        assert peek_names(str(tmp_path / f"{name}.xlsx"), None, None) == ()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_a_file_without_sheets_has_none_to_name(tmp_path: Path, name) -> None:
+    frame = pl.DataFrame({"a": [1, None], "b": [2, 3]})
+    files.Source("", files.Format.CSV, frame).write(frame, tmp_path / name)
+    said = f"{name} is a .* file, which has no sheets: leave --sheet"
+    with pytest.raises(InvalidParameterError, match=said):
+        files.read(tmp_path / name, sheet="S")
+    with (
+        pytest.raises(InvalidParameterError, match=said),
+        files.open_batches(tmp_path / name, sheet="S"),
+    ):
+        pass

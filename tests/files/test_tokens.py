@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from greyfill.files import tokens
 from greyfill.files.tokens import contents, line_end, tokenize
 
+TIDY = tokens._tokenize_tidy
+
 MANY = settings(
     max_examples=max(300, settings.default.max_examples),
     suppress_health_check=[HealthCheck.function_scoped_fixture],  # all examples share its choice
@@ -21,10 +23,31 @@ TEXTS = st.text(st.sampled_from('ab1,;"\n\r é'), max_size=40).map(str.encode)
 WORDS = st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=9)
 
 
-@pytest.fixture(params=["compiled", "plain"], autouse=True)
+@pytest.fixture(params=["compiled", "tidy", "plain"], autouse=True)
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts of any size go to the compiled functions, or none does."""
-    monkeypatch.setattr(tokens, "SMALL", -1 if request.param == "compiled" else 2**30)
+    """Texts of any size go to the compiled functions, to numpy if they are tidy, or to neither."""
+    monkeypatch.setattr(tokens, "SMALL", 2**30 if request.param == "plain" else -1)
+    if request.param == "compiled":
+        monkeypatch.setattr(tokens, "_tokenize_tidy", lambda *_: None)
+        monkeypatch.setattr(tokens, "_join_tidy", lambda *_: np.array([tokens.QUOTE]))
+
+
+@MANY
+@given(body=st.text(st.sampled_from('a,""\n\r'), min_size=1, max_size=30).map(str.encode))
+def test_tidy_texts_need_no_compiler(body: bytes) -> None:
+    for newline in b"\n\r":
+        slow = tokens._tokenize_bytes(body, ord(","), newline)
+        found = TIDY(np.frombuffer(body, np.uint8), ord(","), newline)
+        if found is not None:
+            assert [*map(list, found[:3]), found[3]] == [*map(list, slow[:3]), slow[3]]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_tidy"),
+    [(b'"a","b"\n"c,""d","\n"\n', True), (b'a,"b', True), (b'a "b",c', False), (b'"a"b"c"', False)],
+)
+def test_which_texts_are_tidy(body: bytes, is_tidy: bool) -> None:
+    assert (TIDY(np.frombuffer(body, np.uint8), ord(","), 10) is not None) == is_tidy
 
 
 @MANY

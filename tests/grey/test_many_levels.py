@@ -181,7 +181,7 @@ def test_declared_levels_that_do_not_occur_cost_nothing_and_change_nothing() -> 
     pd.testing.assert_frame_equal(
         filled.astype({"c": str}), expected.transform(few).astype({"c": str})
     )
-    assert imputer.intervals(many) == expected.intervals(few)
+    assert imputer._interval_lists(many) == expected._interval_lists(few)
     np.testing.assert_array_equal(imputer.cell_spreads_[2], expected.cell_spreads_[2])
     for one, other in zip(imputer.draw(many, 2), expected.draw(few, 2), strict=True):
         pd.testing.assert_frame_equal(one.astype({"c": str}), other.astype({"c": str}))

@@ -49,8 +49,8 @@ def uses(imputer: greyfill.GreyImputer) -> list[Any]:
         imputer.transform(rows[3:4]),
         *imputer.draw(rows, 2),
         *imputer.draw(rows, 1, y),
-        pd.DataFrame(imputer.intervals(rows)),
-        pd.DataFrame(imputer.intervals(rows, y)),
+        pd.DataFrame(imputer._interval_lists(rows)),
+        pd.DataFrame(imputer._interval_lists(rows, y)),
         pd.Series([repr(imputer.explain(0, "holed")), imputer.log_loss_]),
     ]
 
@@ -84,7 +84,7 @@ def test_columns_without_holes_are_predicted_well(columns_without_holes: str) ->
     allowed = 0.25 if columns_without_holes == "tuned in fit" else 0.7
     assert np.std(curve - rows["curve"]) < allowed * np.std(rows["curve"])
     assert (kind == rows["kind"]).mean() > 0.85
-    found = pd.DataFrame(imputer.intervals(rows.assign(curve=np.nan)))
+    found = pd.DataFrame(imputer._interval_lists(rows.assign(curve=np.nan)))
     inside = (found["low"] <= rows["curve"]) & (rows["curve"] <= found["high"])
     assert inside.mean() > 0.8
     assert (found["high"] - found["low"]).median() < 0.8 * np.ptp(X["curve"])

@@ -77,7 +77,7 @@ def test_limits_hold_in_each_class_and_are_as_wide_as_its_noise() -> None:
     covered, widths = np.zeros((2, 3)), np.zeros((2, 3))
     for seed in range(3):
         X, whole, y = two_noises(seed=seed)
-        found = greyfill.GreyImputer().fit(X, y).intervals(X, y)
+        found = greyfill.GreyImputer().fit(X, y)._interval_lists(X, y)
         rows, holds, width = inside(found, whole[:, 0])
         for label in (0, 1):
             covered[label, seed] = holds[y[rows] == label].mean()
@@ -94,7 +94,7 @@ def test_each_class_has_the_quantile_of_its_own_residuals() -> None:
     whole = np.column_stack([noise, rng.normal(size=n)])  # both have the mean |noise| 1
     X = whole.copy()
     X[rng.random(n) < 0.4, 0] = np.nan
-    rows, holds, widths = inside(greyfill.GreyImputer().fit(X, y).intervals(X, y), noise)
+    rows, holds, widths = inside(greyfill.GreyImputer().fit(X, y)._interval_lists(X, y), noise)
     assert holds[y[rows] == 1].mean() > 0.85
     assert abs(holds[y[rows] == 0].mean() - 0.9) < 0.06
     assert widths[y[rows] == 1].mean() < 2.8
@@ -104,8 +104,8 @@ def test_each_class_has_the_quantile_of_its_own_residuals() -> None:
 def test_limits_without_a_class_are_between_those_of_the_classes() -> None:
     X, whole, y = two_noises()
     imputer = greyfill.GreyImputer().fit(X, y)
-    rows, holds, without = inside(imputer.intervals(X), whole[:, 0])
-    _, _, known = inside(imputer.intervals(X, y), whole[:, 0])
+    rows, holds, without = inside(imputer._interval_lists(X), whole[:, 0])
+    _, _, known = inside(imputer._interval_lists(X, y), whole[:, 0])
     assert abs(holds.mean() - 0.9) < 0.05
     assert known[y[rows] == 0].max() < np.median(without) < known[y[rows] == 1].max()
 
@@ -127,7 +127,7 @@ def test_limits_and_draws_follow_noise_that_grows() -> None:
     v = x + (0.1 + 0.9 * x) * rng.normal(size=n)
     X = np.column_stack([np.where(rng.random(n) < 0.4, np.nan, v), x, w])
     imputer = greyfill.GreyImputer().fit(X)
-    rows, holds, widths = inside(imputer.intervals(X), v)
+    rows, holds, widths = inside(imputer._interval_lists(X), v)
     ends = x[rows] < 0.25, x[rows] > 0.75
     assert [0.82 < holds[end].mean() <= 0.98 for end in ends] == [True, True]
     assert widths[ends[1]].mean() > 2.5 * widths[ends[0]].mean()
@@ -144,7 +144,7 @@ def test_sets_hold_each_true_level() -> None:
         level = np.digitize(x + 0.7 * rng.normal(size=500), [-0.3, 0.3]).astype(float)
         X = np.column_stack([np.where(rng.random(500) < 0.4, np.nan, level), x])
         imputer = greyfill.GreyImputer(categorical_features=[0]).fit(X)
-        found = imputer.intervals(X)
+        found = imputer._interval_lists(X)
         assert np.mean([len(levels) for levels in found["levels"]]) < 2.6
         for row, levels in zip(found["rows"], found["levels"], strict=True):
             hits[level[row]].append(level[row] in levels)
@@ -155,9 +155,9 @@ def test_limits_of_one_row_are_those_of_the_batch() -> None:
     X, y = mixed_table()
     imputer = greyfill.GreyImputer(n_cells=60).fit(X, y)
     for known in (y, None):
-        whole = pd.DataFrame(imputer.intervals(X, known)).set_index(["rows", "columns"])
+        whole = pd.DataFrame(imputer._interval_lists(X, known)).set_index(["rows", "columns"])
         for row in range(0, 60, 7):
-            one = imputer.intervals(X.iloc[[row]], None if known is None else known[[row]])
+            one = imputer._interval_lists(X.iloc[[row]], None if known is None else known[[row]])
             for column, *limits in zip(*list(one.values())[1:], strict=True):
                 assert limits == whole.loc[(row, column)].where(lambda s: s.notna(), None).tolist()
 

@@ -38,7 +38,7 @@ def share_inside(found: dict, truth: np.ndarray) -> float:
 
 def test_intervals_hold_whether_or_not_the_class_is_told() -> None:
     imputer, truth, rows, labels = told_apart()
-    known, unknown = imputer.intervals(rows, labels), imputer.intervals(rows)
+    known, unknown = imputer._interval_lists(rows, labels), imputer._interval_lists(rows)
     assert share_inside(known, truth) > 0.8
     assert share_inside(unknown, truth) > 0.8
     assert np.mean(np.array(known["high"]) - known["low"]) < 5  # 3.3 sd of the noise
@@ -49,9 +49,9 @@ def test_each_row_is_told_its_own_label_or_none() -> None:
     imputer, _, rows, labels = told_apart()
     some = labels.astype(object)
     some[:100] = None
-    mixed = imputer.intervals(rows, some)["low"]
-    assert mixed[:100] == imputer.intervals(rows)["low"][:100]
-    assert mixed[100:] == imputer.intervals(rows, labels)["low"][100:]
+    mixed = imputer._interval_lists(rows, some)["low"]
+    assert mixed[:100] == imputer._interval_lists(rows)["low"][:100]
+    assert mixed[100:] == imputer._interval_lists(rows, labels)["low"][100:]
     drawn = imputer.draw(rows, 1, some)[0][:, 0]
     assert np.abs(drawn[100:] - 10 * labels[100:]).max() < 5
     assert 0.3 < (np.abs(drawn[:100]) < 5).mean() < 0.7  # a class is drawn, never the middle
@@ -70,7 +70,7 @@ def test_columns_that_are_missing_together() -> None:
     drawn = imputer.draw(holed, 1)[0][both]
     assert 0.75 < drawn[:, 0].std() < 1.25
     assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] > 0.9
-    found = imputer.intervals(holed)
+    found = imputer._interval_lists(holed)
     first = {name: part[: both.sum()] for name, part in found.items()}
     assert set(first["columns"]) == {"x0"}
     assert share_inside(first, X[:, 0]) > 0.8
@@ -87,7 +87,7 @@ def test_a_continuous_y_is_told_to_draws_and_intervals() -> None:
     assert np.corrcoef(imputer.draw(X, 1)[0][holes, 0], y[holes])[0, 1] < 0.5
     widths = [
         np.mean(np.array(found["high"]) - found["low"])
-        for found in (imputer.intervals(X, y + 1e-3), imputer.intervals(X))
+        for found in (imputer._interval_lists(X, y + 1e-3), imputer._interval_lists(X))
     ]
     assert widths[0] < 0.4 * widths[1]
     with pytest.raises(InvalidDataError, match="y must hold numbers"):
@@ -145,7 +145,7 @@ def test_answers_are_in_the_units_of_the_column() -> None:
     imputer = greyfill.GreyImputer(n_cells=40)
     filled = imputer.fit_transform(frame)
     filled["day"] = filled["day"].dt.round("us")  # pandas 2 keeps nanoseconds
-    found = imputer.intervals(frame)
+    found = imputer._interval_lists(frame)
     limits = {}
     for name, low, high in zip(found["columns"], found["low"], found["high"], strict=True):
         limits[name] = low, high
@@ -210,7 +210,7 @@ def test_tiny_tables_have_answers(n: int) -> None:
         imputer.fit(X, y)
         for told in (y, None):
             assert np.isfinite(imputer.draw(X, 2, told)).all()
-            assert len(imputer.intervals(X, told)["rows"]) == (2 if n > 1 else 0)
+            assert len(imputer._interval_lists(X, told)["rows"]) == (2 if n > 1 else 0)
 
 
 def test_saved_and_pickled_imputers_answer_alike(tmp_path) -> None:
@@ -220,7 +220,7 @@ def test_saved_and_pickled_imputers_answer_alike(tmp_path) -> None:
     imputer.save(tmp_path / "model.greyfill")
     for twin in (greyfill.load(tmp_path / "model.greyfill"), pickle.loads(pickle.dumps(imputer))):
         assert all(map(pl.DataFrame.equals, twin.draw(frame, 2, y), imputer.draw(frame, 2, y)))
-        assert twin.intervals(frame) == imputer.intervals(frame)
+        assert twin._interval_lists(frame) == imputer._interval_lists(frame)
         assert str(twin.explain(0, "day")) == str(imputer.explain(0, "day"))
         assert twin.log_loss_ == imputer.log_loss_
 

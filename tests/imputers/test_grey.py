@@ -244,7 +244,7 @@ def test_intervals_hold_what_they_promise() -> None:
     imputer = greyfill.GreyImputer(categorical_features=[2])
     holed_X = np.where(holes, np.nan, X)
     imputer.fit(holed_X, y)
-    found = imputer.intervals(holed_X, y, level=0.8)
+    found = imputer._interval_lists(holed_X, y, level=0.8)
     assert len(found["rows"]) == holes.sum()
     inside = []
     for row, name, low, high, levels in zip(*found.values(), strict=True):
@@ -285,10 +285,10 @@ def test_draws_and_intervals_refuse_what_fit_never_saw() -> None:
     with pytest.raises(InvalidDataError, match="never saw"):
         imputer.draw(holed_X, 1, y=y + 5)
     with pytest.raises(InvalidParameterError, match="level"):
-        imputer.intervals(holed_X, level=2)
+        imputer._interval_lists(holed_X, level=2)
     with pytest.raises(InvalidParameterError, match="n must"):
         imputer.draw(holed_X, 0)
     with pytest.raises(InvalidParameterError, match=r"n must be an integer.*'5'"):
         imputer.draw(holed_X, "5")  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match=r"level.*'90 %'"):
-        imputer.intervals(holed_X, level="90 %")  # type: ignore[arg-type]
+        imputer._interval_lists(holed_X, level="90 %")  # type: ignore[arg-type]

@@ -66,7 +66,7 @@ def test_answers_beside_the_fills(y: Any) -> None:
     assert any((drawn[0]["name"] != part["name"]).any() for part in drawn[1:])
     again = model.draw(new, 3)
     pd.testing.assert_frame_equal(drawn[2], again[2])
-    cells = model.intervals(new)
+    cells = model._interval_lists(new)
     filled = model.transform(new)
     sets = [s for s, c in zip(cells["levels"], cells["columns"], strict=True) if c == "name"]
     assert len(sets) == len(new)
@@ -83,7 +83,7 @@ def test_a_set_of_everything_is_written_once() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"name": [f"n{i}" for i in range(300)], "x": rng.normal(size=300)})
     X.loc[::10, "name"] = None
-    cells = quick(greyfill.GreyImputer).fit(X).intervals(X)
+    cells = quick(greyfill.GreyImputer).fit(X)._interval_lists(X)
     assert {len(inside) for inside in cells["levels"]} == {270}
     assert len({id(inside) for inside in cells["levels"]}) == 1
 

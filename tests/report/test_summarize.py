@@ -280,3 +280,7 @@ def test_columns_that_are_left_alone_are_named_and_not_warned_of():
     assert "Left as they are, and not used to fill other columns: “id” (an identifier" in told
     assert not any("“id”" in c["text"] for c in cautions if c["level"] == "warning")
     assert "without a value" not in told
+    entry = filled.report.summary["columns"][0]
+    assert (entry["name"], entry["kind"]) == ("id", "left alone")
+    for page in (filled.report.render("html"), filled.report.render("markdown")):
+        assert "left alone: an identifier: none of its 30 texts occurs" in page.replace("\\", "")

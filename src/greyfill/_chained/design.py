@@ -108,11 +108,12 @@ def choose_predictors(
 ) -> dict[int, Ints]:
     """The design columns that predict each target, in order; as R's quickpred when capped."""
     n_observed = (~table.missing).sum(axis=0)
-    chosen, caps, everything = {}, {}, np.arange(design.width)
+    chosen, caps = {}, {}
+    everything = np.flatnonzero(np.repeat(table.predicts, np.diff(design.edges)))
     for j in targets.tolist():
         cap, others = (
             predictor_cap(max_predictors, int(n_observed[j])),
-            np.delete(everything, design.block(j)),
+            np.setdiff1d(everything, np.arange(design.width)[design.block(j)]),
         )
         if len(others) <= cap:
             chosen[j] = others
@@ -148,6 +149,7 @@ def _strengths(table: Table, design: Design, targets: list[int]) -> Iterator[tup
             strength = np.zeros(table.n_columns)
             one = r[first:last].max(axis=0, initial=0.0)
             strength[filled] = np.maximum.reduceat(one, design.edges[filled])
+            strength[~table.predicts] = -1.0
             yield j, strength
 
 
@@ -157,7 +159,7 @@ def _strongest(design: Design, strength: Floats, j: int, cap: int) -> Ints:
     n_best = min(cap, len(strength) - 1)
     best = np.argpartition(-strength, n_best)[:n_best] if n_best else np.empty(0, np.intp)
     best = best[np.lexsort((best, -strength[best]))]
-    best = best[best != j]
+    best = best[strength[best] >= 0.0]
     widths = np.diff(design.edges)[best]
     fitting = np.sort(best[np.cumsum(widths) <= cap])
     columns = [np.arange(design.edges[c], design.edges[c + 1]) for c in fitting]

@@ -109,7 +109,7 @@ class ForestTable:
         is_class = self.table.columns[j].kind is Kind.CATEGORICAL
         y = values[seen, j]
         return grow(
-            np.delete(x[seen], j, axis=1),
+            self._others(x[seen], j),
             y if is_class else self.scaler.column(j).scale(y),
             is_class,
             n_estimators=self.settings.n_estimators,
@@ -117,6 +117,10 @@ class ForestTable:
             seed=int(np.random.SeedSequence([self.settings.seed, number, j]).generate_state(1)[0]),
             n_jobs=self.settings.n_jobs,
         )
+
+    def _others(self, x: Singles, j: int) -> Singles:
+        """The columns that predict column j."""
+        return np.delete(x, np.append(np.flatnonzero(~self.table.predicts), j), axis=1)
 
     def fill(
         self, values: Floats, x: Singles, missing: Bools, forest: Callable[[int], Forest]
@@ -126,7 +130,7 @@ class ForestTable:
             rows = np.flatnonzero(missing[:, j])
             if len(rows) == 0:
                 continue
-            found = forest(j).predict(np.delete(x[rows], j, axis=1))
+            found = forest(j).predict(self._others(x[rows], j))
             column, scaler = self.table.columns[j], self.scaler.column(j)
             if column.kind is not Kind.CATEGORICAL:
                 found = settle(column, scaler.unscale(found))

@@ -84,11 +84,11 @@ class Relevance:
 def predictors_of(donors: DonorTable, targets: Iterable[int]) -> dict[int, Ints]:
     """For each target the other columns, or the most correlated of them, by a last look at fills.
 
-    Classes that split the donors are never among them.
+    Classes that split the donors are never among them, nor are identifiers.
     """
     targets, n = list(targets), donors.table.n_columns - int(donors.splits)
-    everything = np.arange(n)
-    if n - 1 <= MAX_PREDICTORS:
+    everything = np.flatnonzero(donors.table.predicts[:n])
+    if len(everything) - 1 <= MAX_PREDICTORS:
         return {j: everything[everything != j] for j in targets}
     features = donors.features[FORMS.index("scores")]
     features = features - features.mean(axis=0)

@@ -135,7 +135,7 @@ def _prepare(
     start, empty_cells = recipe.start.fill(training, labels)
     start = np.where(training.missing.all(axis=0), centers, start)
     targets = np.flatnonzero(training.missing.any(axis=0))
-    weights = recipe.weights.weigh(training, labels, targets)
+    weights = recipe.weigh_columns(training, labels, targets)
     may_give = capped(labels, training.n_rows, settings.max_donors, settings.random_state)
     prepared = Prepared(
         recipe, training, start, labels, weights, targets, may_give, settings.n_jobs

@@ -150,7 +150,7 @@ def by_hidden_cells(prepared: Prepared, pools: list[RowPool], random_state: int 
     n_columns, observed = prepared.donors.n_columns, ~prepared.donors.missing
     if len(prepared.targets) == 0:
         targets = np.arange(n_columns)[:: -(-n_columns // HIDDEN_COLUMNS)]
-        weights = prepared.recipe.weights.weigh(prepared.donors, prepared.labels, targets)
+        weights = prepared.recipe.weigh_columns(prepared.donors, prepared.labels, targets)
         prepared = replace(prepared, targets=targets, weights=weights)
     wanted = np.zeros(n_columns, dtype=bool)
     wanted[prepared.targets] = True

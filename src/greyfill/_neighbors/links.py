@@ -210,8 +210,10 @@ class SearchedTable:
         return overall_weights(self.weights)
 
     def visible(self, missing: Bools) -> Bools:
-        """The holes that a distance sees: none where it takes fills for values."""
-        return missing if self.recipe.distance.holes == "mask" else np.zeros_like(missing)
+        """The holes that a distance sees: none where it takes fills for values; all identifiers."""
+        holes = missing if self.recipe.distance.holes == "mask" else np.zeros_like(missing)
+        heard = self.donors.predicts
+        return holes if heard.all() else holes | ~heard
 
     def column_weights(self, target: int) -> Floats:
         """Weights for one target column."""

@@ -83,7 +83,7 @@ class FittedRecipe(SearchedTable):
         if not self.recipe.weights.by_target or target in self.targets:
             return super().column_weights(target)
         if target not in self._late_weights:
-            alone = self.recipe.weights.weigh(self.donors, self.labels, np.array([target]))
+            alone = self.recipe.weigh_columns(self.donors, self.labels, np.array([target]))
             self._late_weights[target] = np.asarray(alone[0])
         return self._late_weights[target]
 

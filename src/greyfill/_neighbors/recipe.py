@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from greyfill._neighbors.donors import AllRows, RowPool
 from greyfill._neighbors.schedule import Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
@@ -10,6 +12,7 @@ from greyfill._neighbors.weighting import EqualWeights
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
+from greyfill.information import normalize
 from greyfill.table import Bools, Floats, Ints, Table
 
 LABEL_USES = ("donors", "cross", "weights", "none")
@@ -132,6 +135,15 @@ class Recipe:
                 "every pass; use holes='mask', or schedule=UntilStable()"
             )
         return self
+
+    def weigh_columns(self, table: Table, labels: Ints | None, targets: Ints) -> Floats:
+        """One row of weights for all target columns, or one for each; none for identifiers."""
+        weights = self.weights.weigh(table, labels, targets)
+        heard = table.predicts
+        if heard.all():
+            return weights
+        rows = [normalize(row if row.any() else heard.astype(float)) for row in weights * heard]
+        return np.array(rows).reshape(weights.shape)
 
     @property
     def uses_labels(self) -> bool:

@@ -14,11 +14,12 @@ from greyfill import files, frames
 from greyfill.cli.console import Console, Numbers
 from greyfill.cli.options import MethodChoice
 from greyfill.cli.sheet import Sheet, count_holes, learned_names
+from greyfill.column_notes import Words, collected_warnings
 from greyfill.exceptions import PersistenceError
 from greyfill.files import styles
 from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
-from greyfill.filled import Filled, OpenedFill, Words, collected_warnings
+from greyfill.filled import Filled, OpenedFill
 from greyfill.frames import Family, Field, Schema
 from greyfill.table import Kind
 from greyfill.text import OWN_LABELS, plural
@@ -31,7 +32,7 @@ STYLES, WORDS = "cell_styles_", "cell_words_"
 column, as plain data that a saved file can hold."""
 
 NOT_APPLICABLE = "--not-applicable COLUMN"
-FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds")
+FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds", "--ignore")
 
 USUAL: dict[Family, Style] = {
     Family.INTEGER: styles.Whole(),
@@ -161,8 +162,9 @@ class FillJob:
             sheet.X,
             sheet.y,
             imputer,
-            insisted=[*told, *sheet.wishes.insisted],
-            kept_empty=sheet.wishes.kept_empty,
+            insisted=sheet.wishes.insisted,
+            told=told,
+            kept_empty=sheet.kept_empty,
             words=FLAGS,
         )
         self.schema, self.left_alone = self._opened.schema, self._opened.left_alone

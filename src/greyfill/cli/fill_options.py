@@ -11,8 +11,8 @@ from greyfill.exceptions import InvalidParameterError
 
 FILL = "Fill a column that looks like an identifier, free text or a constant."
 NOT_APPLICABLE = (
-    "All holes of COLUMN mean 'does not apply' and stay empty; COLUMN=LEVEL writes LEVEL into all. "
-    "Repeatable."
+    "COLUMN does not apply to the rows that lack it together with others (to all that lack it, if "
+    "no others do): these cells stay empty; COLUMN=LEVEL writes LEVEL into them. Repeatable."
 )
 INDICATORS = (
     "Add a column missingindicator_NAME for each column with holes: where they were, 1 or 0."

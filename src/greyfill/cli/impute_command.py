@@ -152,7 +152,8 @@ class ImputeJob:
         from greyfill.cli.fill_job import FillJob, describe
 
         job, holes, empty = FillJob(sheet, choice), sheet.holes(), sheet.empty
-        unfilled = {*empty, *job.left_alone, *sheet.wishes.kept_empty}
+        unfilled = {*empty, *job.left_alone}
+        kept = sum(int(rows.sum()) for rows in sheet.kept_empty.values())
         numbers = {
             "input": sheet.source.name,
             "method": choice.method,
@@ -161,7 +162,7 @@ class ImputeJob:
             "k": choice.k,
             "rows": sheet.source.frame.height,
             "holes": sum(holes.values()),
-            "to_fill": sum(n for c, n in holes.items() if c not in unfilled),
+            "to_fill": sum(n for c, n in holes.items() if c not in unfilled) - kept,
             "columns": describe(job.schema, holes),
             "ignored": list(sheet.ignored),
             "guesses": [guess.to_dict() for guess in sheet.source.guesses],

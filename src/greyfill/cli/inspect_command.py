@@ -66,7 +66,7 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
     from greyfill.cli.fill_job import FLAGS
     from greyfill.cli.findings import command, find
     from greyfill.cli.sheet import possible_codes
-    from greyfill.filled import notes_on_columns
+    from greyfill.column_notes import notes_on_columns
     from greyfill.report.column_summary import patterns
     from greyfill.report.summary import missing_at_random
 

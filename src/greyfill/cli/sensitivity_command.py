@@ -64,8 +64,8 @@ class ShiftJob:
                 + o.did_you_mean(self.column, sheet.features, "There are")
             )
         from greyfill.cli.fill_job import FillJob, make_imputer, schema_of
+        from greyfill.column_notes import collected_warnings
         from greyfill.evaluation import sensitivity as shift
-        from greyfill.filled import collected_warnings
 
         with (
             console.working(f"shifting the fills of {clean(self.column)}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered
     import polars as pl
 
     from greyfill.frames import Field, Schema
+    from greyfill.table import Bools
 
 MANY_CLASSES = 0.5
 FEW_ROWS = 10
@@ -37,6 +38,7 @@ class Sheet:
     kinds: dict[str, Any] = field(default_factory=dict)
     na_values: tuple[str, ...] = ()
     wishes: Wishes = field(default_factory=Wishes)
+    kept_empty: Mapping[str, Bools] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -64,18 +66,13 @@ class Sheet:
 
     def notes(self, fields: tuple[Field, ...] = ()) -> list[str]:
         """What the user should know before he trusts what is made of the table."""
-        empty = [
-            f"Column {name!r} has no observed value, so it stays empty. "
-            "Drop it, or ignore it (--ignore)."
-            for name in self.empty
-        ]
         given = [names for names in self.kinds.values() if names and names != "auto"]
         untold = [c for c in self.features if not any(c in names for names in given)]
         texts = [note for c in untold for note in _notes_on_text(self.source.frame[c])]
         labels = [] if self.y is None else _notes_on_labels(self.y)
         codes = possible_codes(self, fields)
         asked = [_about_codes(codes)] if codes else []
-        return [*self.source.notes, *empty, *texts, *labels, *asked]
+        return [*self.source.notes, *texts, *labels, *asked]
 
 
 def read_sheet(
@@ -94,7 +91,9 @@ def read_sheet(
         wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    known = (options.delimiter, options.encoding, options.header, options.strict)
+    known = (
+        options.delimiter, options.encoding, options.header, options.strict, options.sheet,
+    )  # fmt: skip
     if names := peek_names(name, *known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:
@@ -112,23 +111,22 @@ def sheet_of(
 ) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
     from greyfill.files.words import words_by_column
-    from greyfill.filled import with_levels
 
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
-    source = replace(source, frame=with_levels(source.frame, wished.levels, "--not-applicable"))
     roles = ColumnRoles.of(options, source.frame.columns, name)
     nested = [c.name for c in source.frame if c.dtype.is_nested() and c.name != target]
     roles.ignored.extend(c for c in nested if c not in roles.ignored)  # no cell of them is a value
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")
+    source, kept = _inapplicable(source, features, wished)
     kinds = {
         "categorical_features": [c for c in roles.categorical if c != target] or "auto",
         "ordinal_features": _orders(roles.ordinal, source),
     }
     ignored, (words, _) = tuple(roles.ignored), words_by_column(options.na_values, roles.columns)
-    sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished)
+    sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished, kept)
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
             f"{name}: the target {target!r} has no label in any row. Name another "
@@ -137,6 +135,20 @@ def sheet_of(
     if choice is not None and choice.needs_classes:
         _refuse_no_classes(choice.method, sheet)
     return sheet
+
+
+def _inapplicable(
+    source: files.Source, features: list[str], wished: Wishes
+) -> tuple[files.Source, dict[str, Bools]]:
+    """The table with levels where it does not apply, and where columns are kept empty instead."""
+    chosen, option = [*wished.kept_empty, *wished.levels], "--not-applicable"
+    if not chosen:
+        return source, {}
+    from greyfill.filled import find_inapplicable, with_levels
+
+    rows = find_inapplicable(source.frame.select(features), chosen, option)
+    frame = with_levels(source.frame, wished.levels, rows, option)
+    return replace(source, frame=frame), {c: rows[c] for c in wished.kept_empty}
 
 
 @contextmanager

@@ -133,7 +133,14 @@ def check_extension(name: str, source: str) -> None:
             f"{name}: {format} files can only be read. Name another output, such as {other}."
         )
 
-    origin = Format.by_extension(_suffix(source))
+    origin, macros = Format.by_extension(_suffix(source)), ".xlsm"
+    is_other = format is Format.EXCEL and (suffix == macros) != (_suffix(source) == macros)
+    if is_other and (suffix == macros or origin is Format.EXCEL):
+        other = PurePath(name).with_suffix(".xlsx" if suffix == macros else macros)
+        raise InvalidParameterError(
+            f"{name}: a workbook with macros stays one, and no other becomes one. Name another "
+            f"output, such as {other}."
+        )
     if format is not None and origin is not None:
         check_conversion(name, origin, format)
 

@@ -253,8 +253,9 @@ def peek_names(
     encoding: str | None,
     header: bool | None = None,
     strict: bool = False,
+    sheet: str | None = None,
 ) -> tuple[str, ...]:
-    """The column names of a small CSV file, before the libraries that read its cells are loaded.
+    """The column names of a small file, before the libraries that read its cells are loaded.
 
     None of them where the file is of another format, large, or can be read only once.
     """
@@ -263,7 +264,12 @@ def peek_names(
     if name == STANDARD_STREAM or (os.path.exists(name) and not is_small):
         return ()
     with Input(name, layout.compression) as source:
-        if found_format(layout, source.head(HEAD)) is not Format.CSV:
+        format = found_format(layout, source.head(HEAD))
+        if format is Format.EXCEL and source.compression is None:
+            from greyfill.files.workbook_parts import peek_columns
+
+            return peek_columns(name, sheet, strict=strict)
+        if format is not Format.CSV:
             return ()
         from greyfill.files.cell_grid import header_names
         from greyfill.files.dialect import find_delimiter, find_header

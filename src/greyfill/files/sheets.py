@@ -1,12 +1,15 @@
 """Workbooks: which sheet holds a table and where in it, and the same workbook with holes filled.
 
 A workbook is read by calamine (.xlsx, .xls, .ods). An .xlsx file that stays one is opened again by
-openpyxl, and only cells that were missing are written: other sheets, formats and formulas stay.
+openpyxl, and only cells that were missing are written: other sheets, formats, formulas, charts,
+pictures and macros stay, and a guess tells of what does not.
 The written cells are yellow, and a comment says how they were filled.
 """
 
 import io
-from collections.abc import Callable
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -20,12 +23,10 @@ from greyfill.files.guesses import Guess
 from greyfill.files.polars_formats import WholeWriter
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
+from greyfill.files.workbook_parts import MACROS, TOP_ROWS, find_losses, header_row
 from greyfill.text import plural
 
 YELLOW = "FFFF99"
-TOP_ROWS = 30
-"""So many rows tell where the header of a sheet is."""
-
 MOST_COMMENTS = 5_000
 """Spreadsheets become slow with more comments; the color tells the rest."""
 
@@ -74,7 +75,8 @@ def read_book(
     places = [info.absolute_index + 1 for info in loaded.available_columns()]
     named = [c.replace("__UNNAMED__", "column_") for c in frame.columns]
     frame = frame.rename(dict(zip(frame.columns, named, strict=True))).filter(is_row)
-    guesses = () if sheet or len(names) == 1 else (_about_sheet(name, names),)
+    chosen = [] if sheet or len(names) == 1 else [_about_sheet(name, names)]
+    guesses = (*chosen, *(_about_losses(raw) if format is Format.EXCEL else ()))
     rows = [top + 2 + int(i) for i in is_row.arg_true()]
     book = Workbook(
         raw, format, name, frame, rows, dict(zip(named, places, strict=True)), top + 1,
@@ -101,13 +103,9 @@ def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) 
 
 
 def _header_row(reader: Any, name: str) -> tuple[int, int]:
-    """The first row with nearly as many cells as any, and how many; none if no row follows it."""
+    """The row of the header of a sheet, counted from 0, and how many cells it has."""
     loaded = reader.load_sheet(name, header_row=None, skip_rows=0, n_rows=TOP_ROWS, dtypes="string")
-    rows = loaded.to_polars().rows()
-    counts = [sum(cell is not None for cell in row) for row in rows]
-    most = max(counts, default=0)
-    top = next((i for i, n in enumerate(counts) if n and n >= 0.7 * most), 0)
-    return top, most if len(rows) > top + 1 else 0
+    return header_row(loaded.to_polars().rows())
 
 
 def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
@@ -127,6 +125,16 @@ def _about_sheet(name: str, names: list[str]) -> Guess:
     others = [other for other in names if other != name]
     text = f"The sheet {name!r} was read; {plural(len(others), 'other')} kept: {_listed(others)}."
     return Guess("sheet", text, "Another one: --sheet NAME.")
+
+
+def _about_losses(raw: bytes) -> Iterator[Guess]:
+    """What a workbook that is written again will lack."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as book:
+        for sheet, lost in find_losses(book).items():
+            text = (
+                f"The sheet {sheet!r} has {' and '.join(lost)}, which are lost where it is filled."
+            )
+            yield Guess("lost", text, "To keep them: -o FILE.csv, and paste the cells.")
 
 
 def _listed(names: list[str]) -> str:
@@ -174,7 +182,11 @@ class BookFiller(WholeWriter):
         """Write the workbook."""
         openpyxl = import_module("openpyxl")
         book, filled = self._book, pl.concat(self._frames)
-        opened = openpyxl.load_workbook(io.BytesIO(book.raw))
+        with zipfile.ZipFile(io.BytesIO(book.raw)) as parts:
+            has_macros = MACROS in parts.namelist()
+        with warnings.catch_warnings():  # of what it leaves out, which notes have told
+            warnings.simplefilter("ignore", UserWarning)
+            opened = openpyxl.load_workbook(io.BytesIO(book.raw), keep_vba=has_macros)
         sheet = opened[book.sheet]
         color = import_module("openpyxl.styles").PatternFill("solid", start_color=YELLOW)
         remark = import_module("openpyxl.comments").Comment

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from greyfill.exceptions import InvalidDataError
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.formats import (
@@ -201,6 +201,7 @@ def open_batches(
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
         format = found_format(layout, source.head(HEAD))
+        _refuse_sheet(sheet, format, name)
         reader: CsvReader | TypedReader
         origins: list[Origin] = []
         if format.is_text:
@@ -416,6 +417,7 @@ def read(
     words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
         found = format or found_format(layout, source.head(HEAD))
+        _refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
             scan = partial(_scan_origin, source, found, sheet, strict, origins)
             is_empty = not source.head(1)
@@ -434,6 +436,13 @@ def read(
         return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
     frame, notes = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, notes)
+
+
+def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
+    if sheet is not None and not format.is_book:
+        raise InvalidParameterError(
+            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
+        )
 
 
 def _scan_origin(

@@ -2,9 +2,9 @@
 
 A cell that begins with a quote runs to its closing quote, and from there to the next delimiter or
 line end; a doubled quote inside stands for one. Quotes elsewhere are letters. A line ends with
-LF or CRLF, or with CR in a text that has no LF. `tokenize` and `contents` work on bytes, compiled
-where there are many; their slow twins are beside their tests. `cell_grid` makes rows
-of them.
+LF or CRLF, or with CR in a text that has no LF. `tokenize` and `contents` work on bytes: by numpy
+where quotes stand around cells only, else compiled if there are many; their slow twins are beside
+their tests. `cell_grid` makes rows of them.
 """
 
 import re
@@ -67,18 +67,34 @@ def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
         return _tokenize_words(body, end)
     if len(body) <= SMALL:
         return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
-    if body and chr(QUOTE).encode() not in body:
-        return _tokenize_plain(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end)
-    compiled, _ = _compiled()
-    return Tokens(*compiled(np.frombuffer(body, dtype=np.uint8), ord(delimiter), end))
+    data = np.frombuffer(body, dtype=np.uint8)
+    found = _tokenize_tidy(data, ord(delimiter), end) if body else None
+    if found is None:
+        compiled, _ = _compiled()
+        return Tokens(*compiled(data, ord(delimiter), end))
+    return found
 
 
-def _tokenize_plain(data: Bytes, delimiter: int, newline: int) -> Tokens:
-    """Cells of a text without quotes: any of the two marks ends one, so no compiler is needed."""
-    marks = np.flatnonzero((data == delimiter) | (data == newline))
+def _tokenize_tidy(data: Bytes, delimiter: int, newline: int) -> Tokens | None:
+    """Cells of a text whose quotes open at the start of cells only, so that no compiler is needed.
+
+    None of any other text. A mark ends a cell after an even number of quotes: a doubled quote
+    closes and opens at once.
+    """
+    n, is_quote = len(data), data == QUOTE
+    is_mark = (data == delimiter) | (data == newline)
+    is_open = np.cumsum(is_quote, dtype=np.uint8) & 1 == 1  # wraps, which keeps it odd or even
+    is_mark &= ~is_open
+    opens = np.flatnonzero(is_quote & is_open)
+    before = opens[opens > 0] - 1
+    if not (is_mark[before] | is_quote[before]).all():
+        return None
+    marks = np.flatnonzero(is_mark)
     is_end = data[marks] == newline
-    n = len(data)
-    if data[-1] != newline:
+    unclosed = -1
+    if is_open[-1]:
+        unclosed = int(marks[-1]) + 1 if len(marks) else 0
+    elif data[-1] != newline:
         marks, is_end = np.append(marks, n), np.append(is_end, True)
     starts = np.append(0, marks[:-1] + 1)
     ends = marks.copy()
@@ -86,8 +102,8 @@ def _tokenize_plain(data: Bytes, delimiter: int, newline: int) -> Tokens:
         before = np.maximum(marks - 1, 0)
         ends -= is_end & (marks < n) & (marks > starts) & (data[before] == CR)
     firsts = np.append(0, np.flatnonzero(is_end) + 1)
-    n_cells = int(firsts[-1])
-    return Tokens(starts[:n_cells], ends[:n_cells], firsts, -1)
+    n_cells = len(marks) if unclosed >= 0 else int(firsts[-1])
+    return Tokens(starts[:n_cells], ends[:n_cells], firsts, unclosed)
 
 
 def _tokenize_words(body: bytes, newline: int) -> Tokens:
@@ -129,11 +145,12 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     if len(body) <= SMALL:
         joined: Bytes = _join_contents(body, starts, ends)
-    elif chr(QUOTE).encode() not in body:
-        joined = _join_plain(np.frombuffer(body, dtype=np.uint8), starts, ends)
     else:
-        _, join = _compiled()
-        joined = join(np.frombuffer(body, dtype=np.uint8), starts, ends)
+        data = np.frombuffer(body, dtype=np.uint8)
+        joined = _join_tidy(data, starts, ends)
+        if (joined == QUOTE).any():  # inside a cell
+            _, join = _compiled()
+            joined = join(data, starts, ends)
     return joined.tobytes().decode().split("\0")
 
 
@@ -197,12 +214,16 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
     return out[:w]
 
 
-def _join_plain(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes:
-    """The same for a text without quotes."""
+def _join_tidy(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes:
+    """The same for cells that have quotes around them, if any; others keep theirs."""
+    last = len(data) - 1
+    is_quoted = (data[np.minimum(starts, last)] == QUOTE) & (data[ends - 1] == QUOTE)
+    is_quoted &= ends - starts > 1
+    starts, ends = starts + is_quoted, ends - is_quoted
     sizes = ends - starts + 1  # with the zero byte behind each
     stops = np.cumsum(sizes)
     places = np.arange(stops[-1]) + np.repeat(starts - (stops - sizes), sizes)
-    out: Bytes = data[np.minimum(places, len(data) - 1)]
+    out: Bytes = data[np.minimum(places, last)]
     out[stops - 1] = 0
     return out[:-1]
 

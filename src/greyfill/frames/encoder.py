@@ -234,9 +234,11 @@ def _kind(cells: Cells, called_categorical: bool, called_ordinal: bool) -> Kind:
 
 
 def _grid(cells: Cells) -> Grid | None:
-    """The grid of numbers; moments have units of their own."""
-    if cells.meaning != "numbers":
+    """The grid of numbers or moments."""
+    if cells.family is Family.DATE:  # stored in days anyway
         return None
+    if cells.meaning != "numbers":
+        return Grid.of_moments(cells.numbers()[~cells.missing])
     is_single = cells.values.dtype.kind == "f" and cells.values.dtype.itemsize < 8
     return Grid.of(cells.numbers()[~cells.missing], single=is_single)
 

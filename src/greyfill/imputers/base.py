@@ -3,7 +3,7 @@
 import sys
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -51,12 +51,13 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
 
     imputed_counts_: dict[str, int]
     left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
+    unused_: dict[str, str] = {}  # noqa: RUF012
     _flagged: Bools
 
     round_to_grid: bool = True
     bounds: Any = None
     leave_alone: Any = None
-    _optional = (*SavedEstimator._optional, "left_alone_")
+    _optional = (*SavedEstimator._optional, "left_alone_", "unused_")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     _progress: ClassVar[Any] = None
 
@@ -246,6 +247,8 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)
             self.left_alone_ = self._choose_left_alone(table, origin.schema)
+            self.unused_ = self._choose_unused(table, origin.schema)
+            table = table.mute(self.unused_)
             self._remember_columns(origin.schema, table.missing.sum(axis=0), table.n_rows)
             origin = replace(origin, schema=self._schema)
             filled = table.values
@@ -265,24 +268,37 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
             check_whole("verbose", self.verbose, least=0)
 
     def _choose_left_alone(self, table: Table, schema: frames.Schema) -> dict[str, str]:
-        """The columns to leave alone, with reasons; a warning about those that should be."""
-        if not frames.is_auto(self.leave_alone):
-            places = frames.column_positions(self.leave_alone, schema.names, "leave_alone")
-            return dict.fromkeys((schema.names[j] for j in sorted(places)), "named in leave_alone")
-        if self.leave_alone is not None:
+        """The columns to leave alone, with reasons."""
+        if self.leave_alone is None:
+            return {}
+        if frames.is_auto(self.leave_alone):
             return frames.find_excluded(table, schema)
-        holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
-        found = frames.find_excluded(table, schema, holed)
-        doubtful = [f"{name!r} ({why})" for name, why in found.items() if why != CONSTANT]
-        if doubtful:
+        places = frames.column_positions(self.leave_alone, schema.names, "leave_alone")
+        reasons = dict.fromkeys(places, "named in leave_alone")
+        if isinstance(self.leave_alone, Mapping):
+            reasons = dict(zip(places, map(str, self.leave_alone.values()), strict=True))
+        return {schema.names[j]: reasons[j] for j in sorted(reasons)}
+
+    def _choose_unused(self, table: Table, schema: frames.Schema) -> dict[str, str]:
+        """The columns that no other is filled by, with reasons; a warning about those with holes.
+
+        None if all columns are such: then there is nothing else to go by.
+        """
+        if self.leave_alone is not None:
+            return {}
+        found = frames.find_excluded(table, schema)
+        doubtful = {name: why for name, why in found.items() if why != CONSTANT}
+        holed = [c.name for j, c in enumerate(table.columns) if table.missing[:, j].any()]
+        filled = [f"{name!r} ({why})" for name, why in doubtful.items() if name in holed]
+        if filled:
             warnings.warn(
-                f"filled {len(doubtful)} column(s) whose holes no other row can tell: "
-                f"{', '.join(doubtful[:5])}{' …' if len(doubtful) > 5 else ''}; "
+                f"filled {len(filled)} column(s) whose holes no other row can tell: "
+                f"{', '.join(filled[:5])}{' …' if len(filled) > 5 else ''}; "
                 "leave_alone='auto' leaves them as they are",
                 IdentifierWarning,
                 stacklevel=4,
             )
-        return {}
+        return doubtful if len(doubtful) < table.n_columns else {}
 
     @property
     def _shown(self) -> Bools:

@@ -78,10 +78,11 @@ class MICEImputer(BaseImputer):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     n_jobs : int, optional
         Processes that run chains; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -104,6 +105,8 @@ class MICEImputer(BaseImputer):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.
@@ -310,10 +313,11 @@ class MissForestImputer(BaseImputer):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -338,6 +342,8 @@ class MissForestImputer(BaseImputer):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.

@@ -157,7 +157,7 @@ class ConfidenceMixin(BaseImputer):
             self._restore(origin, table.missing, self._put_back(table, drawn)) for drawn in tables
         ]
 
-    def intervals(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
+    def intervals(self, X: Any, y: Any = None, level: float = 0.9) -> Any:
         """What holds the true value of each hole of X with probability ``level``.
 
         From what is missed in observed cells that are held out (conformal), in rows that lack what
@@ -178,11 +178,19 @@ class ConfidenceMixin(BaseImputer):
 
         Returns
         -------
-        dict
-            Equally long lists ``rows``, ``columns``, ``low``, ``high`` (None for categories) and
-            ``levels`` (None for others). Limits are values of the column: whole numbers, ordered
-            levels, dates; moments with a time zone are written in UTC, without it.
+        frame
+            A long table in the library of X, of polars for arrays: ``row``, counted from 0,
+            ``column``, ``low``, ``high`` (empty for categories) and ``levels`` (empty for others).
+            Limits are values of the column: whole numbers, ordered levels, dates; moments with a
+            time zone are written in UTC, without it. Where the limits of several columns are not
+            all numbers, polars and pyarrow have them as texts.
         """
+        opened = frames.open_table(X)
+        table = opened if isinstance(opened, np.ndarray) else opened.to_native()
+        return frames.interval_frame(self._interval_lists(X, y, level), frames.library_of(table))
+
+    def _interval_lists(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
+        """The same as equally long lists of plain values: rows, columns, low, high, levels."""
         check_share("level", level)
         table, _, known_y = self._open_with_y(X, y)
         out: dict[str, list[Any]] = {
@@ -203,16 +211,6 @@ class ConfidenceMixin(BaseImputer):
             for name, column in zip(out, columns, strict=True):
                 out[name] += column
         return out
-
-    def interval_frame(self, X: Any, y: Any = None, level: float = 0.9) -> Any:
-        """The ``intervals`` as a long table in the library of X; polars for arrays.
-
-        Its columns are row, column, low, high and levels. In polars and pyarrow, limits of columns
-        that are not all numbers are texts.
-        """
-        opened = frames.open_table(X)
-        table = opened if isinstance(opened, np.ndarray) else opened.to_native()
-        return frames.interval_frame(self.intervals(X, y, level), frames.library_of(table))
 
     def _limits(
         self, field: frames.Field, inner: int, low: Floats, high: Floats

@@ -68,10 +68,11 @@ class NeighborFamily(BaseImputer):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     max_donors : int, optional
         Let only a seeded sample of so many rows of each class give: an approximation for tables
         that are too large for all. None means every row.
@@ -98,6 +99,8 @@ class NeighborFamily(BaseImputer):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     indicator_ : MissingIndicator or None
         With ``add_indicator``, tells where a table has holes in the columns that had some in
         ``fit``; scikit-learn's, for the tables that this imputer takes.

@@ -88,10 +88,11 @@ class GreyImputer(ConfidenceMixin):
         where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
     bounds : dict of name or index to (low, high), optional
         Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
     n_jobs : int, optional
         Threads; None means one, −1 all cores.
     random_state : int, RandomState or None, default=0
@@ -131,6 +132,8 @@ class GreyImputer(ConfidenceMixin):
         Cells filled in each column of the training table.
     left_alone_ : dict of str to str
         The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
     fallback_counts_ : dict of str to int
         ``row_without_value``: training cells in rows without any observed value, which get what is
         usual in the column.

@@ -74,7 +74,7 @@ def _serve(imputer: GreyImputer, X: Any, y: Any) -> None:
     imputer.fit_transform(X, y)
     _transform(imputer, X)
     imputer.draw(X, 2, y)
-    imputer.intervals(X, y)
+    imputer._interval_lists(X, y)
 
 
 def _transform(imputer: Any, X: Any) -> None:

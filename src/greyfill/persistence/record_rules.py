@@ -156,9 +156,11 @@ def _field(field: Field) -> None:
         require(field.meaning in COUNTABLE, f"{name} has a range")
         require(field.extent[0] <= field.extent[1], f"{name} has no range")
         check_moments(field, field.extent, tick=1000)
-    if field.grid is not None or field.bounds is not None:
-        require(numeric and field.meaning in ("numbers", "anything"), f"{name} has a grid")
-        check_bounds({field.name: field.bounds or (None, None)}, (field,))
+    if field.grid is not None:
+        require(numeric and field.meaning in {*COUNTABLE, "anything"}, f"{name} has a grid")
+    if field.bounds is not None:
+        require(numeric and field.meaning in ("numbers", "anything"), f"{name} has bounds")
+        check_bounds({field.name: field.bounds}, (field,))
     levels, types = field.levels, TYPES.get(field.family, NUMBERS)
     fits = not types or all(isinstance(level, types) for level in levels)
     require(fits, f"{name} has levels of another type")

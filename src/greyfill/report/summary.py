@@ -121,7 +121,7 @@ def summarize(
         "table": _table(evidence),
         "trust": held_out.trust(imputer, dict(counts), evidence.table.n_rows),
         "overimputed": held_out.overimputed(imputer, _most_filled(evidence)),
-        "columns": [column_entry(evidence, j) for j in shown.tolist()],
+        "columns": [_column(evidence, j, imputer) for j in shown.tolist()],
         "patterns": patterns(evidence.table.missing, names),
         "map": missing_map(evidence.table.missing, names, shown),
         "relevance": facts.relevance(imputer, names, bits) | {"sample": sample},
@@ -242,6 +242,13 @@ def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[st
     return [{"level": "warning", "text": text} for text in warnings] + [
         {"level": "note", "text": text} for text in _notes(summary, imputer)
     ]
+
+
+def _column(evidence: Evidence, j: int, imputer: Any) -> dict[str, Any]:
+    """Everything about one column; of one that was left alone, why."""
+    why = getattr(imputer, "left_alone_", {}).get(evidence.fields[j].name)
+    entry = column_entry(evidence, j) | {"left_alone": why}
+    return entry if why is None else entry | {"kind": "left alone"}
 
 
 def _column_warnings(summary: Summary, left_alone: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,73 @@
+"""Notes about the columns of a table: what is left alone, what is empty, what may not apply."""
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from greyfill.exceptions import EmptyColumnWarning, IdentifierWarning
+from greyfill.exclusion import find_blocks
+from greyfill.table import Bools
+from greyfill.text import plural
+
+MOST_NAMES = 9
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the parameters are called where the user is: in Python, or in the command."""
+
+    fill: str = "fill=[…]"
+    not_applicable: str = "not_applicable=[…]"
+    level: str = "not_applicable={…}"
+    bounds: str = "bounds"
+    ignore: str = "ignore=[…]"
+
+
+def notes_on_columns(
+    missing: Bools,
+    names: tuple[str, ...],
+    left_alone: Mapping[str, str],
+    known: Collection[str],
+    words: Words,
+) -> Iterator[str]:
+    """What is left alone and why, what is empty, and columns that may not apply to some rows."""
+    if left_alone:
+        reasons = [f"{name!r} ({why})" for name, why in left_alone.items()]
+        more = f" and {len(reasons) - MOST_NAMES} more" if len(reasons) > MOST_NAMES else ""
+        yield (
+            f"Left alone, neither filled nor used: {'; '.join(reasons[:MOST_NAMES])}{more}. "
+            f"To have one filled all the same: {words.fill}."
+        )
+    for j in np.flatnonzero(missing.all(axis=0)).tolist():
+        yield (
+            f"Column {names[j]!r} has no observed value, so it stays empty. Drop it, or ignore it "
+            f"({words.ignore})."
+        )
+    for block in find_blocks(missing):
+        inside = [names[j] for j in block if names[j] not in known]
+        if len(inside) < 2:
+            continue
+        shown = ", ".join(map(repr, inside[:MOST_NAMES])) + (", …" * (len(inside) > MOST_NAMES))
+        rows = int(missing[:, block].all(axis=1).sum())
+        yield (
+            f"{plural(rows, 'row')} lack these {len(inside)} columns together: {shown}. Do they "
+            f"not apply to these rows? {words.not_applicable} keeps these cells empty, "
+            f"{words.level} gives them a level of their own."
+        )
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect the warnings for the user; what has notes of its own is left out."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield messages
+    for warning in caught:
+        text, category = str(warning.message), warning.category
+        is_noted = issubclass(category, EmptyColumnWarning | IdentifierWarning)
+        if issubclass(category, UserWarning) and not is_noted and text not in messages:
+            messages.append(text)
