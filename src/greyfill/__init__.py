@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
     from greyfill._neighbors.donors import AllRows, CompleteRows, SameClass
     from greyfill._neighbors.filling import PlainFill, WeightedFill
-    from greyfill._neighbors.schedule import Direct, Once, Sequential, UntilStable
+    from greyfill._neighbors.schedule import Descent, Direct, Once, Sequential, UntilStable
     from greyfill._neighbors.start import ClassStart, GlobalStart
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
@@ -32,18 +32,27 @@ if TYPE_CHECKING:
     from greyfill.filled import fill
     from greyfill.imputers import (
         CGKNNImputer,
+        ColdDeckImputer,
+        FuzzyKMeansImputer,
         FWGKNNImputer,
         GBNNImputer,
         GKNNImputer,
         GreyClassifier,
+        GreyFuzzyImputer,
         GreyImputer,
         GreyRegressor,
+        HotDeckImputer,
         IKNNImputer,
         KNNIImputer,
         MICEImputer,
         MIKNNImputer,
         MissForestImputer,
         NeighborImputer,
+        OptImputer,
+        OptKNNImputer,
+        OptSVMImputer,
+        OptTreeImputer,
+        ShellImputer,
         SKNNImputer,
     )
     from greyfill.persistence import load
@@ -56,18 +65,23 @@ __all__ = [
     "CGKNNImputer",
     "ClassInformation",
     "ClassStart",
+    "ColdDeckImputer",
     "CompleteRows",
+    "Descent",
     "Direct",
     "EqualWeights",
     "FWGKNNImputer",
+    "FuzzyKMeansImputer",
     "GBNNImputer",
     "GKNNImputer",
     "GlobalStart",
     "Grey",
     "GreyClassifier",
+    "GreyFuzzyImputer",
     "GreyImputer",
     "GreyRegressor",
     "Heom",
+    "HotDeckImputer",
     "IKNNImputer",
     "KNNIImputer",
     "MICEImputer",
@@ -75,11 +89,16 @@ __all__ = [
     "MissForestImputer",
     "NeighborImputer",
     "Once",
+    "OptImputer",
+    "OptKNNImputer",
+    "OptSVMImputer",
+    "OptTreeImputer",
     "PairInformation",
     "PlainFill",
     "SKNNImputer",
     "SameClass",
     "Sequential",
+    "ShellImputer",
     "UntilStable",
     "WeightedFill",
     "__version__",
@@ -108,7 +127,7 @@ _HOMES = {
     "_neighbors.distance": ("Grey", "Heom"),
     "_neighbors.donors": ("AllRows", "CompleteRows", "SameClass"),
     "_neighbors.filling": ("PlainFill", "WeightedFill"),
-    "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
+    "_neighbors.schedule": ("Descent", "Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "evaluation": ("ampute", "compare", "sensitivity"),

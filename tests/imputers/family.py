@@ -13,12 +13,21 @@ def registered(*engines: str) -> list[Any]:
 
 NEIGHBOR_IMPUTERS: list[Any] = [*registered("recipe"), greyfill.NeighborImputer]
 
-IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS, *registered("grey"), *registered("chained")]
+SYSTEMS: list[Any] = [*registered("deck"), *registered("cluster"), *registered("opt")]
+
+IMPUTERS: list[Any] = [
+    *NEIGHBOR_IMPUTERS, *registered("grey"), *registered("chained"), *SYSTEMS
+]  # fmt: skip
 
 QUICK: dict[Any, dict[str, Any]] = {
     greyfill.GreyImputer: {"n_cells": 20, "max_iter": 2},
     greyfill.MICEImputer: {"n_imputations": 2, "n_iter": 1},
     greyfill.MissForestImputer: {"n_estimators": 5, "max_iter": 2},
+    greyfill.FuzzyKMeansImputer: {"n_clusters": 3, "fuzziness": 1.5, "n_init": 1, "max_iter": 5},
+    greyfill.GreyFuzzyImputer: {"max_iter": 1},
+    greyfill.OptSVMImputer: {"max_iter": 1},
+    greyfill.OptTreeImputer: {"max_iter": 2},
+    greyfill.OptImputer: {"max_iter": 1},
 }
 """Settings that make slow methods quick enough for many small tests."""
 

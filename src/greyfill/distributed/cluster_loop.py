@@ -21,7 +21,7 @@ from greyfill._neighbors.k_selection import (
 from greyfill._neighbors.links import Prepared, overall_weights, searchable
 from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.recipe import Recipe
-from greyfill._neighbors.schedule import Direct, Sequential
+from greyfill._neighbors.schedule import Direct, Sequential, Trace
 from greyfill.distributed import passes as pass_work
 from greyfill.distributed.blocks import (
     Block,
@@ -117,6 +117,10 @@ class ClusterWork:
         raise NotImplementedError("schedules that need this are refused before the work begins")
 
     def fill_for_good(self, takers: Ints) -> None:
+        """Not on a cluster."""
+        raise NotImplementedError("schedules that need this are refused before the work begins")
+
+    def descend(self, tol: float, max_iter: int, both_ways: bool) -> Trace:
         """Not on a cluster."""
         raise NotImplementedError("schedules that need this are refused before the work begins")
 
