@@ -47,8 +47,8 @@ def best_fills(
 ) -> Floats:
     """The values with every hole where c is least for these choices.
 
-    w_id = (Σ_j z_ij w_jd + Σ_j z_ji w_jd) / (K + Σ_j z_ji): numbers of a column by one sparse system,
-    categories one after another. One way only, each hole takes the mean or mode of its own
+    w_id = (Σ_j z_ij w_jd + Σ_j z_ji w_jd) / (K + Σ_j z_ji): the numbers of a column by one sparse
+    system, categories one after another. One way only, each hole takes the mean or mode of its own
     neighbors' values of before: IKNN's pass.
     """
     fresh = values.copy()

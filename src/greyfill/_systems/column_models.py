@@ -9,6 +9,7 @@ always to the same effect, so that a saved file holds no model of another librar
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,11 +61,11 @@ class Machine:
     penalty: float = 1.0
     epsilon: float = 0.05
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predictor:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
         """The machine of one column."""
         from sklearn.svm import SVC, SVR
 
-        rows = slice(None)
+        rows = np.arange(len(x))
         if is_class:
             frequent = np.argsort(-np.bincount(y.astype(np.intp)), kind="stable")[:MOST_CLASSES]
             rows = np.flatnonzero(np.isin(y, frequent))
@@ -83,7 +84,7 @@ class Cart:
 
     min_leaf: int = 5
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predictor:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
         """The tree of one column."""
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -104,7 +105,7 @@ class GreyRidge:
     rho: float = 0.5
     ridge: float = 1.0
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predictor:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
         """Clusters, and a weighted ridge in each."""
         codes = np.unique(y) if is_class else np.zeros(0)
         targets = indicators(y, codes) if is_class else y[:, np.newaxis]
@@ -148,8 +149,8 @@ class GreyRidgeModel:
         found = sum(shares[:, [k]] * times(ones, line) for k, line in enumerate(self.lines))
         mixed = np.asarray(found)
         if len(self.codes):
-            return self.codes[mixed.argmax(axis=1)]
-        return np.clip(mixed[:, 0], *self.limits)
+            return np.asarray(self.codes[mixed.argmax(axis=1)])
+        return np.asarray(np.clip(mixed[:, 0], *self.limits))
 
 
 def grey_memberships(
@@ -175,7 +176,7 @@ def grey_memberships(
 
 
 def _ridge(x: Floats, targets: Floats, share: Floats, ridge: float) -> Floats:
-    """(XᵀWX + αI)⁻¹ XᵀWY with an unpenalized intercept, by the dual where features outnumber rows."""
+    """(XᵀWX + αI)⁻¹ XᵀWY, its intercept unpenalized; the dual where features outnumber rows."""
     weight = np.maximum(share, 1e-12)[:, np.newaxis]
     total = weight.sum()
     middle, mean = (weight * x).sum(axis=0) / total, (weight * targets).sum(axis=0) / total
@@ -318,12 +319,8 @@ def run_models(
         for _ in range(max_iter if table.missing.any() else 0):
             work = ColumnModels(table, values, learner, seed, _chosen=chosen)
             x = layout.encode(_whole(table, values))
-            new, loss = work.one_pass(
-                layout,
-                table.with_values(values),
-                lambda j, w=work, x=x: w.learn(layout, x, j),
-                True,
-            )
+            model = partial(work.learn, layout, x)
+            new, loss = work.one_pass(layout, table.with_values(values), model, judge=True)
             history.append(loss)
             report(f"from {name}, pass {len(history)}: loss {loss:.5g}")
             if len(history) > 1 and history[-2] - loss <= tol * max(history[-2], 1e-12):

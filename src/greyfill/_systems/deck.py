@@ -66,7 +66,7 @@ class Selection(Protocol):
     """Which donors of a group give to a row."""
 
     def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
-        """Values for the holes of scaled rows in the units of the donors; NaN where none has one."""
+        """Values for the holes of scaled rows; NaN where no donor has one."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class RandomDonor:
             able = observed[places[row]][:, holes].all(axis=1)
             lost[row] = places[row, able.argmax()] if able.any() else -1
         out = _given(group, queries, lost)
-        for row in np.flatnonzero(lost < 0):
+        for row in np.flatnonzero(lost < 0).tolist():
             holes = queries.missing[row].nonzero()[0]
             able = order[observed[order][:, holes].all(axis=1)]
             for number, j in enumerate(holes.tolist()):
@@ -113,10 +113,11 @@ class NearestDonor:
         while len(rows) and k // FURTHER < group.donors.n_rows:
             found, _ = group.nearest(queries.rows(rows), k)
             lacks = queries.missing[rows][:, np.newaxis, :]
-            able = (group.observed[found] | ~lacks).all(axis=2)
+            able = np.asarray((group.observed[found] | ~lacks).all(axis=2))
+            served = able.any(axis=1)
             first = found[np.arange(len(rows)), able.argmax(axis=1)]
-            donors[rows] = np.where(able.any(axis=1), first, -1)
-            rows, k = rows[~able.any(axis=1)], k * FURTHER
+            donors[rows] = np.where(served, first, -1)
+            rows, k = rows[~served], k * FURTHER
         out = _given(group, queries, donors)
         for j in np.flatnonzero(queries.missing[rows].any(axis=0)).tolist():
             takers = rows[queries.missing[rows, j]]

@@ -2,8 +2,8 @@
 
 d²_ik = p / |o_i| · Σ_{j ∈ o_i} (x_ij − v_kj)²,  u_ik = d_ik^(−2/(m−1)) / Σ_l d_il^(−2/(m−1))
 
-The centers minimize J = Σ u_ik^m d²_ik for given memberships, and the memberships for given centers,
-so that J never rises.
+The centers minimize J = Σ u_ik^m d²_ik for given memberships, and the memberships do for given
+centers, so that J never rises.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def memberships(squares: Floats, fuzziness: float) -> Floats:
 def partial_squares(x: Floats, shares: Floats, centers: Floats) -> Floats:
     """d²_ik of training rows, by products of matrices."""
     squares = (shares * x**2).sum(axis=1, keepdims=True) - 2.0 * (shares * x) @ centers.T
-    return np.maximum(squares + shares @ (centers**2).T, 0.0)
+    return np.asarray(np.maximum(squares + shares @ (centers**2).T, 0.0))
 
 
 def fit_clusters(

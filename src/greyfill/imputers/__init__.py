@@ -14,6 +14,7 @@ systems     what the other systems of the literature share
 decks       hot deck, cold deck and shell neighbors
 clusters    fuzzy k-means, and grey fuzzy clusters with regressions
 opt         opt.impute: neighbors, machines, trees, and a choice among them
+networks    multi-task perceptrons and learning vector quantization, with classifiers
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -50,6 +51,12 @@ if TYPE_CHECKING:
         NeighborImputer,
         SKNNImputer,
     )
+    from greyfill.imputers.networks import (
+        LVQClassifier,
+        LVQImputer,
+        MultiTaskMLPClassifier,
+        MultiTaskMLPImputer,
+    )
     from greyfill.imputers.opt import (
         OptImputer,
         OptKNNImputer,
@@ -71,9 +78,13 @@ __all__ = [
     "HotDeckImputer",
     "IKNNImputer",
     "KNNIImputer",
+    "LVQClassifier",
+    "LVQImputer",
     "MICEImputer",
     "MIKNNImputer",
     "MissForestImputer",
+    "MultiTaskMLPClassifier",
+    "MultiTaskMLPImputer",
     "NeighborImputer",
     "OptImputer",
     "OptKNNImputer",
@@ -92,6 +103,9 @@ _HOMES = {
     "neighbors": (
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
         "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
+    ),
+    "networks": (
+        "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
     ),
     "opt": ("OptImputer", "OptKNNImputer", "OptSVMImputer", "OptTreeImputer"),
 }  # fmt: skip

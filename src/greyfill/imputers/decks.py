@@ -266,7 +266,8 @@ class ShellImputer(DeckFamily):
     the nearest value on the left and on the right, and for each observed category the nearest of
     the same level:
 
-    S = ∪_j {argmin_{x_rj ≤ x_j} |x_rj − x_j|, argmin_{x_rj ≥ x_j} |x_rj − x_j|},  x̂ = mean or mode over S
+    S = ∪_j {argmin_{x_rj ≤ x_j} |x_rj − x_j|, argmin_{x_rj ≥ x_j} |x_rj − x_j|}
+    x̂ = mean or mode over S
 
     Distances are HEOM over the observed columns; a donor whose value is equal stands on both sides.
 

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from greyfill.exceptions import InvalidParameterError
 
-Engine = Literal["recipe", "grey", "chained", "deck", "cluster", "opt", "peer", "sklearn"]
+Engine = Literal[
+    "recipe", "grey", "chained", "deck", "cluster", "opt", "network", "peer", "sklearn"
+]
 
 DEFAULT = "grey"
 """The method of whoever names none."""
@@ -24,6 +26,7 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
     "deck": ("--save",),
     "cluster": ("--save",),
     "opt": ("--save",),
+    "network": ("--labels", "--save"),
     "peer": (),
     "sklearn": (),
 }
@@ -34,6 +37,7 @@ LABEL_USES: dict[Engine, tuple[str, ...]] = {
     "grey": ("cross", "own", "donors", "none"),
     "chained": ("predictor", "none"),
     "opt": ("donors", "cross", "weights", "none"),
+    "network": ("donors", "none"),
 }
 """What labels may do in the methods of an engine that take ``--labels``."""
 
@@ -213,6 +217,17 @@ REGISTRY: dict[str, Method] = {
             "opt-cv", "OptImputer", "opt",
             "Of opt-knn, opt-svm and opt-tree the one that best restores hidden cells.",
             "Bertsimas, Pawlowski and Zhuo 2018",
+        ),
+        # networks and prototypes
+        Method(
+            "mlp", "MultiTaskMLPImputer", "network",
+            "A net that learns the class and every column from the others at once.",
+            "García-Laencina et al. 2013", class_uses=("donors",),
+        ),
+        Method(
+            "lvq", "LVQImputer", "network",
+            "Values of the nearest prototypes of the classes, columns weighted by relevance.",
+            "Villmann et al. 2006", class_uses=("donors",),
         ),
     )
 }  # fmt: skip

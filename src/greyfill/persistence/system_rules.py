@@ -1,4 +1,4 @@
-"""The rules of the other systems: records of ``greyfill._systems`` and the imputers that hold them."""
+"""The rules of the other systems: records of ``greyfill._systems``, and who holds them."""
 
 from typing import Any
 
@@ -9,6 +9,9 @@ from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machi
 from greyfill._systems.deck import Deck, ShellDonors
 from greyfill._systems.fuzzy import Clusters
 from greyfill._systems.layout import Layout
+from greyfill._systems.network import Network
+from greyfill._systems.prototypes import Prototypes
+from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
 from greyfill.persistence.estimator_rules import _check_engine, _check_ranges
 from greyfill.persistence.record_rules import (
@@ -18,9 +21,10 @@ from greyfill.persistence.record_rules import (
     check_codes,
     check_record,
     check_rising,
+    check_weights,
     require,
 )
-from greyfill.table import Column, Floats, Kind, Table
+from greyfill.table import FAR, Column, Floats, Kind, Table
 
 MOST_CLUSTERS = 10_000
 
@@ -97,6 +101,29 @@ def _column_models(models: ColumnModels) -> None:
     require(0 <= models.seed < 2**32, f"the seed is {models.seed}")
 
 
+@check_record.register
+def _network(network: Network) -> None:
+    w, d = network.weights, int(network.layout.edges[-1])
+    h, c = w.bias.shape[0] if w.bias.ndim == 1 else 0, len(w.class_offset)
+    shapes = ((d, h), (h,), (c, h), (d, h), (d,), (h, c), (c,))
+    require(h >= 1 and c >= 1, "a net without units")
+    fits = all(part.shape == shape for part, shape in zip(w.parts, shapes, strict=True))
+    require(fits and network.start.shape == (d,), "weights do not fit each other")
+    require(all(np.abs(part).max(initial=0.0) <= FAR for part in w.parts), "a weight is too large")
+    require(np.abs(network.start).max() <= 1.0 + ROUNDING, "a start lies outside")
+
+
+@check_record.register
+def _prototypes(prototypes: Prototypes) -> None:
+    centers, layout = prototypes.centers, prototypes.layout
+    require(centers.ndim == 2 and centers.shape[1] == int(layout.edges[-1]), "centers do not fit")
+    require(len(centers) >= 1 and np.abs(centers).max() <= 2.0, "a prototype lies outside")
+    require(prototypes.labels.shape == (len(centers),), "classes of prototypes do not fit")
+    require((prototypes.labels >= 0).all(), "a prototype without a class")
+    require(prototypes.relevance.shape == (len(layout.columns),), "relevances do not fit")
+    check_weights(prototypes.relevance, len(layout.columns))
+
+
 def _columns_of(fitted: Any) -> tuple[Column, ...]:
     """The columns that a record was learned from."""
     if isinstance(fitted, ColumnModels):
@@ -112,14 +139,14 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     if not columns:
         require(not hasattr(imputer, "_fitted"), "_fitted does not fit the columns")
         return
-    usable, centers = getattr(imputer, "_usable", None), getattr(imputer, "_centers", None)
-    require(usable is not None and centers is not None, "centers are missing")
+    require({"_usable", "_centers"} <= vars(imputer).keys(), "centers are missing")
+    usable, centers = imputer._usable, imputer._centers
     require(usable.shape == centers.shape == (len(columns),), "centers do not fit the columns")
     _check_cells(Table(centers[np.newaxis], ~usable[np.newaxis], columns), centers[np.newaxis])
     require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
     if not usable.any():
         return
-    fitted: Any = imputer._fitted  # type: ignore[attr-defined]
+    fitted: Any = imputer._fitted
     used = tuple(column for column, there in zip(columns, usable, strict=True) if there)
     require(_columns_of(fitted) == used, "what was learned has other columns")
     scaler = getattr(fitted, "scaler", None) or fitted.layout.scaler
@@ -127,3 +154,16 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     low[usable] = np.minimum(scaler.low, low[usable])
     high[usable] = np.maximum(scaler.high, high[usable])
     _check_ranges(imputer, low, high)
+
+
+@_check_engine.register
+def _classifier(model: SystemClassifier, columns: tuple[Column, ...]) -> None:
+    model._check_settings()
+    fitted: Any = model._fitted  # type: ignore[attr-defined]
+    require(columns and _columns_of(fitted) == columns, "what was learned has other columns")
+    n = len(model.classes_)
+    require(n >= 1 and len(set(model.classes_.tolist())) == n, "a class twice")
+    if isinstance(fitted, Network):
+        require(len(fitted.weights.class_offset) == n, "classes differ")
+    else:
+        require(np.array_equal(np.unique(fitted.labels), np.arange(n)), "classes differ")

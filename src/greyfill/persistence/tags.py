@@ -32,6 +32,8 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill._systems import column_models, deck
 from greyfill._systems.fuzzy import Clusters
 from greyfill._systems.layout import Layout
+from greyfill._systems.network import Network, Weights
+from greyfill._systems.prototypes import Prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
@@ -117,6 +119,9 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("cart", column_models.Cart, ""),
     ("grey-ridge", column_models.GreyRidge, ""),
     ("column-models", column_models.ColumnModels, ""),
+    ("network", Network, ""),
+    ("network-weights", Weights, ""),
+    ("prototypes", Prototypes, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
 its tag stays. The old names are read for good and never written; a new type has none ("")."""
