@@ -11,6 +11,7 @@ own outputs, renewed in every epoch.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def shares_of(scores: Floats) -> Floats:
 def _blocks(owners: Ints) -> list[tuple[int, int]]:
     """First feature and end of each column."""
     edges = np.flatnonzero(np.diff(owners, prepend=-1, append=-1)).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +194,12 @@ def train(
     max_iter: int,
     rng: np.random.Generator,
     report: Callable[[str], None],
+    stops_by_class: bool = False,
 ) -> tuple[Network, list[float]]:
     """Adam on all rows at once; the weights of least error on a tenth of held-out cells are kept.
 
-    Held-out cells are no targets, but inputs they stay: no output sees its own.
+    Held-out cells are no targets, but inputs they stay: no output sees its own. A net that is to
+    stop by the class holds out the labels of a tenth of the rows as well, and goes by their error.
     """
     layout = Layout.learn(table)
     hidden = layout.spread(table.missing)
@@ -204,6 +207,8 @@ def train(
     seen_count = np.maximum((~hidden).sum(axis=0), 1)
     start = np.where(hidden, 0.0, x).sum(axis=0) / seen_count
     codes = np.full(len(x), -1, dtype=np.intp) if labels is None else labels
+    kept_out = (rng.random(len(x)) < 0.1) & (codes >= 0) & stops_by_class
+    truth, codes = codes, np.where(kept_out, -1, codes)
     held = layout.spread(~table.missing & (rng.random(table.missing.shape) < 0.1))
     weights = Weights.draw(x.shape[1], n_hidden, max(n_classes, 1), rng)
     weights.offset[:] = start
@@ -218,6 +223,8 @@ def train(
         if step % 5 == 0 or step == max_iter:
             found = Network(layout, weights, start).outputs(now, codes)
             error = float(((found - x)[held] ** 2).mean()) if held.any() else loss
+            if kept_out.any():
+                error = _class_error(weights, now[kept_out], truth[kept_out])
             now = np.where(hidden, np.clip(found, 0.0, 1.0), x)
             if error < best[0]:
                 best, last = (error, weights), step
@@ -227,14 +234,20 @@ def train(
     return Network(layout, best[1], start), history
 
 
+def _class_error(w: Weights, x: Floats, labels: Ints) -> float:
+    """Cross-entropy of rows that the net was not told the class of."""
+    found = shares_of(np.tanh(x @ w.inner + w.bias) @ w.class_outer + w.class_offset)
+    return float(-np.log(np.maximum(found[np.arange(len(x)), labels], 1e-300)).mean())
+
+
 def _adam(
     weights: Weights, gradient: Weights, moments: list[tuple[Floats, Floats]], step: int
 ) -> Weights:
     """One step; the moments are changed."""
     moved = []
-    for part, slope, (mean, square) in zip(weights.parts, gradient.parts, moments, strict=True):
-        mean += (1 - DECAY_1) * (slope - mean)
-        square += (1 - DECAY_2) * (slope**2 - square)
-        size = np.sqrt(square / (1 - DECAY_2**step)) + 1e-8
-        moved.append(part - RATE * mean / (1 - DECAY_1**step) / size)
+    for part, slope, both in zip(weights.parts, gradient.parts, moments, strict=True):
+        both[0][:] += (1 - DECAY_1) * (slope - both[0])
+        both[1][:] += (1 - DECAY_2) * (slope**2 - both[1])
+        size = np.sqrt(both[1] / (1 - DECAY_2**step)) + 1e-8
+        moved.append(part - RATE * both[0] / (1 - DECAY_1**step) / size)
     return Weights(*moved)

@@ -2,12 +2,12 @@
 
 d_λ(x, w) = (Σ λ / Σ_{j ∈ o} λ_j) Σ_{j ∈ o} λ_j (x_j − w_j)²,  λ ≥ 0, Σ λ = 1
 
-over the observed columns o. Prototypes and relevances minimize Σ σ((d⁺ − d⁻) / (d⁺ + d⁻)), with d⁺ the
+over the observed columns o. Prototypes and relevances minimize Σ σ((d⁺ − d⁻) / (d⁺ + d⁻)), d⁺ the
 distance to the nearest prototype of the row's own class, d⁻ to the nearest of another, and
 σ(t) = 1 / (1 + exp(−t)). Columns that a row lacks move nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,12 +22,16 @@ SHARP = 1.05
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Prototypes in the features of a layout, the class of each, and the relevance of columns."""
+    """Prototypes in the features of a layout, the class of each, and the relevance of columns.
+
+    ``given`` is what each gives to holes: the mean of its rows, or its own position.
+    """
 
     layout: Layout
     centers: Floats
     labels: Ints
     relevance: Floats
+    given: Floats
 
     def squares(self, table: Table) -> Floats:
         """d_λ of new rows to every prototype."""
@@ -58,7 +62,7 @@ class Prototypes:
             power = np.exp(-(squares - near) / softness)
         else:
             power = np.eye(squares.shape[1])[squares.argmin(axis=1)]
-        found = times(power / power.sum(axis=1, keepdims=True), self.centers)
+        found = times(power / power.sum(axis=1, keepdims=True), self.given)
         return np.where(table.missing, self.layout.decode(found), table.values)
 
 
@@ -94,7 +98,11 @@ def train_prototypes(
             options={"maxiter": max_iter}, callback=lambda at: history.append(cost.at(at)[0]),
         )  # fmt: skip
         centers, logits = cost.split(found.x)
-    return Prototypes(layout, np.clip(centers, -1.0, 2.0), owners, _softmax(logits)), history
+    centers, relevance = np.clip(centers, -1.0, 2.0), _softmax(logits)
+    fitted = Prototypes(layout, centers, owners, relevance, centers)
+    near = np.where(labels[:, np.newaxis] == owners, fitted.squares(table), np.inf).argmin(axis=1)
+    members = means(x, seen, np.eye(len(centers))[near], np.clip(centers, 0.0, 1.0))
+    return replace(fitted, given=members), history
 
 
 def _clusters(x: Floats, seen: Floats, k: int, rng: np.random.Generator) -> Floats:

@@ -1,6 +1,7 @@
 """Networks and prototypes: imputers, and classifiers that read rows with holes as they are."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from inspect import signature
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from greyfill import targets
 from greyfill._chained.design import row_order
 from greyfill._systems.network import Network, train
 from greyfill._systems.prototypes import Prototypes, train_prototypes
-from greyfill.checks import OwnScore, check_seed, check_whole, is_number
+from greyfill.checks import OwnScore, check_choice, check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import SavedEstimator
 from greyfill.imputers.models import class_codes
@@ -41,6 +42,7 @@ def _train_network(model: Any, table: Table, labels: Ints | None, seed: int, rep
         max_iter=model.max_iter,
         rng=np.random.default_rng(seed),
         report=report,
+        stops_by_class=isinstance(model, SystemClassifier),
     )
 
 
@@ -54,9 +56,9 @@ class MultiTaskMLPImputer(SystemImputer):
     loss = cross-entropy of the class + λ · mean squared error of the observed cells
 
     c is an input of the class for the outputs of columns only; it is off for rows without a label,
-    as in ``transform``. Missing inputs are the net's own outputs, renewed every five epochs. Numbers
-    are scaled to [0, 1], categories are indicators of which the largest wins. Adam trains on all
-    rows; the weights of least error on a tenth of held-out cells are kept (early stopping). The
+    as in ``transform``. Missing inputs are the net's own outputs, renewed every five epochs.
+    Numbers are scaled to [0, 1], categories are indicators of which the largest wins. Adam trains
+    on all rows; the weights of least error on a tenth of held-out cells are kept (early stopping). The
     paper's details are not all printed: hidden units, λ and the stopping rule are rulings of ours.
 
     Parameters
@@ -143,17 +145,21 @@ class LVQImputer(SystemImputer):
 
     d_λ(x, w) = (Σ λ / Σ_{j ∈ o} λ_j) Σ_{j ∈ o} λ_j (x_j − w_j)²,  λ ≥ 0, Σ λ = 1
 
-    over the observed columns o of a row. Prototypes w of the classes and relevances λ of the columns
+    over the observed columns o of a row. Prototypes w of the classes and relevances λ of columns
     minimize Σ σ((d⁺ − d⁻) / (d⁺ + d⁻)) (GRLVQ) by L-BFGS, from clusters of each class; columns that
     a row lacks move nothing. A hole takes the value of the row's nearest prototype: of its own
     class where it is known, of any for new rows; or of all, by exp(−d / s). Numbers are scaled to
-    [0, 1], a category is an indicator for each level under one relevance. Online steps in the source
-    are batch steps here; with ``labels="none"``, or one class, prototypes are clusters.
+    [0, 1], a category is an indicator for each level under one relevance. Steps on all rows stand
+    for the single steps of the source; with ``labels="none"``, or one class, prototypes are
+    clusters. Prototypes stand where they tell classes apart, which may be far from the rows: by
+    default a prototype gives the mean of the rows that are nearest to it.
 
     Parameters
     ----------
     n_prototypes : int, default=5
         Prototypes of each class.
+    value : "members" or "prototype", default="members"
+        What a prototype gives: the mean of the observed cells of its rows, or its own position.
     softness : float, default=0.02
         s; 0 takes the nearest prototype alone.
     max_iter : int, default=100
@@ -183,6 +189,7 @@ class LVQImputer(SystemImputer):
         self,
         n_prototypes: int = 5,
         *,
+        value: str = "members",
         softness: float = 0.02,
         max_iter: int = 100,
         labels: str = "donors",
@@ -200,6 +207,7 @@ class LVQImputer(SystemImputer):
         given = locals()
         super().__init__(**{name: given[name] for name in SHARED})
         self.n_prototypes = n_prototypes
+        self.value = value
         self.softness = softness
         self.max_iter = max_iter
         self.labels = labels
@@ -209,6 +217,7 @@ class LVQImputer(SystemImputer):
         check_whole("n_prototypes", self.n_prototypes)
         check_whole("max_iter", self.max_iter)
         _check_share("softness", self.softness)
+        check_choice("value", self.value, ("members", "prototype"))
 
     def _fit_nothing(self) -> None:
         super()._fit_nothing()
@@ -220,6 +229,8 @@ class LVQImputer(SystemImputer):
         self._fitted, self.history_ = train_prototypes(
             table, codes, self.n_prototypes, self.max_iter, np.random.default_rng(self._seed())
         )
+        if self.value == "prototype":
+            self._fitted = replace(self._fitted, given=self._fitted.centers)
         self._report(f"{len(self._fitted.centers)} prototypes, {len(self.history_)} steps")
         self.n_iter_ = max(len(self.history_), 1)
         self.relevances_[np.flatnonzero(self._kept)[self._usable]] = self._fitted.relevance
@@ -279,10 +290,11 @@ class SystemClassifier(OwnScore, ClassifierMixin, SavedEstimator):
 
 
 class MultiTaskMLPClassifier(SystemClassifier):
-    """The class of rows with holes, by the net of `MultiTaskMLPImputer` (García-Laencina et al. 2013).
+    """Classes of rows with holes, by a multi-task perceptron (García-Laencina et al. 2013).
 
-    What a row lacks is filled by the net's own outputs, without its class; the output of the class
-    reads the completed row.
+    The net is that of `MultiTaskMLPImputer`. What a row lacks is filled by the net's own outputs,
+    without its class; the output of the class reads the completed row. Training stops by the error
+    on the classes of a tenth of the rows, which are held out.
 
     Parameters
     ----------

@@ -118,6 +118,8 @@ def _prototypes(prototypes: Prototypes) -> None:
     centers, layout = prototypes.centers, prototypes.layout
     require(centers.ndim == 2 and centers.shape[1] == int(layout.edges[-1]), "centers do not fit")
     require(len(centers) >= 1 and np.abs(centers).max() <= 2.0, "a prototype lies outside")
+    given = prototypes.given
+    require(given.shape == centers.shape and np.abs(given).max() <= 2.0, "values do not fit")
     require(prototypes.labels.shape == (len(centers),), "classes of prototypes do not fit")
     require((prototypes.labels >= 0).all(), "a prototype without a class")
     require(prototypes.relevance.shape == (len(layout.columns),), "relevances do not fit")
