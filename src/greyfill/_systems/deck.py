@@ -211,14 +211,13 @@ class Deck:
         counts = {"other_cell": 0, "no_donor": 0}
         for cell in sorted({cells[row] for row in rows.tolist()}):
             mine = rows[[cells[row] == cell for row in rows.tolist()]]
-            fills[mine] = self._from(cell, table.rows(mine))
+            part = table.rows(mine)
+            fills[mine] = np.where(part.missing, self._from(cell, part), part.values)
         left = rows[np.isnan(fills[rows]).any(axis=1)]
         if len(left):
-            counts["other_cell"] = int(np.isnan(fills[left]).sum())
-            there = np.isnan(fills[left])
-            rest = Table(np.where(there, 0.0, fills[left]), there, table.columns)
-            hidden = replace(rest, missing=table.missing[left], values=table.values[left])
-            fills[left] = np.where(there, self._from(b"", hidden), fills[left])
+            lacking = np.isnan(fills[left])
+            counts["other_cell"] = int(lacking.sum())
+            fills[left] = np.where(lacking, self._from(b"", table.rows(left)), fills[left])
             counts["no_donor"] = int(np.isnan(fills[left]).sum())
         fills = np.where(np.isnan(fills), self.centers, fills)
         return np.where(table.missing, fills, table.values), counts

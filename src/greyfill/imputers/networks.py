@@ -58,8 +58,9 @@ class MultiTaskMLPImputer(SystemImputer):
     c is an input of the class for the outputs of columns only; it is off for rows without a label,
     as in ``transform``. Missing inputs are the net's own outputs, renewed every five epochs.
     Numbers are scaled to [0, 1], categories are indicators of which the largest wins. Adam trains
-    on all rows; the weights of least error on a tenth of held-out cells are kept (early stopping). The
-    paper's details are not all printed: hidden units, λ and the stopping rule are rulings of ours.
+    on all rows; the weights of least error on a tenth of held-out cells are kept (early stopping).
+    The paper's details are not all printed: hidden units, λ and the stopping rule are rulings of
+    ours.
 
     Parameters
     ----------
