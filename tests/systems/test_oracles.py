@@ -17,9 +17,9 @@ from greyfill._systems.fuzzy import (
     memberships,
     partial_squares,
 )
-from greyfill._systems.layout import Layout, times
-from greyfill._systems.network import Network, Task, Weights, loss_and_gradient
-from greyfill._systems.prototypes import Cost, Prototypes, train_prototypes
+from greyfill._systems.layout import FeatureLayout, times
+from greyfill._systems.network import NetWeights, Network, Task, loss_and_gradient
+from greyfill._systems.prototypes import PrototypeCost, Prototypes, train_prototypes
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Column, Kind, Table
 
@@ -145,7 +145,7 @@ def test_a_shell_has_the_nearest_of_the_same_level() -> None:
 @pytest.mark.parametrize("fuzziness", [1.1, 1.5, 3.0])
 def test_the_objective_of_fuzzy_clusters_never_rises(seed: int, fuzziness: float) -> None:
     rows, rng = table(seed=seed, rate=0.3), np.random.default_rng(seed)
-    layout = Layout.learn(rows)
+    layout = FeatureLayout.learn(rows)
     fitted, history = fit_clusters(layout, rows, 4, fuzziness, rng, n_init=1, tol=0.0, max_iter=60)
     assert len(history) > 5
     assert (np.diff(history) <= 1e-9 * history[0]).all()
@@ -284,14 +284,14 @@ def test_opt_cv_takes_the_candidate_of_least_error() -> None:
 # ---------------------------------------------------------------------------- networks
 
 
-def task(seed: int = 0) -> tuple[Weights, Task, Layout]:
+def task(seed: int = 0) -> tuple[NetWeights, Task, FeatureLayout]:
     rows, rng = table(n=12, seed=seed, rate=0.3), np.random.default_rng(seed)
-    layout = Layout.learn(rows)
+    layout = FeatureLayout.learn(rows)
     x = rng.random((12, int(layout.edges[-1])))
     labels = rng.integers(-1, 3, 12)
     seen = ~layout.spread(rows.missing)
     return (
-        Weights.draw(x.shape[1], 4, 3, rng),
+        NetWeights.draw(x.shape[1], 4, 3, rng),
         Task(x, layout.encode(rows), seen, layout.owners, labels, 2.0, 0.1),
         layout,
     )
@@ -347,7 +347,7 @@ def test_the_class_helps_columns_and_never_itself() -> None:
 def test_a_distance_with_a_hole_worked_by_hand() -> None:
     columns = tuple(Column(name, Kind.NUMERIC) for name in "abc")
     corners = Table(np.array([[0.0, 0, 0], [1, 1, 1]]), np.zeros((2, 3), bool), columns)
-    layout = Layout.learn(corners)
+    layout = FeatureLayout.learn(corners)
     centers = np.array([[0.5, 0.25, 0.0], [1.0, 1.0, 1.0]])
     relevance = np.array([0.5, 0.3, 0.2])
     model = Prototypes(layout, centers, np.array([0, 1]), relevance, centers)
@@ -363,10 +363,12 @@ def test_a_distance_with_a_hole_worked_by_hand() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_gradient_of_prototypes_is_that_of_finite_differences(seed: int) -> None:
     rows, rng = table(n=14, seed=seed, rate=0.3), np.random.default_rng(seed)
-    layout = Layout.learn(rows)
+    layout = FeatureLayout.learn(rows)
     seen = (~layout.spread(rows.missing)).astype(float)
     owners = np.array([0, 0, 1, 2])
-    cost = Cost(layout.encode(rows), seen, rng.integers(0, 3, 14), owners, layout.owners, 4)
+    cost = PrototypeCost(
+        layout.encode(rows), seen, rng.integers(0, 3, 14), owners, layout.owners, 4
+    )
     at = rng.random(4 * seen.shape[1] + 4)
     _, gradient = cost.at(at)
     for place in rng.choice(len(at), 15, replace=False):

@@ -7,6 +7,7 @@ A fitted `ColumnModels` has the filled table only: models are fitted again when 
 always to the same effect, so that a saved file holds no model of another library.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +23,7 @@ from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once
 from greyfill._neighbors.start import GlobalStart, column_centers
 from greyfill._neighbors.weighting import EqualWeights
-from greyfill._systems.layout import HALF, Layout, times
+from greyfill._systems.layout import HALF, FeatureLayout, times
 from greyfill.information import pair_information
 from greyfill.table import Floats, Ints, Table, indicators, most_frequent
 
@@ -44,7 +45,7 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed:
+class FixedAnswer:
     """The same answer everywhere."""
 
     value: float
@@ -71,7 +72,7 @@ class Machine:
             rows = np.flatnonzero(np.isin(y, frequent))
         x, y = x[rows][:MOST_ROWS], y[rows][:MOST_ROWS]
         if y.min() == y.max():
-            return Fixed(float(y[0]))
+            return FixedAnswer(float(y[0]))
         machine: Any = (
             SVC(C=self.penalty) if is_class else SVR(C=self.penalty, epsilon=self.epsilon)
         )
@@ -89,7 +90,9 @@ class Cart:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
-        return kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            return kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
 
 
 @dataclass(frozen=True)
@@ -208,9 +211,9 @@ class ColumnModels:
         return {**self.__dict__, "_models": {}, "_chosen": {}}
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FeatureLayout:
         """The features of all columns."""
-        return Layout.learn(self.table)
+        return FeatureLayout.learn(self.table)
 
     def fill(self, table: Table) -> Floats:
         """New rows, each on its own: from mean and mode, some passes with the last models."""
@@ -233,18 +236,21 @@ class ColumnModels:
             self._models[j] = self.learn(layout, layout.encode(_whole(self.table, self.values)), j)
         return self._models[j]
 
-    def learn(self, layout: Layout, x: Floats, j: int) -> Predictor:
+    def learn(self, layout: FeatureLayout, x: Floats, j: int) -> Predictor:
         """Fit column j on the rows that know it."""
         rows = np.flatnonzero(~self.table.missing[:, j])
         kept = self.predictors(layout, j)
         is_class = bool(self.table.is_categorical[j])
         y = layout.scaler.scale(self.table).values[rows, j]
         if len(kept) == 0 or y.min() == y.max():
-            return Fixed(most_frequent(y) if is_class else float(y.mean()))
+            return FixedAnswer(most_frequent(y) if is_class else float(y.mean()))
         owners = layout.owners[kept]
-        return self.learner.fit(np.ascontiguousarray(x[rows][:, kept]), y, is_class, owners)
+        model: Predictor = self.learner.fit(
+            np.ascontiguousarray(x[rows][:, kept]), y, is_class, owners
+        )
+        return model
 
-    def predictors(self, layout: Layout, j: int) -> Ints:
+    def predictors(self, layout: FeatureLayout, j: int) -> Ints:
         """The features that predict column j: of all other columns, or of those above chance."""
         if j not in self._chosen:
             owners = layout.owners
@@ -259,7 +265,11 @@ class ColumnModels:
         return self._chosen[j]
 
     def one_pass(
-        self, layout: Layout, table: Table, model: Callable[[int], Predictor], judge: bool = False
+        self,
+        layout: FeatureLayout,
+        table: Table,
+        model: Callable[[int], Predictor],
+        judge: bool = False,
     ) -> tuple[Floats, float]:
         """Fill each column in turn, by rising number of holes in ``fit``; also the loss."""
         values, loss = table.values.copy(), 0.0
@@ -279,7 +289,9 @@ class ColumnModels:
             x[rows, edges[j] : edges[j + 1]] = _column(layout, j).encode(cells)
         return values, loss
 
-    def _loss(self, layout: Layout, fitted: Predictor, x: Floats, j: int, kept: Ints) -> float:
+    def _loss(
+        self, layout: FeatureLayout, fitted: Predictor, x: Floats, j: int, kept: Ints
+    ) -> float:
         """Squared error, or wrong levels, of the observed cells of a column."""
         rows = np.flatnonzero(~self.table.missing[:, j])
         truth = layout.scaler.scale(self.table).values[rows, j]
@@ -288,11 +300,11 @@ class ColumnModels:
         return float(wrong.sum())
 
 
-def _column(layout: Layout, j: int) -> Layout:
+def _column(layout: FeatureLayout, j: int) -> FeatureLayout:
     """The layout of one column."""
     s = layout.scaler
     part = type(s)(s.low[[j]], s.high[[j]], s.is_categorical[[j]])
-    return Layout((layout.columns[j],), part, (layout.levels[j],))
+    return FeatureLayout((layout.columns[j],), part, (layout.levels[j],))
 
 
 def _whole(table: Table, values: Floats) -> Table:
@@ -310,7 +322,7 @@ def run_models(
     report: Callable[[str], None],
 ) -> tuple[ColumnModels, list[float]]:
     """Fill a training table from the starts "mean" and "neighbors"; also the losses of the best."""
-    layout, best = Layout.learn(table), (np.inf, table.values, list[float]())
+    layout, best = FeatureLayout.learn(table), (np.inf, table.values, list[float]())
     chosen: dict[int, Ints] = {}
     for name, start in (("mean", _means(table)), ("neighbors", _neighbors(table))):
         values, history = start, list[float]()

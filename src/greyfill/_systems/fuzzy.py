@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._systems.layout import Layout, times
+from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Bools, Floats, Table
 
 TINY = 1e-24
@@ -22,7 +22,7 @@ TINY = 1e-24
 class Clusters:
     """Centers in the features of a layout, and the fuzziness m."""
 
-    layout: Layout
+    layout: FeatureLayout
     centers: Floats
     fuzziness: float
 
@@ -38,7 +38,7 @@ class Clusters:
         return np.where(table.missing, self.layout.decode(found), table.values)
 
 
-def column_shares(layout: Layout, table: Table) -> Floats:
+def column_shares(layout: FeatureLayout, table: Table) -> Floats:
     """P / |o_i| for observed features, 0 for others; a category counts as one column."""
     hidden = table.missing | table.unseen
     seen = np.maximum((~hidden).sum(axis=1, keepdims=True), 1)
@@ -66,7 +66,7 @@ def partial_squares(x: Floats, shares: Floats, centers: Floats) -> Floats:
 
 
 def fit_clusters(
-    layout: Layout,
+    layout: FeatureLayout,
     table: Table,
     n_clusters: int,
     fuzziness: float,
@@ -143,7 +143,7 @@ def hide_tenth(table: Table, rng: np.random.Generator) -> Table | None:
 
 def hidden_error(table: Table, hidden: Table, filled: Floats) -> float:
     """Mean squared error of the hidden cells on the scale of the ranges; a wrong level counts 1."""
-    layout = Layout.learn(table)
+    layout = FeatureLayout.learn(table)
     mask: Bools = hidden.missing & ~table.missing
     truth = layout.scaler.scale(table).values
     now = layout.scaler.scale(Table(filled, table.missing, table.columns)).values

@@ -14,7 +14,7 @@ AT_ONCE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class FeatureLayout:
     """Numbers and ranks on [0, 1]; a category as an indicator of size √½ for each level.
 
     Of a category with very many levels only the most frequent have one. ``levels`` are the codes
@@ -24,7 +24,7 @@ class Layout:
     >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
     >>> cells = np.array([[2.0, 0.0], [4.0, 1.0]])
     >>> table = Table(cells, np.zeros((2, 2), dtype=bool), columns)
-    >>> layout = Layout.learn(table)
+    >>> layout = FeatureLayout.learn(table)
     >>> layout.encode(table).round(2)
     array([[0.  , 0.71, 0.  ],
            [1.  , 0.  , 0.71]])
@@ -37,7 +37,7 @@ class Layout:
     levels: tuple[Ints, ...]
 
     @classmethod
-    def learn(cls, table: Table) -> "Layout":
+    def learn(cls, table: Table) -> "FeatureLayout":
         """From the observed cells."""
         levels = [np.zeros(0, dtype=np.intp) for _ in table.columns]
         for j in np.flatnonzero(table.is_categorical):

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from greyfill._systems.layout import Layout, times
+from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Bools, Floats, Ints, Table
 
 NEW_PASSES = 5
@@ -24,7 +24,7 @@ RATE, DECAY_1, DECAY_2 = 0.02, 0.9, 0.999
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class NetWeights:
     """The parameters: hidden layer, class input, class output, outputs of all features."""
 
     inner: Floats
@@ -46,7 +46,7 @@ class Weights:
     @classmethod
     def draw(
         cls, n_features: int, n_hidden: int, n_classes: int, rng: np.random.Generator
-    ) -> "Weights":
+    ) -> "NetWeights":
         """Small random numbers."""
         size = 1.0 / np.sqrt(max(n_features, 1))
         return cls(
@@ -73,7 +73,7 @@ class Task:
     penalty: float = 1e-4
 
 
-def loss_and_gradient(weights: Weights, task: Task) -> tuple[float, Weights]:
+def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeights]:
     """The loss, and its derivative by every parameter."""
     w, n = weights, max(len(task.x), 1)
     grads = [np.zeros_like(part) for part in w.parts]
@@ -107,11 +107,11 @@ def loss_and_gradient(weights: Weights, task: Task) -> tuple[float, Weights]:
     for place in (0, 2, 3, 5):
         loss += task.penalty * float((w.parts[place] ** 2).sum()) / n
         grads[place] += 2.0 * task.penalty * w.parts[place] / n
-    return loss, Weights(*grads)
+    return loss, NetWeights(*grads)
 
 
 def _class_loss(
-    w: Weights, task: Task, a: Floats, labeled: Bools, grads: list[Floats]
+    w: NetWeights, task: Task, a: Floats, labeled: Bools, grads: list[Floats]
 ) -> tuple[float, Floats]:
     """Cross-entropy of the class, and its derivative by the hidden sums."""
     h = np.tanh(a)
@@ -146,8 +146,8 @@ def _blocks(owners: Ints) -> list[tuple[int, int]]:
 class Network:
     """A trained net, and the features that stand in holes at first."""
 
-    layout: Layout
-    weights: Weights
+    layout: FeatureLayout
+    weights: NetWeights
     start: Floats
 
     def outputs(self, x: Floats, labels: Ints | None = None) -> Floats:
@@ -201,7 +201,7 @@ def train(
     Held-out cells are no targets, but inputs they stay: no output sees its own. A net that is to
     stop by the class holds out the labels of a tenth of the rows as well, and goes by their error.
     """
-    layout = Layout.learn(table)
+    layout = FeatureLayout.learn(table)
     hidden = layout.spread(table.missing)
     x = layout.encode(table)
     seen_count = np.maximum((~hidden).sum(axis=0), 1)
@@ -210,7 +210,7 @@ def train(
     kept_out = (rng.random(len(x)) < 0.1) & (codes >= 0) & stops_by_class
     truth, codes = codes, np.where(kept_out, -1, codes)
     held = layout.spread(~table.missing & (rng.random(table.missing.shape) < 0.1))
-    weights = Weights.draw(x.shape[1], n_hidden, max(n_classes, 1), rng)
+    weights = NetWeights.draw(x.shape[1], n_hidden, max(n_classes, 1), rng)
     weights.offset[:] = start
     best, history, patience = (np.inf, weights), list[float](), max(max_iter // 10, 10)
     moments = [(np.zeros_like(part), np.zeros_like(part)) for part in weights.parts]
@@ -234,15 +234,15 @@ def train(
     return Network(layout, best[1], start), history
 
 
-def _class_error(w: Weights, x: Floats, labels: Ints) -> float:
+def _class_error(w: NetWeights, x: Floats, labels: Ints) -> float:
     """Cross-entropy of rows that the net was not told the class of."""
     found = shares_of(np.tanh(x @ w.inner + w.bias) @ w.class_outer + w.class_offset)
     return float(-np.log(np.maximum(found[np.arange(len(x)), labels], 1e-300)).mean())
 
 
 def _adam(
-    weights: Weights, gradient: Weights, moments: list[tuple[Floats, Floats]], step: int
-) -> Weights:
+    weights: NetWeights, gradient: NetWeights, moments: list[tuple[Floats, Floats]], step: int
+) -> NetWeights:
     """One step; the moments are changed."""
     moved = []
     for part, slope, both in zip(weights.parts, gradient.parts, moments, strict=True):
@@ -250,4 +250,4 @@ def _adam(
         both[1][:] += (1 - DECAY_2) * (slope**2 - both[1])
         size = np.sqrt(both[1] / (1 - DECAY_2**step)) + 1e-8
         moved.append(part - RATE * both[0] / (1 - DECAY_1**step) / size)
-    return Weights(*moved)
+    return NetWeights(*moved)

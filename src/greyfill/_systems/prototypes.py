@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from greyfill._systems.fuzzy import means, memberships, partial_squares, start_centers
-from greyfill._systems.layout import Layout, times
+from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Floats, Ints, Table
 
 SHARP = 1.05
@@ -27,7 +27,7 @@ class Prototypes:
     ``given`` is what each gives to holes: the mean of its rows, or its own position.
     """
 
-    layout: Layout
+    layout: FeatureLayout
     centers: Floats
     labels: Ints
     relevance: Floats
@@ -66,7 +66,7 @@ class Prototypes:
         return np.where(table.missing, self.layout.decode(found), table.values)
 
 
-def row_factors(layout: Layout, table: Table, relevance: Floats) -> Floats:
+def row_factors(layout: FeatureLayout, table: Table, relevance: Floats) -> Floats:
     """λ_j Σ λ / Σ_o λ of the observed features of each row, 0 elsewhere."""
     hidden = table.missing | table.unseen
     known = times((~hidden).astype(np.float64), relevance[:, np.newaxis])
@@ -83,7 +83,7 @@ def train_prototypes(
     λ = softmax(a) keeps the relevances positive and their sum 1. With one class there is no d⁻:
     the clusters stay.
     """
-    layout = Layout.learn(table)
+    layout = FeatureLayout.learn(table)
     x = layout.encode(table)
     seen = (~layout.spread(table.missing | table.unseen)).astype(np.float64)
     parts = [_clusters(x[labels == c], seen[labels == c], n_each, rng) for c in np.unique(labels)]
@@ -92,7 +92,7 @@ def train_prototypes(
     history: list[float] = []
     logits = np.zeros(table.n_columns)
     if len(parts) > 1:
-        cost = Cost(x, seen, labels, owners, layout.owners, table.n_columns)
+        cost = PrototypeCost(x, seen, labels, owners, layout.owners, table.n_columns)
         found = minimize(
             cost.at, np.concatenate([centers.ravel(), logits]), jac=True, method="L-BFGS-B",
             options={"maxiter": max_iter}, callback=lambda at: history.append(cost.at(at)[0]),
@@ -120,7 +120,7 @@ def _softmax(logits: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
+class PrototypeCost:
     """Σ σ((d⁺ − d⁻) / (d⁺ + d⁻)) over rows, with its gradient."""
 
     x: Floats

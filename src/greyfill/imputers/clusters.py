@@ -7,7 +7,7 @@ import numpy as np
 
 from greyfill._systems.column_models import GreyRidge
 from greyfill._systems.fuzzy import Clusters, choose_clusters, fit_clusters
-from greyfill._systems.layout import Layout
+from greyfill._systems.layout import FeatureLayout
 from greyfill.checks import check_whole, is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.opt import ModelFamily, check_positive
@@ -56,6 +56,8 @@ class FuzzyKMeansImputer(SystemImputer):
         Mean squared error of the hidden cells for each pair that was tried.
     history_ : list of float
         The objective after each step of the best start.
+    n_iter_ : int
+        Steps of the best start.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [1.0, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
@@ -67,6 +69,7 @@ class FuzzyKMeansImputer(SystemImputer):
     fuzziness_: float
     errors_: dict[tuple[int, float], float]
     history_: list[float]
+    n_iter_: int
     _fitted: Clusters
 
     def __init__(
@@ -112,7 +115,7 @@ class FuzzyKMeansImputer(SystemImputer):
         self.n_clusters_ = SIZES[0] if chosen else int(self.n_clusters)
         fuzzy = self.fuzziness
         self.fuzziness_ = FUZZINESS[0] if isinstance(fuzzy, str) else float(fuzzy)
-        self.errors_, self.history_ = {}, []
+        self.errors_, self.history_, self.n_iter_ = {}, [], 1
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         seed = self._seed()
@@ -122,16 +125,17 @@ class FuzzyKMeansImputer(SystemImputer):
         def trial(part: Table, k: int, m: float) -> Clusters:
             rng = np.random.default_rng(seed)
             how = {"n_init": 1, "max_iter": self.max_iter, "tol": 1e-3}
-            return fit_clusters(Layout.learn(part), part, k, m, rng, **how)[0]  # type: ignore[arg-type]
+            return fit_clusters(FeatureLayout.learn(part), part, k, m, rng, **how)[0]  # type: ignore[arg-type]
 
         rng = np.random.default_rng(seed)
         (k, m), self.errors_ = choose_clusters(table, sizes, fuzzy, rng, trial)
         self.n_clusters_, self.fuzziness_ = min(k, table.n_rows), m
         self._report(f"{self.n_clusters_} clusters, fuzziness {m}")
         self._fitted, self.history_ = fit_clusters(
-            Layout.learn(table), table, self.n_clusters_, m, rng,
+            FeatureLayout.learn(table), table, self.n_clusters_, m, rng,
             n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
         )  # fmt: skip
+        self.n_iter_ = len(self.history_)
         return self._fitted.fill(table)
 
     def _fill_rows(self, table: Table) -> Floats:

@@ -245,6 +245,8 @@ class OptImputer(SystemImputer):
         The candidate that was taken.
     errors_ : dict of str to float
         The error of each candidate; empty where there was one, or nothing to hide.
+    n_iter_ : int
+        Passes of the start that was kept.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
@@ -255,7 +257,10 @@ class OptImputer(SystemImputer):
 
     method_: str
     errors_: dict[str, float]
+    n_iter_: int
     _fitted: FittedRecipe | ColumnModels
+
+    _bytes_per_cell = 120
 
     def __init__(
         self,
@@ -293,7 +298,7 @@ class OptImputer(SystemImputer):
 
     def _fit_nothing(self) -> None:
         super()._fit_nothing()
-        self.method_, self.errors_ = str(self.candidates[0]), {}
+        self.method_, self.errors_, self.n_iter_ = str(self.candidates[0]), {}, 1
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         hidden = hide_tenth(table, np.random.default_rng(self._seed()))
@@ -303,18 +308,21 @@ class OptImputer(SystemImputer):
                 self.errors_[name] = hidden_error(table, hidden, filled)
                 self._report(f"{name}: error {self.errors_[name]:.4g}")
             self.method_ = min(self.errors_, key=lambda name: self.errors_[name])
-        filled, self._fitted = self._run(self.method_, table)
+        filled, self._fitted, n_iter = self._run(self.method_, table)
+        self.n_iter_ = max(n_iter, 1)
         return filled
 
-    def _run(self, name: str, table: Table) -> tuple[Floats, FittedRecipe | ColumnModels]:
-        """Fill a table by one candidate."""
+    def _run(self, name: str, table: Table) -> tuple[Floats, FittedRecipe | ColumnModels, int]:
+        """Fill a table by one candidate; also the number of passes."""
         if name == "knn":
             settings = RecipeSettings(n_neighbors="masked", report=self._report)
-            return run_recipe(neighbor_recipe(self.tol, self.max_iter), table, None, settings)
+            recipe = neighbor_recipe(self.tol, self.max_iter)
+            filled, neighbors = run_recipe(recipe, table, None, settings)
+            return filled, neighbors, len(neighbors.trace.history)
         how = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
         learner = Machine() if name == "svm" else Cart()
-        fitted, _ = run_models(table, learner, seed=self._seed(), **how)  # type: ignore[arg-type]
-        return fitted.values, fitted
+        fitted, history = run_models(table, learner, seed=self._seed(), **how)  # type: ignore[arg-type]
+        return fitted.values, fitted, len(history)
 
     def _fill_rows(self, table: Table) -> Floats:
         if isinstance(self._fitted, FittedRecipe):

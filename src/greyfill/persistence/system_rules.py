@@ -8,7 +8,7 @@ from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machine
 from greyfill._systems.deck import Deck, ShellDonors
 from greyfill._systems.fuzzy import Clusters
-from greyfill._systems.layout import Layout
+from greyfill._systems.layout import FeatureLayout
 from greyfill._systems.network import Network
 from greyfill._systems.prototypes import Prototypes
 from greyfill.imputers.networks import SystemClassifier
@@ -30,7 +30,7 @@ MOST_CLUSTERS = 10_000
 
 
 @check_record.register
-def _layout(layout: Layout) -> None:
+def _layout(layout: FeatureLayout) -> None:
     n = len(layout.columns)
     require(len(layout.levels) == len(layout.scaler.low) == n, "the layout does not fit")
     for column, levels, votes in zip(
@@ -161,7 +161,7 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
 @_check_engine.register
 def _classifier(model: SystemClassifier, columns: tuple[Column, ...]) -> None:
     model._check_settings()
-    fitted: Any = model._fitted  # type: ignore[attr-defined]
+    fitted: Any = model._fitted
     require(columns and _columns_of(fitted) == columns, "what was learned has other columns")
     n = len(model.classes_)
     require(n >= 1 and len(set(model.classes_.tolist())) == n, "a class twice")

@@ -31,8 +31,8 @@ from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill._systems import column_models, deck
 from greyfill._systems.fuzzy import Clusters
-from greyfill._systems.layout import Layout
-from greyfill._systems.network import Network, Weights
+from greyfill._systems.layout import FeatureLayout
+from greyfill._systems.network import NetWeights, Network
 from greyfill._systems.prototypes import Prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
@@ -109,7 +109,7 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("missforest-pass", missforest.ForestPass, "_chained.missforest.State"),
     ("missforest", missforest.FittedForests, "_chained.missforest.Fitted"),
     ("descent", Descent, ""),
-    ("layout", Layout, ""),
+    ("feature-layout", FeatureLayout, ""),
     ("clusters", Clusters, ""),
     ("random-donor", deck.RandomDonor, ""),
     ("nearest-donor", deck.NearestDonor, ""),
@@ -120,7 +120,7 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("grey-ridge", column_models.GreyRidge, ""),
     ("column-models", column_models.ColumnModels, ""),
     ("network", Network, ""),
-    ("network-weights", Weights, ""),
+    ("network-weights", NetWeights, ""),
     ("prototypes", Prototypes, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
