@@ -46,12 +46,11 @@ RECIPES: dict[str, dict[str, Any]] = {
     "sequential": {**PARTS, "donors": "complete_rows", "schedule": "sequential"},
     **{name: {"weights": name} for name in ("ksg", "forest", "distance_correlation")},
 }
-PEERS = ("sklearn_knn", "sklearn_iterative", "mean", "mean_indicator", "class_mean", "hot_deck")
+PEERS = ("sklearn_knn", "sklearn_iterative", "mean", "mean_indicator", "class_mean")
 """Methods that cannot be saved."""
 NAMED = ("cgknn", "fwgknn", "gknn", "gbnn", "miknn", "iknn", "sknn", "knni", "mice", *PEERS)
 METHODS: dict[str, Callable[..., Any]] = {
     **{name: partial(evaluation.make, name) for name in NAMED},
-    "hot_deck": partial(evaluation.HotDeckImputer, random_state=0),
     "grey": partial(greyfill.GreyImputer, n_cells=60),  # fewer than by default: it is slow
     "grey without labels": partial(greyfill.GreyImputer, n_cells=40, labels="none"),
     "missforest": partial(greyfill.MissForestImputer, n_estimators=8, max_iter=3),

@@ -23,7 +23,7 @@ from sklearn.impute import KNNImputer
 from sklearn.utils.estimator_checks import check_estimator
 
 import greyfill
-from greyfill.evaluation import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+from greyfill.evaluation import ClassMeanImputer, EncodedImputer, MeanImputer
 from greyfill.metrics import MixedNaiveBayes
 
 COMMON, CHECKS = "common tests", "estimator checks"
@@ -62,7 +62,7 @@ def imputers() -> list[Any]:
     names = [name for name in greyfill.__all__ if name.endswith("Imputer")]
     ours = [_without_labels(getattr(greyfill, name)()) for name in names]
     numbers = KNNImputer(keep_empty_features=True)
-    return [*ours, MeanImputer(), HotDeckImputer(random_state=0), EncodedImputer(numbers)]
+    return [*ours, MeanImputer(), EncodedImputer(numbers)]
 
 
 def _without_labels(imputer: Any) -> Any:
@@ -72,7 +72,7 @@ def _without_labels(imputer: Any) -> Any:
 def estimators() -> list[Any]:
     """Every public estimator, as it comes."""
     names = [n for n in greyfill.__all__ if n.endswith(("Imputer", "Classifier", "Regressor"))]
-    peers = [MeanImputer(), ClassMeanImputer(), HotDeckImputer(random_state=0)]
+    peers = [MeanImputer(), ClassMeanImputer()]
     others = [EncodedImputer(KNNImputer(keep_empty_features=True)), MixedNaiveBayes()]
     return [*(getattr(greyfill, name)() for name in names), *peers, *others]
 

@@ -17,7 +17,7 @@ from sklearn.impute import KNNImputer
 import greyfill as gf
 from greyfill import exceptions
 from greyfill.checks import check_fitted, own_errors
-from greyfill.evaluation import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+from greyfill.evaluation import ClassMeanImputer, EncodedImputer, MeanImputer
 from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidTypeError
 from greyfill.metrics import MixedNaiveBayes
 
@@ -32,7 +32,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "GreyRegressor": lambda: gf.GreyRegressor(n_cells=10),
     "MeanImputer": MeanImputer,
     "ClassMeanImputer": ClassMeanImputer,
-    "HotDeckImputer": HotDeckImputer,
     "EncodedImputer": lambda: EncodedImputer(KNNImputer()),
     "MixedNaiveBayes": MixedNaiveBayes,
 }

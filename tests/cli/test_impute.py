@@ -227,7 +227,7 @@ def test_existing_output_is_an_error_before_the_work(fails, folder):
     assert (folder / "table.filled.csv").read_text() == "mine"
 
 
-@pytest.mark.parametrize("method", ["iknn", "mean", "hot_deck", "sklearn_knn"])
+@pytest.mark.parametrize("method", ["iknn", "mean", "hot-deck", "sklearn_knn"])
 def test_methods_without_labels(greyfill, folder, method):
     options = ("--ignore", "id,outcome", "--na-values", "?", "--method", method)
     greyfill("impute", "table.csv", *options)

@@ -95,7 +95,7 @@ def test_results_are_one_row_for_each_case_and_metric() -> None:
 @pytest.mark.heavy
 def test_is_seeded_and_the_same_in_parallel() -> None:
     same = pl.col("metric").is_in(list(COSTS)).not_()
-    methods = ["hot_deck", "knni", "mean"]
+    methods = ["hot-deck", "knni", "mean"]
     first = small(methods=methods).results.filter(same)
     assert first.equals(small(methods=methods, n_jobs=2).results.filter(same))
     assert not first.equals(small(methods=methods, random_state=5).results.filter(same))
@@ -123,14 +123,14 @@ def test_a_method_is_told_when_its_last_trial_is_done(tmp_path: Path) -> None:
         methods = found.results["method"].unique(maintain_order=True).to_list()
         told.append((name, methods, found.results["seed"].n_unique()))
 
-    run = {"methods": ["mean", "hot_deck"], "rates": [0.1, 0.2], "cache": tmp_path}
+    run = {"methods": ["mean", "hot-deck"], "rates": [0.1, 0.2], "cache": tmp_path}
     whole = small(**run, finished=finished, progress=steps.append)
-    both = ["mean", "hot_deck"]
-    assert told == [("mean", ["mean"], 2), ("hot_deck", both, 2)]
+    both = ["mean", "hot-deck"]
+    assert told == [("mean", ["mean"], 2), ("hot-deck", both, 2)]
     assert (steps[-1].stage, steps[-1].done, steps[-1].total) == ("trials", 8, 8)
     told.clear()
     again = small(**run, finished=finished, progress=False)
-    assert told == [("mean", ["mean"], 2), ("hot_deck", both, 2)]
+    assert told == [("mean", ["mean"], 2), ("hot-deck", both, 2)]
     assert again.results.equals(whole.results)
 
 

@@ -9,15 +9,13 @@ from imputers.containers import CONTAINERS, Container, labels
 from sklearn.impute import KNNImputer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from greyfill.evaluation import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+from greyfill.evaluation import ClassMeanImputer, EncodedImputer, MeanImputer
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 
 HOLE = np.nan
 PEERS = [
     MeanImputer(),
     ClassMeanImputer(),
-    HotDeckImputer(random_state=0),
-    HotDeckImputer(within_class=True, random_state=0),
     EncodedImputer(KNNImputer(n_neighbors=3, keep_empty_features=True)),
 ]
 
@@ -65,21 +63,6 @@ def test_class_mean_knows_no_labels_in_transform() -> None:
 def test_class_mean_needs_labels() -> None:
     with pytest.raises(InvalidDataError, match="requires y"):
         ClassMeanImputer().fit(np.array([[0.0], [HOLE]]))
-
-
-def test_hot_deck_draws_observed_values_of_the_class() -> None:
-    rng = np.random.default_rng(0)
-    y = np.arange(400) % 2
-    X = rng.integers(0, 5, (400, 2)) + 10.0 * y[:, None]
-    holes = rng.random(X.shape) < 0.5
-    X[holes] = HOLE
-    plain = HotDeckImputer(random_state=1).fit_transform(X)
-    classy = HotDeckImputer(within_class=True, random_state=1).fit_transform(X, y)
-    assert set(np.unique(plain)) <= set(np.unique(X[~holes]))
-    assert ((classy >= 10) == (y == 1)[:, None]).all()
-    assert not ((plain >= 10) == (y == 1)[:, None]).all()
-    assert np.array_equal(plain, HotDeckImputer(random_state=1).fit_transform(X))
-    assert not np.array_equal(plain, HotDeckImputer(random_state=2).fit_transform(X))
 
 
 def test_encoded_imputer_scales_numbers() -> None:

@@ -14,7 +14,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from imputers.family import IMPUTERS, quick
+from imputers.family import THOROUGH as IMPUTERS
+from imputers.family import quick
 
 from greyfill._neighbors import links
 

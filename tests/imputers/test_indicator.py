@@ -9,7 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from imputers.containers import CONTAINERS, Container, labels
-from imputers.family import IMPUTERS, quick
+from imputers.family import THOROUGH as IMPUTERS
+from imputers.family import quick
 from sklearn import config_context, impute
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError

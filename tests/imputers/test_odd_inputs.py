@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from imputers.family import IMPUTERS as FAMILY
+from imputers.family import THOROUGH as FAMILY
 from imputers.family import quick
 
 import greyfill

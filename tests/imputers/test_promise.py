@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from imputers.family import IMPUTERS
+from imputers.family import THOROUGH as IMPUTERS
 from imputers.promise import WISHES, check_promise
 from strategies import plans
 from tables import Plan, build

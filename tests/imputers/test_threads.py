@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from imputers.family import IMPUTERS, quick
+from imputers.family import THOROUGH as IMPUTERS
+from imputers.family import quick
 from imputers.jobs import compile_at_once, fill, holed, transformed_by_threads
 from joblib import Parallel, delayed
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from greyfill.exceptions import InvalidParameterError
-from greyfill.paper import ReproductionPlan, reproduce
+from greyfill.paper import ReproductionPlan, reproduce, runs
 from greyfill.paper.reproduction import command, measure, write_page
 from greyfill.paper.results import RUNS, Results
 from greyfill.paper.runs import SCENARIOS, FillRun, PassesRun, Reading, paper_settings
@@ -166,3 +166,20 @@ def test_the_forensic_page_stands_alone(tmp_path):
     text = pages[0].read_text()
     assert "Figures that recur" in text
     assert "claims" not in text.partition("## How")[0]
+
+
+def test_an_extended_page_has_all_methods_as_more_rows(tmp_path, monkeypatch):
+    plan = replace(TINY, passes=0, methods=("mean",)).extended
+    assert {"mean", "grey", "shell", "opt-cv", "mlp", "mice"} <= set(plan.methods)
+    assert not {"sklearn_knn", "native", "miceforest"} & set(plan.methods)
+    assert "--extended" in command(tmp_path, plan, quick=True)
+    few = replace(plan, methods=("mean", "shell", "hot-deck", "knni"))
+    results = measure(few, jobs=1)
+    assert results.others == ["knni", "hot-deck", "shell"]
+    shown = results.cell("iris", 0.10, "shell", "range-hidden")
+    monkeypatch.setattr(runs, "SYSTEMS", few.methods)
+    pages, _ = write_page(results, few, tmp_path, "greyfill reproduce --extended")
+    assert [page.name for page in pages] == ["extended.md", "extended.html"]
+    assert f"| shell | {shown.mean:.4f}" in pages[0].read_text()
+    with pytest.raises(InvalidParameterError, match="exclude each other"):
+        reproduce(tmp_path, forensic=True, extended=True)

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from imputers.family import IMPUTERS, quick
+from imputers.family import THOROUGH as IMPUTERS
+from imputers.family import quick
 
 import greyfill
 from greyfill.exceptions import EmptyColumnWarning

@@ -7,7 +7,7 @@ The parts, each a small module of its own:
     donors      which rows may give                AllRows, SameClass, CompleteRows
     start       what a hole holds before the loop  GlobalStart, ClassStart
     filling     how k donors become one value      PlainFill, WeightedFill
-    schedule    how often and in which order       Once, Sequential, UntilStable, Direct
+    schedule    how often and in which order       Once, Sequential, UntilStable, Direct, Descent
 
 What makes a method of them:
 
@@ -17,6 +17,7 @@ What makes a method of them:
     links        the unit of work: a block of incomplete rows and a donor pool → donors of each
                  hole; how much they disagree, and how blocks are shared out among threads
     new_rows     what a fitted method keeps, and the same donors for new rows, without labels
+    descent      the steps of opt.knn, for the schedule of that name
     provenance   the donors of one training cell
 
 `engine.run_recipe` calls the parts in this order. A pass of the schedule gets its donors from

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import bicgstab, splu
 
+from greyfill._neighbors.descent import best_fills, choices, objective
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.k_selection import capped, choose_k
 from greyfill._neighbors.links import (
@@ -29,7 +30,7 @@ from greyfill._neighbors.links import (
 )
 from greyfill._neighbors.new_rows import FittedRecipe, Spreads, fill_new_rows, fill_rows
 from greyfill._neighbors.recipe import Recipe
-from greyfill._neighbors.schedule import Report, digest
+from greyfill._neighbors.schedule import Report, Trace, digest
 from greyfill._neighbors.start import column_centers
 from greyfill._search.pool import DonorPool
 from greyfill.exceptions import InvalidDataError
@@ -214,6 +215,37 @@ class TrainingWork:
         self._apply(links)
         self._spreads += [self._spread(piece) for piece in links]
         self.open_holes[takers] = False
+
+    def descend(self, tol: float, max_iter: int, both_ways: bool) -> Trace:
+        """Lower the objective of opt.knn from the start fill and from one by neighbors."""
+        distance = replace(self.prepared.recipe.distance, holes="mask")  # type: ignore[type-var]
+        masked = replace(self.prepared, recipe=replace(self.prepared.recipe, distance=distance))
+        first = TrainingWork(masked, self.k)
+        first.one_pass()
+        ends = []
+        for values in (self.prepared.start, first.values):
+            self.values = values.copy()
+            trace = self._descend(tol, max_iter, both_ways)
+            ends.append((trace.history[-1], self.values, trace))
+        _, self.values, trace = min(ends, key=lambda end: end[0])
+        self._find_links()
+        return trace
+
+    def _descend(self, tol: float, max_iter: int, both_ways: bool) -> Trace:
+        """Donors anew, then every hole where the objective is least, again and again."""
+        is_categorical, n_levels = self.prepared.donors.is_categorical, self.prepared.n_levels
+        history: list[float] = []
+        for _ in range(max_iter):
+            self._find_links()
+            chosen = choices(self._links, len(self.values))
+            self.values = best_fills(
+                chosen, self.values, self.missing, is_categorical, n_levels, both_ways
+            )
+            history.append(objective(chosen, self.values, is_categorical))
+            self._report(f"step {len(history)}: objective {history[-1]:.6g}")
+            if len(history) > 1 and history[-2] - history[-1] <= tol * history[-2]:
+                return Trace(tuple(history), converged=True)
+        return Trace(tuple(history), converged=False)
 
     def spreads(self) -> Spreads:
         """Row, column and disagreement of the donors of every hole that had any."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from greyfill._neighbors.donors import AllRows, RowPool
-from greyfill._neighbors.schedule import Direct, Report, Trace, Work
+from greyfill._neighbors.schedule import Descent, Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints
@@ -133,6 +133,13 @@ class Recipe:
             raise InvalidParameterError(
                 f"Direct() needs donors that stay the same, but {self.distance!r} searches anew in "
                 "every pass; use holes='mask', or schedule=UntilStable()"
+            )
+        if isinstance(self.schedule, Descent) and (
+            self.distance.holes != "filled" or self.uses_labels or self.weights.by_target
+        ):
+            raise InvalidParameterError(
+                "Descent() lowers the distances of the fills: it needs holes='filled' in the "
+                "distance, and equal weights and donors for all rows"
             )
         return self
 

@@ -62,6 +62,10 @@ def reproduce(
         bool,
         option(None, "", "Only what the printed RMSE can be; printed as Markdown.", "--forensic"),
     ] = False,
+    extended: Annotated[
+        bool,
+        option(None, "", "All methods of the registry as more rows; takes long.", "--extended"),
+    ] = False,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds; 20, or 3 with --quick."),
@@ -97,8 +101,8 @@ def reproduce(
     from greyfill.paper import tally
 
     done = run(
-        out, quick=quick, forensic=forensic, seeds=seeds, ties=ties, holes=holes,
-        convention=convention, jobs=jobs, progress=sys.stderr.isatty(),
+        out, quick=quick, forensic=forensic, extended=extended, seeds=seeds, ties=ties,
+        holes=holes, convention=convention, jobs=jobs, progress=sys.stderr.isatty(),
     )  # fmt: skip
     for method, reason in done.results.failures().items():
         typer.echo(f"not available: {method}: {reason}", err=True)

@@ -25,7 +25,7 @@ from greyfill.evaluation.compare import compare
 from greyfill.evaluation.comparison import Comparison, Ranks
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
 from greyfill.evaluation.sensitivity import Sensitivity, sensitivity
-from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
+from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, MeanImputer
 from greyfill.imputers.registry import METHODS, make
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "ClassMeanImputer",
     "Comparison",
     "EncodedImputer",
-    "HotDeckImputer",
     "MeanImputer",
     "Ranks",
     "Score",

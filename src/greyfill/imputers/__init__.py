@@ -10,6 +10,11 @@ grey        the self-tuning imputer; with confidence (draws, intervals) and expl
 column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
+systems     what the other systems of the literature share
+decks       hot deck, cold deck and shell neighbors
+clusters    fuzzy k-means, and grey fuzzy clusters with regressions
+opt         opt.impute: neighbors, machines, trees, and a choice among them
+networks    multi-task perceptrons and learning vector quantization, with classifiers
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -27,6 +32,12 @@ from greyfill.checks import load_late
 
 if TYPE_CHECKING:
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
+    from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
+    from greyfill.imputers.decks import (
+        ColdDeckImputer,
+        HotDeckImputer,
+        ShellImputer,
+    )
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
     from greyfill.imputers.neighbors import (
@@ -40,32 +51,63 @@ if TYPE_CHECKING:
         NeighborImputer,
         SKNNImputer,
     )
+    from greyfill.imputers.networks import (
+        LVQClassifier,
+        LVQImputer,
+        MultiTaskMLPClassifier,
+        MultiTaskMLPImputer,
+    )
+    from greyfill.imputers.opt import (
+        OptImputer,
+        OptKNNImputer,
+        OptSVMImputer,
+        OptTreeImputer,
+    )
 
 __all__ = [
     "CGKNNImputer",
+    "ColdDeckImputer",
     "FWGKNNImputer",
+    "FuzzyKMeansImputer",
     "GBNNImputer",
     "GKNNImputer",
     "GreyClassifier",
+    "GreyFuzzyImputer",
     "GreyImputer",
     "GreyRegressor",
+    "HotDeckImputer",
     "IKNNImputer",
     "KNNIImputer",
+    "LVQClassifier",
+    "LVQImputer",
     "MICEImputer",
     "MIKNNImputer",
     "MissForestImputer",
+    "MultiTaskMLPClassifier",
+    "MultiTaskMLPImputer",
     "NeighborImputer",
+    "OptImputer",
+    "OptKNNImputer",
+    "OptSVMImputer",
+    "OptTreeImputer",
     "SKNNImputer",
+    "ShellImputer",
 ]
 
 _HOMES = {
     "chained": ("MICEImputer", "MissForestImputer"),
+    "clusters": ("FuzzyKMeansImputer", "GreyFuzzyImputer"),
+    "decks": ("ColdDeckImputer", "HotDeckImputer", "ShellImputer"),
     "grey": ("GreyImputer",),
     "models": ("GreyClassifier", "GreyRegressor"),
     "neighbors": (
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
         "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
     ),
+    "networks": (
+        "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
+    ),
+    "opt": ("OptImputer", "OptKNNImputer", "OptSVMImputer", "OptTreeImputer"),
 }  # fmt: skip
 
 __getattr__ = load_late(__name__, _HOMES)

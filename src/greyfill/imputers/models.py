@@ -74,6 +74,25 @@ class _GreyModel(SavedEstimator):
         return new_queries(self._fitted, table.select(self._kept))
 
 
+def class_codes(y: Any, model: str) -> tuple[Ints, Any]:
+    """The class of each row by its number, and the classes; refuse what are no classes."""
+    if y is None:
+        raise InvalidDataError(
+            f"This {model} estimator requires y to be passed, but the target y is None"
+        )
+    target = read_target(y, needs_classes=True)
+    if (target.codes < 0).any():
+        raise InvalidDataError(
+            f"y contains NaN: {int((target.codes < 0).sum())} label(s) are missing; drop those rows"
+        )
+    if target.meaning is Meaning.RESPONSE:
+        raise InvalidDataError(
+            f"Unknown label type: continuous. {model} needs classes; predict numbers by "
+            "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
+        )
+    return target.codes, target.classes
+
+
 class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     """Class probabilities of rows with holes, from grey neighbors, without imputing them first.
 
@@ -123,21 +142,7 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes y of the rows of X, which may have holes."""
-        if y is None:
-            raise InvalidDataError(
-                "This GreyClassifier estimator requires y to be passed, but the target y is None"
-            )
-        target = read_target(y, needs_classes=True)
-        codes, classes = target.codes, target.classes
-        if (codes < 0).any():
-            raise InvalidDataError(
-                f"y contains NaN: {int((codes < 0).sum())} label(s) are missing; drop those rows"
-            )
-        if target.meaning is Meaning.RESPONSE:
-            raise InvalidDataError(
-                "Unknown label type: continuous. GreyClassifier needs classes; predict numbers by "
-                "GreyRegressor, or bin y (sklearn.preprocessing.KBinsDiscretizer)"
-            )
+        codes, classes = class_codes(y, "GreyClassifier")
         with self._all_or_nothing():
             self.classes_ = targets.class_array(classes)
             self._learn(X, len(codes), codes, None)

@@ -2,7 +2,6 @@
 
 from importlib import import_module
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from sklearn.base import clone
@@ -10,11 +9,9 @@ from sklearn.impute import KNNImputer
 from sklearn.preprocessing import FunctionTransformer
 
 from greyfill._neighbors.start import ClassStart, column_centers
-from greyfill.checks import seed_of
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.table import (
-    Bools,
     Column,
     Floats,
     Ints,
@@ -60,85 +57,6 @@ class ClassMeanImputer(MeanImputer):
         plain = super()._fit_table(table, labels)
         by_class, _ = ClassStart().fill(table, labels)
         return np.where((labels >= 0)[:, None], by_class, plain)
-
-
-class HotDeckImputer(BaseImputer):
-    """A value drawn at random from the observed cells of the column.
-
-    It keeps the distribution of each column and ignores the others. In ``transform`` the draw
-    depends on the seed and on the row itself, so that one row gives the same as a batch.
-
-    Parameters
-    ----------
-    within_class : bool, default=False
-        Draw from rows of the same class where y is known; needs y.
-    random_state : int, optional
-        Seed of the draws.
-
-    >>> X = np.array([[1.0], [1.0], [np.nan]])
-    >>> HotDeckImputer(random_state=0).fit_transform(X).ravel()
-    array([1., 1., 1.])
-    """
-
-    def __init__(
-        self,
-        *,
-        within_class: bool = False,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        random_state: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.verbose = verbose
-        self.within_class = within_class
-        self.random_state = random_state
-
-    @property
-    def _needs_labels(self) -> bool:
-        return bool(self.within_class)
-
-    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        rng = np.random.default_rng(seed_of(self.random_state))
-        self._decks = _decks(table)
-        self._seed = int(rng.integers(2**31))
-        filled = _dealt(table.values, table.missing, self._decks, rng)
-        if self.within_class and labels is not None:
-            for label in np.unique(labels[labels >= 0]):
-                rows = labels == label
-                members = table.rows(rows)
-                drawn = _dealt(members.values, members.missing, _decks(members), rng)
-                filled[rows] = np.where(np.isnan(drawn), filled[rows], drawn)
-        return filled
-
-    def _fill_table(self, table: Table) -> Floats:
-        filled = table.values.copy()
-        for i in np.flatnonzero(table.missing.any(axis=1)):
-            rng = np.random.default_rng([self._seed, crc32(table.values[i].tobytes())])
-            row = slice(i, i + 1)
-            filled[row] = _dealt(table.values[row], table.missing[row], self._decks, rng)
-        return filled
-
-
-def _decks(table: Table) -> list[Floats]:
-    """The observed cells of each column."""
-    return [table.values[~table.missing[:, j], j] for j in range(table.n_columns)]
-
-
-def _dealt(values: Floats, missing: Bools, decks: list[Floats], rng: np.random.Generator) -> Floats:
-    """Each hole gets a random card of its column's deck, NaN where the deck is empty."""
-    filled = values.copy()
-    for j, deck in enumerate(decks):
-        holes = missing[:, j]
-        filled[holes, j] = rng.choice(deck, holes.sum()) if len(deck) else np.nan
-    return filled
 
 
 class EncodedImputer(BaseImputer):

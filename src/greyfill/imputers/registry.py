@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from greyfill.exceptions import InvalidParameterError
 
-Engine = Literal["recipe", "grey", "chained", "peer", "sklearn"]
+Engine = Literal[
+    "recipe", "grey", "chained", "deck", "cluster", "opt", "network", "peer", "sklearn"
+]
 
 DEFAULT = "grey"
 """The method of whoever names none."""
@@ -21,6 +23,10 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
     "recipe": ("--k", "--labels", "--save", "--chunked"),
     "grey": ("--labels", "--save", "--time", "--chunked"),
     "chained": ("--labels", "--save", "--chunked"),
+    "deck": ("--save", "--chunked"),
+    "cluster": ("--save", "--chunked"),
+    "opt": ("--save", "--chunked"),
+    "network": ("--labels", "--save", "--chunked"),
     "peer": (),
     "sklearn": (),
 }
@@ -30,6 +36,8 @@ LABEL_USES: dict[Engine, tuple[str, ...]] = {
     "recipe": ("donors", "cross", "weights", "none"),
     "grey": ("cross", "own", "donors", "none"),
     "chained": ("predictor", "none"),
+    "opt": ("donors", "cross", "weights", "none"),
+    "network": ("donors", "none"),
 }
 """What labels may do in the methods of an engine that take ``--labels``."""
 
@@ -119,7 +127,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "sknn", "SKNNImputer", "recipe",
             "Complete rows give first, then each filled row to those after it.",
-            "Kim et al. 2004", takes=("--k", "--labels", "--save"),
+            "Kim et al. 2004", takes=("--k", "--labels", "--save", "--chunked"),
         ),
         Method(
             "knni", "KNNIImputer", "recipe",
@@ -155,15 +163,71 @@ REGISTRY: dict[str, Method] = {
             class_uses=("donors",),
         ),
         Method(
-            "hot_deck", "HotDeckImputer", "peer", "A random observed value of the column."
-        ),
-        Method(
             "native", "native", "sklearn",
             "Holes stay, for classifiers that take them as they are.", for_files=False,
         ),
         Method(
             "miceforest", "MiceForestImputer", "peer",
             "Chained LightGBM forests of the miceforest package, one draw.", package="miceforest",
+        ),
+        # decks
+        Method(
+            "hot-deck", "HotDeckImputer", "deck",
+            "All that a row lacks from one donor, drawn at random or the nearest.",
+            "Little and Rubin 2002",
+        ),
+        Method(
+            "cold-deck", "ColdDeckImputer", "deck",
+            "The nearest row of a reference table gives what a row lacks.",
+            "Little and Rubin 2002",
+        ),
+        Method(
+            "shell", "ShellImputer", "deck",
+            "Mean and mode of the donors that enclose a row on the left and right of each column.",
+            "Zhang 2011", takes=("--k", "--save", "--chunked"),
+        ),
+        # clusters
+        Method(
+            "fkm", "FuzzyKMeansImputer", "cluster",
+            "Centers of fuzzy clusters, mixed by how much a row belongs to each.",
+            "Li et al. 2004",
+        ),
+        Method(
+            "grey-fkm", "GreyFuzzyImputer", "cluster",
+            "A ridge regression in each grey fuzzy cluster, on columns that tell more than chance.",
+            "Sefidian and Daneshpour 2019",
+        ),
+        # opt.impute
+        Method(
+            "opt-knn", "OptKNNImputer", "opt",
+            "Fills and neighbors that fit each other best: own neighbors and rows that chose one.",
+            "Bertsimas, Pawlowski and Zhuo 2018", takes=("--k", "--labels", "--save", "--chunked"),
+        ),
+        Method(
+            "opt-svm", "OptSVMImputer", "opt",
+            "A support vector machine for each column, in passes while the loss falls.",
+            "Bertsimas, Pawlowski and Zhuo 2018",
+        ),
+        Method(
+            "opt-tree", "OptTreeImputer", "opt",
+            "A classification or regression tree for each column, in passes while the loss falls.",
+            "Bertsimas, Pawlowski and Zhuo 2018",
+        ),
+        Method(
+            "opt-cv", "OptImputer", "opt",
+            "Of opt-knn, opt-svm and opt-tree the one that best restores hidden cells.",
+            "Bertsimas, Pawlowski and Zhuo 2018",
+        ),
+        # networks and prototypes
+        Method(
+            "mlp", "MultiTaskMLPImputer", "network",
+            "A net that learns the class and every column from the others at once.",
+            "García-Laencina et al. 2013", class_uses=("donors",),
+        ),
+        Method(
+            "lvq", "LVQImputer", "network",
+            "Values of the nearest prototypes of the classes, columns weighted by relevance.",
+            "Villmann et al. 2006", class_uses=("donors",),
         ),
     )
 }  # fmt: skip

@@ -89,8 +89,8 @@ def grid(
 
 def error_grid(results: Results, table: PrintedTable, metric: str, caption: str) -> TextGrid:
     """RMSE of every method beside its printed figure; some rivals in a second reading of holes."""
-    methods, rates = [*METHODS, *REFERENCES], results.rates(table)
-    rows: list[list[Entry | str]] = [[LABELS[m]] for m in methods]
+    methods, rates = [*METHODS, *REFERENCES, *results.others], results.rates(table)
+    rows: list[list[Entry | str]] = [[LABELS.get(m, m)] for m in methods]
     rivals = {
         m: "mask" if results.reading.is_filled(m) else "filled"
         for m in FILLED_BY_SOURCE
@@ -163,9 +163,9 @@ def words_by_reading(results: Results, claims: Iterable[Claim]) -> TextGrid:
 
 def accuracy_grid(results: Results, table: PrintedTable, caption: str) -> TextGrid:
     """Accuracy of every method under both protocols beside its printed figure, and the leak."""
-    methods = [*table.figures[table.rates[0]], *REFERENCES, "complete"]
+    methods = [*table.figures[table.rates[0]], *REFERENCES, *results.others, "complete"]
     rates, names = results.rates(table), ("paper", "ours, paper's protocol", "ours, honest", "leak")
-    rows: dict[str, list[Entry | str]] = {m: [LABELS[m]] for m in methods}
+    rows: dict[str, list[Entry | str]] = {m: [LABELS.get(m, m)] for m in methods}
     for rate in rates:
         paper = _cells(results, table, rate, "accuracy_paper", methods)
         honest = _cells(results, table, rate, "accuracy_honest", methods)

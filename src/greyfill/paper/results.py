@@ -11,9 +11,10 @@ import polars as pl
 
 from greyfill import ClassInformation, PairInformation
 from greyfill.files import put_parquet
+from greyfill.imputers.registry import REGISTRY
 from greyfill.information import class_information, normalize
 from greyfill.paper.printed import PrintedTable
-from greyfill.paper.runs import PANEL, SCENARIOS, Reading
+from greyfill.paper.runs import ALL_ROWS, PANEL, SCENARIOS, Reading
 from greyfill.table import Floats
 
 RUNS = {
@@ -118,6 +119,12 @@ class Results:
         """Rates of a printed table at which its setting was run."""
         measured = set(self.runs.filter(scenario=table.scenario)["rate"])
         return [rate for rate in table.rates if rate in measured]
+
+    @property
+    def others(self) -> list[str]:
+        """Methods of an extended reproduction: no rows of the paper, nor references."""
+        found = set(self.runs["method"].unique()) - {*ALL_ROWS}
+        return [name for name in REGISTRY if name in found]
 
     def failures(self) -> dict[str, str]:
         """The first error of each method that failed somewhere."""

@@ -13,7 +13,7 @@ from greyfill.checks import check_choice
 from greyfill.evaluation.protocols import cross_validate, fit_fill, honest_protocol, prepare
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import METHODS as REGISTERED
-from greyfill.imputers.registry import make
+from greyfill.imputers.registry import REGISTRY, make
 from greyfill.missingness import hide, mar, mcar
 from greyfill.paper.printed import METHODS, NO_IMPUTATION, TABLES
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table, range_sizes
@@ -29,6 +29,11 @@ ACCURACY_ROWS = (NO_IMPUTATION, "complete")
 ALL_RATES = (0.05, 0.10, 0.20)
 ALL_ROWS = (NO_IMPUTATION, *METHODS, *REFERENCES, "complete")
 DROPPED_VOTE = "export-administration-act-south-africa"
+
+SYSTEMS = tuple(
+    m.name for m in REGISTRY.values() if m.for_files and not m.package and m.engine != "sklearn"
+)
+"""The methods of an extended reproduction; scikit-learn's own do without our settings."""
 
 SCALES = {
     "units": "in original units",
@@ -364,9 +369,20 @@ class ReproductionPlan:
         return cls(tuple(SCENARIOS), ALL_RATES, range(n), tuple(METHODS), 0, 0, is_forensic=True)
 
     @property
+    def extended(self) -> "ReproductionPlan":
+        """The same with every method of the registry that fills tables, as more rows.
+
+        >>> {"grey", "knni"} <= {*ReproductionPlan.quick().extended.methods}
+        True
+        """
+        return replace(self, methods=tuple(dict.fromkeys((*self.methods, *SYSTEMS))))
+
+    @property
     def name(self) -> str:
         """Of the pages and folders."""
-        return "forensic" if self.is_forensic else "reproduction"
+        if self.is_forensic:
+            return "forensic"
+        return "extended" if set(self.methods) >= set(SYSTEMS) else "reproduction"
 
     def conventions(self, name: str) -> tuple[str, ...]:
         """How the RMSE of a setting is read: in the table that counts, and in one besides."""

@@ -9,6 +9,7 @@ imputer ── codec ──> JSON tree + arrays ── archive ──> one zip f
 ``tags``             the only types that a file may name, and the types that fields are declared as
 ``record_rules``     what must hold within a record, so that no kernel leaves its arrays
 ``estimator_rules``  what must hold between parameters, columns and what was learned
+``system_rules``     the same for the other systems of the literature
 
 Loading checks in this order: the file is an archive of ours and its checksums hold; every type it
 names is tagged; every value is of its declared type and finite; every record and the estimator

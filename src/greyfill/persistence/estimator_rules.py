@@ -45,8 +45,9 @@ def check_estimator(estimator: Any) -> None:
 
 def _check_parameters(estimator: Any) -> None:
     """Refuse parameters that ``fit`` refuses, as far as new rows depend on them."""
-    checks.check_jobs(estimator.n_jobs)
-    check_jobs(estimator.n_jobs)
+    n_jobs = getattr(estimator, "n_jobs", None)
+    checks.check_jobs(n_jobs)
+    check_jobs(n_jobs)
     checks.check_seed(estimator.random_state)
     if isinstance(estimator, BaseImputer):
         estimator._check_flags()
@@ -170,3 +171,6 @@ def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None
         require(fitted.table.columns == columns, "forests have other columns")
         values = fitted.table.values
         _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
+
+
+from greyfill.persistence import system_rules  # noqa: E402, F401  (it adds rules to these)

@@ -23,7 +23,7 @@ from greyfill._grey.selection import PANEL, PanelChoice
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.new_rows import UNLABELED_RULES, FittedRecipe
 from greyfill._neighbors.recipe import Recipe
-from greyfill._neighbors.schedule import Direct, UntilStable
+from greyfill._neighbors.schedule import Descent, Direct, UntilStable
 from greyfill._neighbors.weighting import ClassInformation, PairInformation
 from greyfill.checks import check_seed
 from greyfill.exceptions import PersistenceError
@@ -177,7 +177,7 @@ def _schema(schema: Schema) -> None:
 
 
 @check_record.register
-def _passes(schedule: UntilStable | Direct) -> None:
+def _passes(schedule: UntilStable | Direct | Descent) -> None:
     require(schedule.max_iter <= MOST_PASSES, f"max_iter is {schedule.max_iter}")
 
 

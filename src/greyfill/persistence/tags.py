@@ -26,9 +26,14 @@ from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
 from greyfill._neighbors.filling import PlainFill, WeightedFill
 from greyfill._neighbors.new_rows import FittedRecipe
-from greyfill._neighbors.schedule import Direct, Once, Sequential, Trace, UntilStable
+from greyfill._neighbors.schedule import Descent, Direct, Once, Sequential, Trace, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
+from greyfill._systems import column_models, deck
+from greyfill._systems.fuzzy import Clusters
+from greyfill._systems.layout import FeatureLayout
+from greyfill._systems.network import NetWeights, Network
+from greyfill._systems.prototypes import Prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
@@ -41,7 +46,7 @@ PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Donors: (AllRows, CompleteRows, SameClass),
     recipe.Fill: (PlainFill, WeightedFill),
     recipe.Start: (GlobalStart, ClassStart),
-    recipe.Schedule: (Once, UntilStable, Direct, Sequential),
+    recipe.Schedule: (Once, UntilStable, Direct, Sequential, Descent),
     draws.Model: (
         draws.Constant, draws.Sample, draws.MeanMatch, draws.Normal, draws.Binary,
         draws.Multinomial, draws.Ordered,
@@ -103,6 +108,20 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("missforest-settings", missforest.ForestSettings, "_chained.missforest.Settings"),
     ("missforest-pass", missforest.ForestPass, "_chained.missforest.State"),
     ("missforest", missforest.FittedForests, "_chained.missforest.Fitted"),
+    ("descent", Descent, ""),
+    ("feature-layout", FeatureLayout, ""),
+    ("clusters", Clusters, ""),
+    ("random-donor", deck.RandomDonor, ""),
+    ("nearest-donor", deck.NearestDonor, ""),
+    ("shell-donors", deck.ShellDonors, ""),
+    ("deck", deck.Deck, ""),
+    ("machine", column_models.Machine, ""),
+    ("cart", column_models.Cart, ""),
+    ("grey-ridge", column_models.GreyRidge, ""),
+    ("column-models", column_models.ColumnModels, ""),
+    ("network", Network, ""),
+    ("network-weights", NetWeights, ""),
+    ("prototypes", Prototypes, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
 its tag stays. The old names are read for good and never written; a new type has none ("")."""

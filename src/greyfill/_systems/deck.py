@@ -1,0 +1,292 @@
+"""Decks: a hole takes the value of a donor row, drawn, nearest, or the mean of a shell of donors.
+
+A `Deck` has the donors, in groups of their adjustment cells; a selection says which donors of a
+group give to a row: `RandomDonor`, `NearestDonor` or `ShellDonors`. Rows that their own group
+cannot serve take from all donors, and a column that no donor knows takes its center.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from greyfill._chained.design import Keys, row_keys, uniform
+from greyfill._search import kernels
+from greyfill._search.pool import DonorPool, build_pool
+from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
+
+TRIES = 16
+"""Donors that are drawn at random before all that can give are listed."""
+
+FIRST_LOOK, FURTHER = 8, 8
+"""Nearest donors that are looked at first, and by what factor more if none of them can give."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Donors that may give to the same rows, scaled and laid out for searches."""
+
+    donors: Table
+    scaled: Table
+    keys: Keys
+    weights: Floats
+    _pools: dict[int, DonorPool] = field(default_factory=dict, repr=False)
+
+    @property
+    def observed(self) -> Bools:
+        """What the donors can give."""
+        return ~self.donors.missing & ~self.donors.unseen
+
+    def givers(self, column: int) -> Ints:
+        """Donors that know a column, or all for −1."""
+        return (
+            np.arange(self.donors.n_rows) if column < 0 else self.observed[:, column].nonzero()[0]
+        )
+
+    def nearest(self, queries: Table, k: int, column: int = -1) -> tuple[Ints, Floats]:
+        """The k nearest donors of scaled rows by HEOM, of those that know a column if one is told.
+
+        Rows with nothing observed are equally far from all: the first donors are theirs.
+        """
+        givers = self.givers(column)
+        if column not in self._pools:
+            cells = self.scaled.rows(givers)
+            hidden = ~self.observed[givers]
+            pool = build_pool(cells.values, hidden, cells.is_categorical, self.weights)
+            self._pools[column] = pool
+        nobody = np.full(queries.n_rows, -1, dtype=np.intp)
+        hidden = queries.missing | queries.unseen
+        found, distances = kernels.nearest_donors(
+            self._pools[column], queries.values, hidden, nobody, self.weights, min(k, len(givers))
+        )
+        return givers[found], distances
+
+
+class Selection(Protocol):
+    """Which donors of a group give to a row."""
+
+    def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
+        """Values for the holes of scaled rows; NaN where no donor has one."""
+
+
+@dataclass(frozen=True)
+class RandomDonor:
+    """A donor drawn among those that can give all that a row lacks.
+
+    The draw depends on the seed and the row's content. Where nobody can give all of it, each hole
+    has a donor of its own.
+    """
+
+    def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
+        """The cells of the drawn donors."""
+        observed, order = group.observed, np.argsort(group.keys, kind="stable")
+        drawn = uniform(keys[:, np.newaxis], np.arange(TRIES)[np.newaxis, :])
+        places = order[(drawn * len(order)).astype(np.intp)]
+        lost = np.full(queries.n_rows, -1, dtype=np.intp)
+        for row in range(queries.n_rows):
+            holes = queries.missing[row].nonzero()[0]
+            able = observed[places[row]][:, holes].all(axis=1)
+            lost[row] = places[row, able.argmax()] if able.any() else -1
+        out = _given(group, queries, lost)
+        for row in np.flatnonzero(lost < 0).tolist():
+            holes = queries.missing[row].nonzero()[0]
+            able = order[observed[order][:, holes].all(axis=1)]
+            for number, j in enumerate(holes.tolist()):
+                mine = able if len(able) else order[observed[order, j]]
+                share = uniform(keys[[row]], TRIES + (0 if len(able) else 1 + number))[0]
+                if len(mine):
+                    out[row, j] = group.donors.values[mine[int(share * len(mine))], j]
+        return out
+
+
+@dataclass(frozen=True)
+class NearestDonor:
+    """The nearest donor that can give all that a row lacks; of equally near ones the first.
+
+    Where nobody can give all of it, each hole takes from the nearest donor that knows its column.
+    """
+
+    def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
+        """The cells of the nearest donors."""
+        donors, k = np.full(queries.n_rows, -1, dtype=np.intp), FIRST_LOOK
+        rows = np.arange(queries.n_rows)
+        while len(rows) and k // FURTHER < group.donors.n_rows:
+            found, _ = group.nearest(queries.rows(rows), k)
+            lacks = queries.missing[rows][:, np.newaxis, :]
+            able = np.asarray((group.observed[found] | ~lacks).all(axis=2))
+            served = able.any(axis=1)
+            first = found[np.arange(len(rows)), able.argmax(axis=1)]
+            donors[rows] = np.where(served, first, -1)
+            rows, k = rows[~served], k * FURTHER
+        out = _given(group, queries, donors)
+        for j in np.flatnonzero(queries.missing[rows].any(axis=0)).tolist():
+            takers = rows[queries.missing[rows, j]]
+            if len(group.givers(j)):
+                found, _ = group.nearest(queries.rows(takers), 1, j)
+                out[takers, j] = group.donors.values[found[:, 0], j]
+        return out
+
+
+@dataclass(frozen=True)
+class ShellDonors:
+    """The shell of a row within its k nearest donors (Zhang 2011).
+
+    For each observed number the donors with the nearest value on its left and on its right, for
+    each observed category the nearest donor of the same level; mean or mode over their union, at
+    most 2p donors. A row with an empty shell takes from the whole neighborhood.
+    """
+
+    k: int
+
+    def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
+        """Mean or mode of the shell of each hole, among donors that know its column."""
+        out = np.full(queries.values.shape, np.nan)
+        n_levels = max((c.n_levels for c in queries.columns), default=0)
+        for j in np.flatnonzero(queries.missing.any(axis=0)).tolist():
+            takers = np.flatnonzero(queries.missing[:, j])
+            if len(group.givers(j)) == 0:
+                continue
+            rows = queries.rows(takers)
+            found, _ = group.nearest(rows, self.k, j)
+            members = self.shell(group, rows, found)
+            members |= ~members.any(axis=1, keepdims=True)
+            weights = members / members.sum(axis=1, keepdims=True)
+            slots, columns = np.arange(len(takers)), np.full(len(takers), j)
+            given = kernels.fill_cells(
+                group.scaled.values, queries.is_categorical, slots, columns, found, weights,
+                weights, n_levels,
+            )  # fmt: skip
+            out[takers, j] = given
+        return out
+
+    def shell(self, group: Group, queries: Table, found: Ints) -> Bools:
+        """Which of the donors found, nearest first, belong to the shell of each row."""
+        members = np.zeros(found.shape, dtype=bool)
+        every = np.arange(len(found))
+        seen = ~queries.missing & ~queries.unseen
+        for column in np.flatnonzero(seen.any(axis=0)).tolist():
+            known = group.observed[found, column] & seen[:, [column]]
+            gap = group.scaled.values[found, column] - queries.values[:, [column]]
+            sides = (gap == 0.0,) if queries.is_categorical[column] else (gap <= 0.0, gap >= 0.0)
+            for side in sides:
+                near = np.where(known & side, np.abs(gap), np.inf)
+                best = near.argmin(axis=1)
+                members[every, best] |= np.isfinite(near[every, best])
+        return members
+
+
+def _given(group: Group, queries: Table, donors: Ints) -> Floats:
+    """The cells of one donor of each row; NaN without one."""
+    known = group.donors.values[np.maximum(donors, 0)]
+    return np.where((donors >= 0)[:, np.newaxis] & queries.missing, known, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Deck:
+    """Donors in their own units, their adjustment cells, and how they are chosen.
+
+    ``labels`` are class codes (−1: none); ``cell_columns`` the columns in which a donor must agree.
+    ``averages`` says that the selection gives means on the scale of the ranges.
+    """
+
+    donors: Table
+    scaler: RangeScaler
+    labels: Ints
+    cell_columns: Ints
+    centers: Floats
+    selection: RandomDonor | NearestDonor | ShellDonors
+    seed: int
+    _groups: dict[bytes, Group] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_groups": {}}
+
+    def fill(self, table: Table, labels: Ints | None = None) -> tuple[Floats, dict[str, int]]:
+        """The values of a table without holes, and the cells that their group could not fill."""
+        classes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
+        fills = np.where(table.missing, np.nan, table.values)
+        cells = self._cells(table, classes)
+        rows = np.flatnonzero(table.missing.any(axis=1))
+        counts = {"other_cell": 0, "no_donor": 0}
+        for cell in sorted({cells[row] for row in rows.tolist()}):
+            mine = rows[[cells[row] == cell for row in rows.tolist()]]
+            part = table.rows(mine)
+            fills[mine] = np.where(part.missing, self._from(cell, part), part.values)
+        left = rows[np.isnan(fills[rows]).any(axis=1)]
+        if len(left):
+            lacking = np.isnan(fills[left])
+            counts["other_cell"] = int(lacking.sum())
+            fills[left] = np.where(lacking, self._from(b"", table.rows(left)), fills[left])
+            counts["no_donor"] = int(np.isnan(fills[left]).sum())
+        fills = np.where(np.isnan(fills), self.centers, fills)
+        return np.where(table.missing, fills, table.values), counts
+
+    def _from(self, cell: bytes, table: Table) -> Floats:
+        """What a group gives to rows; NaN where it has nothing."""
+        group = self.group(cell)
+        if group is None:
+            return np.full(table.values.shape, np.nan)
+        scaled = self.scaler.scale(table)
+        given = self.selection.give(group, scaled, row_keys(table, self.seed))
+        if isinstance(self.selection, ShellDonors):
+            known = ~np.isnan(given)
+            given = np.where(known, self.scaler.unscale(np.where(known, given, 0.0)), np.nan)
+        return given
+
+    def group(self, cell: bytes) -> Group | None:
+        """The donors of an adjustment cell, all of them for an empty one; None without any."""
+        if cell not in self._groups:
+            cells = self._cells(self.donors, self.labels)
+            rows = np.array([i for i, own in enumerate(cells) if cell in (b"", own)], dtype=np.intp)
+            if len(rows) == 0:
+                return None
+            donors = self.donors.rows(rows)
+            p = max(donors.n_columns, 1)
+            self._groups[cell] = Group(
+                donors, self.scaler.scale(donors), row_keys(donors, 0), np.full(p, 1.0 / p)
+            )
+        return self._groups[cell]
+
+    def _cells(self, table: Table, labels: Ints) -> list[bytes]:
+        """The adjustment cell of each row; empty where it is not known, or there are none."""
+        values, hidden = table.values[:, self.cell_columns], table.missing[:, self.cell_columns]
+        classed = bool((self.labels >= 0).any())
+        known = ~hidden.any(axis=1) & ((labels >= 0) | (not classed))
+        if not classed and len(self.cell_columns) == 0:
+            return [b""] * table.n_rows
+        keys = np.column_stack([labels.astype(np.float64) if classed else values[:, :0], values])
+        return [key.tobytes() if sure else b"" for key, sure in zip(keys + 0.0, known, strict=True)]
+
+
+def shell_size(table: Table, deck: Deck, sizes: list[int], n_rows: int = 200) -> tuple[int, Any]:
+    """The k that best restores hidden cells of some rows from the others, and all errors.
+
+    The rows are the first in the order of their content, one observed cell of each is hidden.
+    """
+    keys = row_keys(table, deck.seed)
+    order = np.argsort(keys, kind="stable")
+    known = ~table.missing & ~table.unseen
+    rows = [i for i in order.tolist() if known[i].any()][: min(n_rows, table.n_rows // 2)]
+    if len(set(sizes)) < 2 or not rows:
+        return sizes[0], {}
+    columns = [
+        int(known[i].nonzero()[0][int(uniform(keys[[i]], 0)[0] * known[i].sum())]) for i in rows
+    ]
+    part = table.rows(np.array(rows))
+    hidden = part.missing.copy()
+    hidden[np.arange(len(rows)), columns] = True
+    rest = np.setdiff1d(np.arange(table.n_rows), rows)
+    truth = deck.scaler.scale(part).values[np.arange(len(rows)), columns]
+    votes = table.is_categorical[columns]
+    errors = {}
+    for k in sorted(set(sizes)):
+        smaller = replace(
+            deck, donors=table.rows(rest), labels=deck.labels[rest], selection=ShellDonors(k),
+            _groups={},
+        )  # fmt: skip
+        filled, _ = smaller.fill(Table(part.values, hidden, table.columns), deck.labels[rows])
+        now = deck.scaler.scale(Table(filled, part.missing & False, table.columns)).values
+        miss = now[np.arange(len(rows)), columns] - truth
+        errors[k] = float(np.where(votes, miss != 0.0, miss**2).mean())
+    return min(errors, key=lambda k: (errors[k], k)), errors

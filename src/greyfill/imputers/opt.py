@@ -1,0 +1,330 @@
+"""opt.impute: fills and models together, by descent on one objective (Bertsimas et al. 2018)."""
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from greyfill._neighbors.distance import Heom
+from greyfill._neighbors.donors import AllRows
+from greyfill._neighbors.engine import RecipeSettings, run_recipe
+from greyfill._neighbors.filling import PlainFill
+from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
+from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.schedule import Descent
+from greyfill._neighbors.start import GlobalStart
+from greyfill._neighbors.weighting import EqualWeights
+from greyfill._systems.column_models import Cart, ColumnModels, Machine, run_models
+from greyfill._systems.fuzzy import hidden_error, hide_tenth
+from greyfill.checks import check_choice, check_tolerance, check_whole, is_number
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.family import NeighborFamily
+from greyfill.imputers.systems import SystemImputer
+from greyfill.table import Floats, Ints, Table
+
+SHARED = tuple(signature(SystemImputer).parameters)
+OF_FAMILY = tuple(signature(NeighborFamily).parameters)
+
+
+def neighbor_recipe(tol: float, max_iter: int, both_ways: bool = True) -> Recipe:
+    """The recipe of opt.knn."""
+    schedule = Descent(tol, max_iter, both_ways)
+    return Recipe(Heom("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)
+
+
+class OptKNNImputer(NeighborFamily):
+    """opt.knn (Bertsimas, Pawlowski and Zhuo 2018): fills and neighbors that fit each other best.
+
+    c = Σ_i Σ_j z_ij [Σ_d (w_id − w_jd)² + Σ_d 1(v_id ≠ v_jd)],  Σ_j z_ij = K
+
+    over incomplete rows i falls in every step: neighbors anew, then for all holes at once
+
+    w_id = (Σ_j z_ij w_jd + Σ_j z_ji w_jd) / (K + Σ_j z_ji),
+
+    the mean of the row's neighbors *and of the rows that chose it*; one sparse system a column,
+    categories by votes in turn. The descent begins twice, at mean and mode and at a fill by the
+    nearest neighbors, and the lower end is kept. There are no random starts, so that the order of
+    the rows does not matter. A new row is chosen by nobody: ``transform`` takes the mean of its
+    own neighbors, searched again until it is stable. ``history_`` has c after each step.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> OptKNNImputer(n_neighbors=1).fit_transform(X)[[1, 4], [1, 0]]
+    array([2., 5.])
+    """
+
+    def _recipe(self) -> Recipe:
+        return neighbor_recipe(self.tol, self.max_iter).checked()
+
+
+class ModelFamily(SystemImputer):
+    """What the systems of one model a column share: passes, and their losses."""
+
+    n_iter_: int
+    history_: list[float]
+    _fitted: ColumnModels
+
+    max_iter: int = 10
+    tol: float = 1e-3
+
+    def _learner(self) -> Any:
+        """How a column is learned."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_whole("max_iter", self.max_iter)
+        check_tolerance(self.tol)
+        self._learner()
+
+    def _fit_nothing(self) -> None:
+        super()._fit_nothing()
+        self.n_iter_, self.history_ = 1, []
+
+    def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
+        self._fitted, self.history_ = run_models(
+            table,
+            self._learner(),
+            seed=self._seed(),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=self._report,
+        )
+        self.n_iter_ = max(len(self.history_), 1)
+        return self._fitted.values
+
+    def _fill_rows(self, table: Table) -> Floats:
+        return self._fitted.fill(table)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Refuse what is no positive number."""
+    if not is_number(value) or not 0.0 < value < np.inf:
+        raise InvalidParameterError(f"{name} must be a positive number, not {value!r}")
+    return float(value)
+
+
+class OptSVMImputer(ModelFamily):
+    """opt.svm (Bertsimas, Pawlowski and Zhuo 2018): a support vector machine for each column.
+
+    Machines (scikit-learn's SVR and SVC with a radial kernel) are fitted on the rows that know
+    their column, and the holes set to what they say; again while the loss on observed cells,
+    squared errors and wrong levels, falls by more than ``tol`` of it. From mean and mode and
+    from a fill by neighbors; the fills of least loss are kept. Numbers are scaled to [0, 1],
+    categories are indicators. A machine learns from at most 2,000 rows and chooses among the 20
+    most frequent levels. A saved file holds the filled table, from which machines are fitted again.
+
+    Parameters
+    ----------
+    penalty : float, default=1.0
+        C of the machines.
+    epsilon : float, default=0.05
+        Errors of a number below this share of its range cost nothing.
+    max_iter : int, default=5
+        Most passes of each start.
+    tol : float, default=1e-3
+        Share of the loss that a pass must take away.
+
+    Attributes
+    ----------
+    n_iter_, history_ : int, list of float
+        Passes of the start that was kept, and the loss in each.
+
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 30)
+    >>> X = np.column_stack([x, 1 - x])
+    >>> X[7, 1] = np.nan
+    >>> bool(abs(OptSVMImputer().fit_transform(X)[7, 1] - (1 - x[7])) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        *,
+        epsilon: float = 0.05,
+        max_iter: int = 5,
+        tol: float = 1e-3,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        given = locals()
+        super().__init__(**{name: given[name] for name in SHARED})
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _learner(self) -> Any:
+        epsilon = check_positive("epsilon", self.epsilon)
+        return Machine(check_positive("penalty", self.penalty), epsilon)
+
+
+class OptTreeImputer(ModelFamily):
+    """opt.tree (Bertsimas, Pawlowski and Zhuo 2018): a tree for each column, leaf mean or mode.
+
+    As `OptSVMImputer`, with scikit-learn's classification and regression trees. They are greedy
+    trees: the optimal trees of the authors are not free software.
+
+    Parameters
+    ----------
+    min_leaf : int, default=5
+        Rows that a leaf has at least.
+    max_iter : int, default=10
+        Most passes of each start.
+    tol : float, default=1e-3
+        Share of the loss that a pass must take away.
+
+    Attributes
+    ----------
+    n_iter_, history_ : int, list of float
+        Passes of the start that was kept, and the loss in each.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
+    >>> OptTreeImputer(min_leaf=1).fit_transform(X)[[1, 4], [1, 0]]
+    array([2., 5.])
+    """
+
+    def __init__(
+        self,
+        min_leaf: int = 5,
+        *,
+        max_iter: int = 10,
+        tol: float = 1e-3,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        given = locals()
+        super().__init__(**{name: given[name] for name in SHARED})
+        self.min_leaf = min_leaf
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _learner(self) -> Any:
+        return Cart(check_whole("min_leaf", self.min_leaf))
+
+
+CANDIDATES = ("knn", "svm", "tree")
+
+
+class OptImputer(SystemImputer):
+    """opt.cv (Bertsimas, Pawlowski and Zhuo 2018): the best of opt.knn, opt.svm and opt.tree.
+
+    A tenth of the known cells is hidden; the candidate that restores them with the least mean
+    squared error (numbers on [0, 1], a wrong level counts 1) fills the table.
+
+    Parameters
+    ----------
+    candidates : tuple of "knn", "svm", "tree", default=("knn", "svm", "tree")
+        What is tried.
+    max_iter : int, default=5
+        Most passes of each start of each candidate.
+    tol : float, default=1e-3
+        Share of the objective that a pass must take away.
+
+    Attributes
+    ----------
+    method_ : str
+        The candidate that was taken.
+    errors_ : dict of str to float
+        The error of each candidate; empty where there was one, or nothing to hide.
+    n_iter_ : int
+        Passes of the start that was kept.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> imputer = OptImputer().fit(X)
+    >>> imputer.method_ in imputer.errors_
+    True
+    """
+
+    method_: str
+    errors_: dict[str, float]
+    n_iter_: int
+    _fitted: FittedRecipe | ColumnModels
+
+    _bytes_per_cell = 120
+
+    def __init__(
+        self,
+        candidates: Any = CANDIDATES,
+        *,
+        max_iter: int = 5,
+        tol: float = 1e-3,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        given = locals()
+        super().__init__(**{name: given[name] for name in SHARED})
+        self.candidates = candidates
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_whole("max_iter", self.max_iter)
+        check_tolerance(self.tol)
+        if not isinstance(self.candidates, tuple | list) or len(self.candidates) == 0:
+            raise InvalidParameterError(
+                f"candidates must list some of {CANDIDATES}, not {self.candidates!r}"
+            )
+        for name in self.candidates:
+            check_choice("candidates", name, CANDIDATES)
+
+    def _fit_nothing(self) -> None:
+        super()._fit_nothing()
+        self.method_, self.errors_, self.n_iter_ = str(self.candidates[0]), {}, 1
+
+    def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
+        hidden = hide_tenth(table, np.random.default_rng(self._seed()))
+        if hidden is not None and len(self.candidates) > 1:
+            for name in self.candidates:
+                filled = self._run(name, hidden)[0]
+                self.errors_[name] = hidden_error(table, hidden, filled)
+                self._report(f"{name}: error {self.errors_[name]:.4g}")
+            self.method_ = min(self.errors_, key=lambda name: self.errors_[name])
+        filled, self._fitted, n_iter = self._run(self.method_, table)
+        self.n_iter_ = max(n_iter, 1)
+        return filled
+
+    def _run(self, name: str, table: Table) -> tuple[Floats, FittedRecipe | ColumnModels, int]:
+        """Fill a table by one candidate; also the number of passes."""
+        if name == "knn":
+            settings = RecipeSettings(n_neighbors="masked", report=self._report)
+            recipe = neighbor_recipe(self.tol, self.max_iter)
+            filled, neighbors = run_recipe(recipe, table, None, settings)
+            return filled, neighbors, len(neighbors.trace.history)
+        how = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
+        learner = Machine() if name == "svm" else Cart()
+        fitted, history = run_models(table, learner, seed=self._seed(), **how)  # type: ignore[arg-type]
+        return fitted.values, fitted, len(history)
+
+    def _fill_rows(self, table: Table) -> Floats:
+        if isinstance(self._fitted, FittedRecipe):
+            return fill_new_rows(self._fitted, table, None)
+        return self._fitted.fill(table)
