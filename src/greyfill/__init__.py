@@ -12,8 +12,9 @@ the same table with only the holes filled, and what is to be known about them:
 In a pipeline, take `GreyImputer`, which tunes itself and is what ``fill`` uses; `CGKNNImputer` is
 the paper's method and quicker.
 
-``compare`` measures imputers on a table of yours, ``load`` reads one that was saved, ``pool`` joins
-the estimates from several imputed tables; `greyfill --help` tells of the command.
+``compare`` measures imputers on a table of yours, ``worth`` whether imputing it pays, ``load``
+reads one that was saved, ``pool`` joins the estimates from several imputed tables;
+`greyfill --help` tells of the command.
 """
 
 from importlib import import_module
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
     from greyfill.evaluation.sensitivity import sensitivity
+    from greyfill.evaluation.worth import worth
     from greyfill.filled import fill
     from greyfill.imputers import (
+        BaggedDraws,
         CGKNNImputer,
         FWGKNNImputer,
         GBNNImputer,
@@ -53,6 +56,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllRows",
+    "BaggedDraws",
     "CGKNNImputer",
     "ClassInformation",
     "ClassStart",
@@ -89,6 +93,7 @@ __all__ = [
     "load",
     "pool",
     "sensitivity",
+    "worth",
 ]
 
 _MODULES = (
@@ -111,9 +116,11 @@ _HOMES = {
     "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
-    "evaluation": ("ampute", "compare", "sensitivity"),
+    "evaluation": ("ampute", "compare", "sensitivity", "worth"),
     "filled": ("fill",),
-    "imputers": tuple(name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor"))),
+    "imputers": tuple(
+        name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor", "Draws"))
+    ),
     "persistence": ("load",),
     "pooling": ("pool",),
 }

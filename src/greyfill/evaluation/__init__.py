@@ -10,12 +10,15 @@ and judged; a failure is a result too.
 - `compare`: the grid of trials, in several processes, kept in a Parquet file so that a comparison
   can be interrupted.
 - `comparison`: its result: summary, ranks, pairwise tests, and a table for people.
+- `worth`: whether imputing pays for predicting y: nested cross-validation of `pipelines`, its
+  `verdict`, and the `snippet` of code that follows it; it keeps its scores as `compare` does.
 - `sensitivity`: fills shifted step by step, for holes that are not missing at random; `shift` moves
   the cells, `estimate` has what is estimated, its interval and where that tips.
 
 ```
 X ── frames.encode ──> Table ── ampute ──> holes ── protocols ──> fills, accuracy
                        compare: trials of all methods ──> Comparison
+X with holes, y ── pipelines on nested folds ──> Worth
 X with holes ── protocols ──> draws ── shift ──> estimate ──> Sensitivity
 ```
 """
@@ -25,6 +28,8 @@ from greyfill.evaluation.compare import compare
 from greyfill.evaluation.comparison import Comparison, Ranks
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
 from greyfill.evaluation.sensitivity import Sensitivity, sensitivity
+from greyfill.evaluation.verdict import Gain, MissingnessTest, Worth
+from greyfill.evaluation.worth import worth
 from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, HotDeckImputer, MeanImputer
 from greyfill.imputers.registry import METHODS, make
 
@@ -33,15 +38,19 @@ __all__ = [
     "ClassMeanImputer",
     "Comparison",
     "EncodedImputer",
+    "Gain",
     "HotDeckImputer",
     "MeanImputer",
+    "MissingnessTest",
     "Ranks",
     "Score",
     "Sensitivity",
+    "Worth",
     "ampute",
     "compare",
     "honest_protocol",
     "make",
     "paper_protocol",
     "sensitivity",
+    "worth",
 ]

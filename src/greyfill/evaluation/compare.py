@@ -256,13 +256,13 @@ class TrialPlan:
         """All trials, with all their metrics wanted."""
         from greyfill import __version__
 
-        print_of_data = _fingerprint(data)
+        print_of_data = fingerprint(data)
         trials = []
         for case in product(self.mechanisms, self.rates, self.methods.items(), self.seeds):
             mechanism, rate, (label, method), seed = case
             wanted = metric_names(method, self.classifiers, self.protocols)
             about = [data.name, mechanism, rate, label, _described(method), seed, self.n_splits]
-            key = _digest(json.dumps([print_of_data, *about, __version__]).encode())
+            key = digest(json.dumps([print_of_data, *about, __version__]).encode())
             trials.append(Trial(mechanism, rate, label, seed, self.n_splits, key, wanted))
         return trials
 
@@ -275,13 +275,15 @@ def _described(method: Any) -> str:
     return f"{type(method).__module__}.{type(method).__qualname__}{parameters!r}"
 
 
-def _fingerprint(data: Data) -> str:
+def fingerprint(data: Data) -> str:
+    """A digest of a table and its labels."""
     labels = np.empty(0) if data.labels is None else data.labels
     parts = (data.table.values.tobytes(), data.table.missing.tobytes(), labels.tobytes())
-    return _digest(b"".join([repr(data.table.columns).encode(), *parts]))
+    return digest(b"".join([repr(data.table.columns).encode(), *parts]))
 
 
-def _digest(content: bytes) -> str:
+def digest(content: bytes) -> str:
+    """A short name for some content."""
     return sha256(content).hexdigest()[:16]
 
 

@@ -93,16 +93,16 @@ def execute(data: Data, trial: Trial, method: Any) -> list[Outcome]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up()
-        hidden = _try(_hide, data, trial)
+        hidden = try_step(_hide, data, trial)
         if any(name in ERRORS + COSTS or name.endswith("_paper") for name in trial.wanted):
-            filled = _try(_fill, data, trial, method, hidden)
-            figures |= _spread(_try(_judge_cells, data, trial, hidden, filled), ERRORS + COSTS)
+            filled = try_step(_fill, data, trial, method, hidden)
+            figures |= _spread(try_step(_judge_cells, data, trial, hidden, filled), ERRORS + COSTS)
             figures |= _scores(data, trial, "paper", _paper_folds, filled)
         figures |= _scores(data, trial, "honest", _honest_folds, method, hidden)
-    return [_outcome(name, figures.get(name)) for name in trial.wanted]
+    return [outcome(name, figures.get(name)) for name in trial.wanted]
 
 
-def _try(step: Callable[..., Any], *inputs: Any) -> Any:
+def try_step(step: Callable[..., Any], *inputs: Any) -> Any:
     """The result of a step, or its exception; a step with a failed input fails alike."""
     for given in inputs:
         if isinstance(given, Exception):
@@ -118,7 +118,8 @@ def _spread(result: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return dict.fromkeys(names, result) if isinstance(result, Exception) else dict(result)
 
 
-def _outcome(name: str, result: Any) -> Outcome:
+def outcome(name: str, result: Any) -> Outcome:
+    """A figure, or the error that stands in its place."""
     if isinstance(result, Exception):
         text = " ".join(f"{type(result).__name__}: {result}".split())
         return Outcome(name, error=text[:LONGEST_ERROR])
@@ -168,11 +169,11 @@ def _scores(
 ) -> dict[str, Any]:
     """Accuracy and macro-F1 of each wanted classifier on the folds of a protocol."""
     wanted = [c for c in CLASSIFIERS if set(score_names(c, protocol)) & set(trial.wanted)]
-    folds = _try(make_folds, data, trial, *inputs) if wanted else None
+    folds = try_step(make_folds, data, trial, *inputs) if wanted else None
     figures: dict[str, Any] = {}
     for classifier in wanted:
         names = score_names(classifier, protocol)
-        score = _try(classify, folds, data.table.columns, data.labels, classifier)
+        score = try_step(classify, folds, data.table.columns, data.labels, classifier)
         if not isinstance(score, Exception):
             score = zip(names, (score.accuracy, score.macro_f1), strict=True)
         figures |= _spread(score, names)

@@ -9,6 +9,7 @@ neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
 column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
+bagged      a model of each of several draws, averaged over draws of the new row
 chained     MICE and MissForest
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from greyfill.checks import load_late
 
 if TYPE_CHECKING:
+    from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BaggedDraws",
     "CGKNNImputer",
     "FWGKNNImputer",
     "GBNNImputer",
@@ -59,6 +62,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "bagged": ("BaggedDraws",),
     "chained": ("MICEImputer", "MissForestImputer"),
     "grey": ("GreyImputer",),
     "models": ("GreyClassifier", "GreyRegressor"),
