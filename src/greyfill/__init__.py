@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
+    from greyfill.evaluation.pooled_model import with_draws
     from greyfill.evaluation.sensitivity import sensitivity
     from greyfill.evaluation.worth import worth
     from greyfill.filled import fill
@@ -93,6 +94,7 @@ __all__ = [
     "load",
     "pool",
     "sensitivity",
+    "with_draws",
     "worth",
 ]
 
@@ -116,7 +118,7 @@ _HOMES = {
     "_neighbors.schedule": ("Direct", "Once", "Sequential", "UntilStable"),
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
-    "evaluation": ("ampute", "compare", "sensitivity", "worth"),
+    "evaluation": ("ampute", "compare", "sensitivity", "with_draws", "worth"),
     "filled": ("fill",),
     "imputers": tuple(
         name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor", "Draws"))

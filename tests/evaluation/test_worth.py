@@ -15,7 +15,7 @@ from greyfill.evaluation import MissingnessTest, Worth, pipelines, worth
 from greyfill.evaluation.pipelines import IMPUTING, PIPELINES, PLAIN, READING, FoldRun, Task
 from greyfill.evaluation.snippet import Snippet
 from greyfill.evaluation.verdict import corrected_error
-from greyfill.evaluation.worth import Piece, Plan, _task, missingness_test
+from greyfill.evaluation.worth import Piece, WorthPlan, _task, missingness_test
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.progress import Progress
 
@@ -44,9 +44,9 @@ def table(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     return frame.mask(rng.random(frame.shape) < 0.2), y
 
 
-def plan_of(X: Any, y: Any, **settings: Any) -> Plan:
+def plan_of(X: Any, y: Any, **settings: Any) -> WorthPlan:
     task, _ = _task(X, y, 2, "auto", None, None)
-    return Plan(task, "t", 2, 1, 2, 0)
+    return WorthPlan(task, "t", 2, 1, 2, 0)
 
 
 def made(scores: dict[str, list[float]], inner: dict[str, list[float]], **more: Any) -> Worth:

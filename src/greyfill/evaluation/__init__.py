@@ -12,6 +12,7 @@ and judged; a failure is a result too.
 - `comparison`: its result: summary, ranks, pairwise tests, and a table for people.
 - `worth`: whether imputing pays for predicting y: nested cross-validation of `pipelines`, its
   `verdict`, and the `snippet` of code that follows it; it keeps its scores as `compare` does.
+- `pooled_model`: a model on each of several draws, pooled.
 - `sensitivity`: fills shifted step by step, for holes that are not missing at random; `shift` moves
   the cells, `estimate` has what is estimated, its interval and where that tips.
 
@@ -26,6 +27,7 @@ X with holes ── protocols ──> draws ── shift ──> estimate ──
 from greyfill.evaluation.ampute import ampute
 from greyfill.evaluation.compare import compare
 from greyfill.evaluation.comparison import Comparison, Ranks
+from greyfill.evaluation.pooled_model import PooledModel, with_draws
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
 from greyfill.evaluation.sensitivity import Sensitivity, sensitivity
 from greyfill.evaluation.verdict import Gain, MissingnessTest, Worth
@@ -42,6 +44,7 @@ __all__ = [
     "HotDeckImputer",
     "MeanImputer",
     "MissingnessTest",
+    "PooledModel",
     "Ranks",
     "Score",
     "Sensitivity",
@@ -52,5 +55,6 @@ __all__ = [
     "make",
     "paper_protocol",
     "sensitivity",
+    "with_draws",
     "worth",
 ]

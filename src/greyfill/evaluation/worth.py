@@ -120,7 +120,7 @@ def worth(
     task, columns = _task(X, y, n_draws, *kinds)
     metric = task.metrics[0] if metric is None else metric
     check_choice("metric", metric, task.metrics)
-    plan = Plan(task, name, n_splits, repeats, n_inner, random_state)
+    plan = WorthPlan(task, name, n_splits, repeats, n_inner, random_state)
     with bar("weighing") if progress is True else nullcontext(progress or None) as callback:
         results = _carry_out(plan, cache, n_jobs, Meter(callback))
     holes = missingness_test(task, random_state)
@@ -161,7 +161,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class WorthPlan:
     """The folds of a task."""
 
     task: Task
@@ -210,7 +210,7 @@ class Plan:
 
 
 def _carry_out(
-    plan: Plan, cache: str | os.PathLike[str] | None, n_jobs: int | None, meter: Meter
+    plan: WorthPlan, cache: str | os.PathLike[str] | None, n_jobs: int | None, meter: Meter
 ) -> pl.DataFrame:
     """Run the folds that the store lacks; the scores of all pipelines on all folds."""
     keys = {(piece, name): plan.key(piece, name) for piece in plan.pieces() for name in PIPELINES}
@@ -237,7 +237,7 @@ def _carry_out(
     return pl.DataFrame(found, schema={**types, "metric": pl.String, "value": float, "error": str})
 
 
-def _scored(plan: Plan, piece: Piece, names: list[str]) -> tuple[Piece, list[dict[str, Any]]]:
+def _scored(plan: WorthPlan, piece: Piece, names: list[str]) -> tuple[Piece, list[dict[str, Any]]]:
     """The scores of some pipelines on a fold; a failure is a result too."""
     rows = []
     with warnings.catch_warnings():
