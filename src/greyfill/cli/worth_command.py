@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from greyfill.cli import options as o
 from greyfill.cli.compare_command import CACHE, PROCESSES
 from greyfill.cli.options import METHOD, OUTPUT, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from greyfill.cli.console import Console
+    from greyfill.cli.sheet import Sheet
+    from greyfill.evaluation import Worth
 
 METRIC = "What chooses and decides: log_loss or accuracy; rmse for a measurement."
 
@@ -43,28 +48,29 @@ class WorthJob:
             check_distinct([Output(os.fspath(file_of(self.cache)))], [self.file])
         console = printing.console()
         sheet = read_sheet(self.file, table, console)
-        from greyfill.evaluation import worth as weigh
-
-        with console.working("weighing") as show:
-            found = weigh(
-                sheet.X,
-                sheet.y,
-                metric=self.metric,
-                n_splits=self.folds,
-                repeats=self.repeats,
-                n_draws=self.draws,
-                n_jobs=self.jobs,
-                random_state=self.seed,
-                cache=self.cache,
-                progress=show or False,
-                name=sheet.name,
-                **sheet.kinds,
-            )
+        settings = {
+            "metric": self.metric,
+            "n_splits": self.folds,
+            "repeats": self.repeats,
+            "n_draws": self.draws,
+            "n_jobs": self.jobs,
+            "cache": self.cache,
+        }
+        found = weighed(sheet, console, self.seed, **settings)
         console.show_notes(sheet.source.notes)
         printing.print_json(found.numbers())
         if not printing.json:
             print_overview(*found.overview(), words=1)
             page().console.print(f"\n{found.code}", markup=False, soft_wrap=True)
+
+
+def weighed(sheet: Sheet, console: Console, seed: int, **settings: Any) -> Worth:
+    """What imputing the table is worth, by all cores unless the settings say otherwise."""
+    from greyfill.evaluation import worth as weigh
+
+    with console.working("weighing") as show:
+        told = {"n_jobs": -1, "progress": show or False, "name": sheet.name} | settings
+        return weigh(sheet.X, sheet.y, random_state=seed, **told, **sheet.kinds)
 
 
 @o.with_options

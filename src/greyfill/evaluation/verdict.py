@@ -267,7 +267,11 @@ class Worth:
                 for group, gains in self.gains.items()
             },
             "missingness": {**vars(self.missingness), "words": self.missingness.words},
-            "pipelines": self.table().to_dicts(),
+            "shown": [[metric, "n"] for metric in self.metrics],
+            "pipelines": [
+                row | {"words": PIPELINES[row["pipeline"]].described(self.snippet.classifies)}
+                for row in self.table().to_dicts()
+            ],
             "errors": self.errors.to_dicts(),
         }
 
