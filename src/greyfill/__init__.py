@@ -12,8 +12,9 @@ the same table with only the holes filled, and what is to be known about them:
 In a pipeline, take `GreyImputer`, which tunes itself and is what ``fill`` uses; `CGKNNImputer` is
 the paper's method and quicker.
 
-``compare`` measures imputers on a table of yours, ``load`` reads one that was saved, ``pool`` joins
-the estimates from several imputed tables; `greyfill --help` tells of the command.
+``compare`` measures imputers on a table of yours, ``worth`` whether imputing it pays, ``load``
+reads one that was saved, ``pool`` joins the estimates from several imputed tables;
+`greyfill --help` tells of the command.
 """
 
 from importlib import import_module
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     from greyfill.distributed.queries import scan
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
+    from greyfill.evaluation.pooled_model import with_draws
     from greyfill.evaluation.sensitivity import sensitivity
+    from greyfill.evaluation.worth import worth
     from greyfill.filled import fill
     from greyfill.imputers import (
+        BaggedDraws,
         CGKNNImputer,
         ColdDeckImputer,
         FuzzyKMeansImputer,
@@ -67,6 +71,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllRows",
+    "BaggedDraws",
     "CGKNNImputer",
     "ClassInformation",
     "ClassStart",
@@ -118,6 +123,8 @@ __all__ = [
     "pool",
     "scan",
     "sensitivity",
+    "with_draws",
+    "worth",
 ]
 
 _MODULES = (
@@ -141,9 +148,11 @@ _HOMES = {
     "_neighbors.start": ("ClassStart", "GlobalStart"),
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "distributed": ("scan",),
-    "evaluation": ("ampute", "compare", "sensitivity"),
+    "evaluation": ("ampute", "compare", "sensitivity", "with_draws", "worth"),
     "filled": ("fill",),
-    "imputers": tuple(name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor"))),
+    "imputers": tuple(
+        name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor", "Draws"))
+    ),
     "persistence": ("load",),
     "pooling": ("pool",),
 }

@@ -111,6 +111,15 @@ def test_compare(greyfill, penguins):
     assert numbers["errors"] == []
 
 
+def test_compare_by_column(greyfill, penguins):
+    options = ("-m", "mean", "--rates", "0.1", "--repeats", "1", "-j", "1", "--by-column")
+    done = greyfill("compare", penguins, *options)
+    assert "nrmse by column" in done.stdout
+    assert "bill_length_mm" in done.stdout
+    numbers = json.loads(greyfill("compare", penguins, *options, "--json").stdout)
+    assert {row["best"] for row in numbers["by_column"]} == {"mean"}
+
+
 def test_compare_ends_with_1_if_a_method_failed(greyfill, penguins):
     options = ("-m", "mean", "-m", "class_mean", "--rates", "0.1", "--repeats", "1", "-j", "1")
     done = greyfill("compare", penguins, *options, exit_code=1)

@@ -340,3 +340,28 @@ def test_measures_memory_also_where_there_is_no_proc(
     assert np.isnan(trials._high_water()) or 20 < trials._high_water() < 1_000_000
     (tmp_path / "status").write_text("VmPeak: 9 kB\nVmHWM: 3072 kB\n")
     assert trials._high_water() == 3.0
+
+
+def test_errors_by_column_tell_which_imputer_for_which_column(tmp_path: Path) -> None:
+    plain = small(cache=tmp_path)
+    with pytest.raises(InvalidParameterError, match="by_column=True"):
+        plain.by_column()
+    result = small(cache=tmp_path, by_column=True, methods=["mean", "class_mean", "native"])
+    found = result.by_column()
+    assert found.columns == ["column", "mean", "class_mean", "best"]
+    assert found["column"].to_list() == ["a", "b", "c", "d"]
+    by_hand = result.results.filter(pl.col("metric") == "nrmse[a]", pl.col("method") == "mean")
+    assert found["mean"][0] == pytest.approx(by_hand["value"].mean())
+    assert found["best"][0] == "class_mean"  # the classes lie two units apart there
+    assert "nrmse[" not in repr(result)
+    first = result.results.filter(pl.col("method") == "mean", pl.col("seed") == 0)
+    one = dict(first.select("metric", "value").iter_rows())
+    cells = {"a": 12, "b": 12, "c": 12, "d": 11}  # a fifth of those observed
+    whole = sum(n * one[f"nrmse[{name}]"] ** 2 for name, n in cells.items()) / sum(cells.values())
+    assert one["nrmse"] == pytest.approx(np.sqrt(whole))
+
+
+def test_a_failure_is_that_of_each_column() -> None:
+    result = small(methods=[Failing(), "mean"], by_column=True)
+    assert result.by_column().columns == ["column", "Failing", "mean", "best"]
+    assert result.by_column()["best"].to_list() == ["mean"] * 4

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from greyfill.cli import options as o
-from greyfill.cli.options import METHOD, OUTPUT, OutputOptions, TableOptions, Without, option
+from greyfill.cli.options import (
+    METHOD,
+    OUTPUT,
+    OutputOptions,
+    TableOptions,
+    Without,
+    option,
+    switch,
+)
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import METHODS
 
@@ -44,6 +52,9 @@ class CompareJob:
         int,
         option(METHOD, None, "How often, with other holes each time.", "--repeats", min=1),
     ] = 3
+    by_column: Annotated[
+        bool, switch("Also print which method errs least in which column.", "--by-column")
+    ] = False
     jobs: Annotated[int, option(METHOD, "N", PROCESSES, "--jobs", "-j")] = -1
     seed: o.Seed = 0
     cache: Annotated[str | None, option(OUTPUT, "FILE", CACHE, "--cache")] = None
@@ -72,6 +83,7 @@ class CompareJob:
                 rates=rates,
                 mechanism=self.mechanism,
                 repeats=self.repeats,
+                by_column=self.by_column,
                 n_jobs=self.jobs,
                 random_state=self.seed,
                 cache=self.cache,
@@ -82,9 +94,13 @@ class CompareJob:
             )
         console.show_notes(sheet.source.notes)
         numbers = {"summary": result.summary().to_dicts(), "errors": result.errors.to_dicts()}
+        if self.by_column:
+            numbers["by_column"] = result.by_column().to_dicts()
         printing.print_json(numbers)
         if not printing.json:
             print_overview(*table_of(result), words=1, style="yellow")
+        if self.by_column and not printing.json:
+            print_overview(*columns_of(result), words=1)
         return len(result.errors) > 0
 
     def _names(self) -> tuple[str, ...]:
@@ -112,6 +128,13 @@ def table_of(result: Comparison) -> tuple[str, list[list[str]], list[str]]:
 
     title, (heads, *rows), remarks = overview(result.results)
     return title, [[HEADS.get(head, head) for head in heads], *rows], remarks
+
+
+def columns_of(result: Comparison) -> tuple[str, list[list[str]], list[str]]:
+    """The error of each column by each method."""
+    found = result.by_column()
+    rows = [[f"{c:.4f}" if isinstance(c, float) else c or "–" for c in r] for r in found.rows()]
+    return "nrmse by column", [found.columns, *rows], []
 
 
 @o.with_options

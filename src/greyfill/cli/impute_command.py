@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
     from greyfill.cli.fill_job import FilledSheet
     from greyfill.cli.sheet import Sheet
+    from greyfill.evaluation import Worth
 
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
@@ -331,12 +332,15 @@ def report_format(name: str) -> str:
     return REPORT_FORMATS.get(suffix, "html")
 
 
-def write_report(filled: FilledSheet, name: str, force: bool, console: Console) -> None:
-    """Write the page about what was imputed."""
+def write_report(
+    filled: FilledSheet, name: str, force: bool, console: Console, found: Worth | None = None
+) -> None:
+    """Write the page about what was imputed, and whether that pays, if it is known."""
     from greyfill import files
 
     with console.working(f"writing {name}"):
-        page = filled.result.report.render(report_format(name))
+        report = filled.result.report
+        page = (report.with_worth(found) if found else report).render(report_format(name))
         files.put(name, [page.encode()], force=force)
     console.show_written(name)
 

@@ -25,6 +25,7 @@ from greyfill.cli.inspect_command import inspect
 from greyfill.cli.report_command import report, reproduce
 from greyfill.cli.sensitivity_command import sensitivity
 from greyfill.cli.warmup_command import warmup
+from greyfill.cli.worth_command import worth
 from greyfill.exceptions import GreyfillError
 from greyfill.progress import watch_compiling
 
@@ -167,7 +168,7 @@ def main(
 
 
 COMMANDS = (
-    impute, fit, apply, inspect, report, compare, sensitivity, demo, datasets, warmup,
+    impute, fit, apply, inspect, report, compare, worth, sensitivity, demo, datasets, warmup,
     reproduce,
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from greyfill.cli.fill_options import FillOptions
 from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
 
+WORTH = "Also weigh whether imputing pays for predicting the target; takes minutes."
 PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html."
 
 
@@ -22,6 +23,7 @@ def report(
     choice: MethodChoice,
     printing: OutputOptions,
     output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
+    worth: Annotated[bool, o.switch(WORTH, "--worth")] = False,
 ) -> None:
     """Fill a table and write only the page about it: what, from what, how sure.
 
@@ -31,8 +33,11 @@ def report(
     from greyfill import files
     from greyfill.cli.impute_command import report_format, write_report
     from greyfill.cli.sheet import read_sheet
+    from greyfill.cli.worth_command import weighed
 
     choice.check()
+    if worth and table.target is None:
+        raise InvalidParameterError("--worth needs the column that is to be predicted: --target.")
     is_named = output is not None or printing.json
     page = output if is_named else o.beside(file, "report", ".html")
     if page is not None:
@@ -46,10 +51,13 @@ def report(
     from greyfill.report import summarize
 
     filled = FillJob(sheet, choice).run(console)
+    found = weighed(sheet, console, seed=choice.seed) if worth else None
     if page is not None:
-        write_report(filled, page, printing.force, console)
+        write_report(filled, page, printing.force, console, found)
     if printing.json:
-        printing.print_json(summarize(filled.imputer, sheet.X, filled.features, sheet.y))
+        told = {"worth": found.numbers()} if found else {}
+        summary = summarize(filled.imputer, sheet.X, filled.features, sheet.y)
+        printing.print_json(summary | told)
 
 
 @o.with_options

@@ -60,6 +60,7 @@ def compare(
     classifiers: Sequence[str] | None = ("naive_bayes",),
     protocols: Sequence[str] = PROTOCOLS,
     n_splits: int = 5,
+    by_column: bool = False,
     n_jobs: int | None = 1,
     random_state: int = 0,
     cache: str | os.PathLike[str] | None = None,
@@ -97,6 +98,8 @@ def compare(
         with all labels, then cross-validate, which leaks them.
     n_splits
         Number of folds.
+    by_column
+        Measure the error of each column, too: ``Comparison.by_column()``.
     n_jobs
         Processes; each runs one method on one mask at a time.
     random_state
@@ -153,6 +156,7 @@ def compare(
         tuple(classifiers or ()) if y is not None else (),
         tuple(protocols),
         n_splits,
+        by_column,
     )
     with bar("comparing") if progress is True else nullcontext(progress or None) as callback:
         meter = Meter(callback)
@@ -237,6 +241,7 @@ class TrialPlan:
     classifiers: tuple[str, ...]
     protocols: tuple[str, ...]
     n_splits: int
+    by_column: bool = False
 
     def __post_init__(self) -> None:
         check_classifiers(self.classifiers)
@@ -256,13 +261,13 @@ class TrialPlan:
         """All trials, with all their metrics wanted."""
         from greyfill import __version__
 
-        print_of_data = _fingerprint(data)
-        trials = []
+        print_of_data, trials = fingerprint(data), []
+        columns = tuple(c.name for c in data.table.columns) if self.by_column else ()
         for case in product(self.mechanisms, self.rates, self.methods.items(), self.seeds):
             mechanism, rate, (label, method), seed = case
-            wanted = metric_names(method, self.classifiers, self.protocols)
+            wanted = metric_names(method, self.classifiers, self.protocols, columns)
             about = [data.name, mechanism, rate, label, _described(method), seed, self.n_splits]
-            key = _digest(json.dumps([print_of_data, *about, __version__]).encode())
+            key = digest(json.dumps([print_of_data, *about, __version__]).encode())
             trials.append(Trial(mechanism, rate, label, seed, self.n_splits, key, wanted))
         return trials
 
@@ -275,13 +280,15 @@ def _described(method: Any) -> str:
     return f"{type(method).__module__}.{type(method).__qualname__}{parameters!r}"
 
 
-def _fingerprint(data: Data) -> str:
+def fingerprint(data: Data) -> str:
+    """A digest of a table and its labels."""
     labels = np.empty(0) if data.labels is None else data.labels
     parts = (data.table.values.tobytes(), data.table.missing.tobytes(), labels.tobytes())
-    return _digest(b"".join([repr(data.table.columns).encode(), *parts]))
+    return digest(b"".join([repr(data.table.columns).encode(), *parts]))
 
 
-def _digest(content: bytes) -> str:
+def digest(content: bytes) -> str:
+    """A short name for some content."""
     return sha256(content).hexdigest()[:16]
 
 

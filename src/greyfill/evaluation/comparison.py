@@ -16,6 +16,7 @@ RUN = ("data", "mechanism", "rate", "seed")
 SHOWN_BY_CASE = ("nrmse",)
 HIDDEN = ("rmse", "nrmse_all_cells", "wrong_share", "wasserstein", "memory_mib")
 NOTHING = "–"
+OF_COLUMN = "nrmse["
 
 Rows = list[list[str]]
 
@@ -144,6 +145,29 @@ class Comparison:
         figures = ("difference", "statistic", "p_value", "p_holm")
         schema = {"first": pl.String, "second": pl.String} | dict.fromkeys(figures, pl.Float64)
         return pl.DataFrame(rows, schema=schema)
+
+    def by_column(self) -> pl.DataFrame:
+        """Which method for which column: the mean NRMSE of each, and the ``best``.
+
+        Of a comparison with ``by_column=True``. A category counts 0 or 1 a cell, so its figure is
+        the root of the share that came back wrong. The difference between two methods may be
+        chance: a column has few hidden cells.
+        """
+        chosen = self.results.filter(pl.col("metric").str.starts_with(OF_COLUMN))
+        if chosen.is_empty():
+            raise InvalidParameterError("no errors of columns: compare with by_column=True")
+        named = chosen.with_columns(column=pl.col("metric").str.slice(len(OF_COLUMN)).str.head(-1))
+        wide = named.pivot(
+            on="method", index="column", values="value", aggregate_function="mean"
+        ).sort("column")
+        names = [name for name in wide.columns if name != "column"]
+        best = [
+            min((v, n) for v, n in zip(row, names, strict=True) if v is not None)[1]
+            if any(v is not None for v in row)
+            else None
+            for row in wide.select(names).iter_rows()
+        ]
+        return wide.with_columns(best=pl.Series(best, dtype=pl.String))
 
     def _scores(self, metric: str) -> tuple[Floats, list[str], tuple[str, ...]]:
         """Runs × methods of a metric, the methods, and those that lack a value in some run."""
@@ -282,7 +306,7 @@ def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
             for case in cases.iter_rows(named=True):
                 matches = [pl.col(name) == value for name, value in case.items()]
                 columns[f"{metric} {_label(case, cases)}"] = chosen.filter(matches)
-        elif metric not in HIDDEN and not metric.startswith("f1_"):
+        elif metric not in HIDDEN and not metric.startswith(("f1_", OF_COLUMN)):
             columns[metric] = chosen
     errors = results.filter(pl.col("metric") == "nrmse").group_by("method")
     means = dict(errors.agg(pl.col("value").mean()).iter_rows())

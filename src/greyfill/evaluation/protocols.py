@@ -17,24 +17,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from greyfill import frames
 from greyfill._neighbors import k_selection
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.imputers.bagged import categorical_places, on_columns
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.registry import make
 from greyfill.metrics import MixedNaiveBayes
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 from greyfill.targets import Meaning, labels_of, read_target
 
-MOST_BINS = 255  # what histogram gradient boosting takes as categories
 MANY_ROWS = 10_000
 
 FoldFill = tuple[Bools, Any, Floats, Floats]
@@ -259,7 +256,7 @@ def prepare(method: Any, table: Table, random_state: int | None = None) -> Any:
     parameters = imputer.get_params(deep=True)
     own = {f"{key}__" for key, part in parameters.items() if isinstance(part, BaseImputer)}
     own |= {""} if isinstance(imputer, BaseImputer) else set()
-    wanted = {f"{prefix}{key}": v for prefix in own for key, v in _kinds(table).items()}
+    wanted = {f"{prefix}{key}": v for prefix in own for key, v in kinds_of(table).items()}
     for key in parameters:
         name = key.rsplit("__", 1)[-1]
         if name == "keep_empty_features":
@@ -269,7 +266,8 @@ def prepare(method: Any, table: Table, random_state: int | None = None) -> Any:
     return imputer.set_params(**wanted)
 
 
-def _kinds(table: Table) -> dict[str, Any]:
+def kinds_of(table: Table) -> dict[str, Any]:
+    """The kinds of the columns, as parameters of an estimator of ours."""
     orders = {
         j: tuple(range(column.n_levels))
         for j, column in enumerate(table.columns)
@@ -296,7 +294,7 @@ def fit_fill(imputer: Any, table: Table, labels: Ints | None) -> Floats:
     array([1., 2., 3.])
     """
     y = None if labels is None else labels_of(labels)
-    return _checked(imputer.fit_transform(_cells(table), y), table, imputer)
+    return _checked(imputer.fit_transform(cells_of(table), y), table, imputer)
 
 
 def fill_several_times(imputer: Any, table: Table, y: Any, n: int) -> list[Floats]:
@@ -304,23 +302,29 @@ def fill_several_times(imputer: Any, table: Table, y: Any, n: int) -> list[Float
 
     ``y`` are labels, or a continuous y; imputers that draw with its help get it.
     """
-    cells = _cells(table)
+    cells = cells_of(table)
     if n > 1 and "n_imputations" in imputer.get_params():
         imputer.set_params(n_imputations=n)
     tables = [imputer.fit_transform(cells, y)]
     if n > 1 and hasattr(imputer, "draw"):
-        tables = imputer.draw(cells, n, y)
-    elif n > 1:
+        return draw(imputer, table, n, y)
+    if n > 1:
         tables = getattr(imputer, "draws_", tables)
     return [_checked(filled, table, imputer) for filled in tables]
 
 
+def draw(imputer: Any, table: Table, n: int, y: Any = None) -> list[Floats]:
+    """Some rows, drawn n times by a fitted imputer."""
+    return [_checked(drawn, table, imputer) for drawn in imputer.draw(cells_of(table), n, y)]
+
+
 def fill(imputer: Any, table: Table) -> Floats:
     """Fill new rows by a fitted imputer, without labels."""
-    return _checked(imputer.transform(_cells(table)), table, imputer)
+    return _checked(imputer.transform(cells_of(table)), table, imputer)
 
 
-def _cells(table: Table) -> Floats:
+def cells_of(table: Table) -> Floats:
+    """Numbers and codes, NaN in holes."""
     return np.where(table.missing, np.nan, table.values)
 
 
@@ -374,26 +378,17 @@ def _predict(name: str, columns: tuple[Column, ...], fold: Fold) -> Ints:
 
 def naive_bayes(columns: tuple[Column, ...]) -> Any:
     """The paper's classifier; categories are counted, missing cells left out."""
-    return MixedNaiveBayes(categorical_features=_categorical(columns))
+    return MixedNaiveBayes(categorical_features=categorical_places(columns))
 
 
 def logistic_regression(columns: tuple[Column, ...]) -> Any:
     """Indicators of the levels, standardized numbers, and an L2 penalty of 1."""
-    levels = _categorical(columns)
-    numbers = np.setdiff1d(np.arange(len(columns)), levels)
-    cells = ColumnTransformer(
-        [
-            ("levels", OneHotEncoder(handle_unknown="ignore", sparse_output=False), levels),
-            ("numbers", StandardScaler(), numbers),
-        ]
-    )
-    return make_pipeline(cells, LogisticRegression(max_iter=1000))
+    return on_columns(LogisticRegression(max_iter=1000), columns)
 
 
 def gradient_boosting(columns: tuple[Column, ...]) -> Any:
     """Histogram gradient boosting; takes missing cells and up to 255 levels as categories."""
-    levels = [j for j in _categorical(columns) if columns[j].n_levels <= MOST_BINS]
-    return HistGradientBoostingClassifier(categorical_features=levels or None, random_state=0)
+    return on_columns(HistGradientBoostingClassifier(random_state=0), columns)
 
 
 CLASSIFIERS: dict[str, Callable[[tuple[Column, ...]], Any]] = {
@@ -402,8 +397,3 @@ CLASSIFIERS: dict[str, Callable[[tuple[Column, ...]], Any]] = {
     "gradient_boosting": gradient_boosting,
 }
 """Name → a function of the columns that makes the classifier."""
-
-
-def _categorical(columns: tuple[Column, ...]) -> Ints:
-    is_categorical = [column.kind is Kind.CATEGORICAL for column in columns]
-    return np.flatnonzero(np.array(is_categorical, dtype=bool))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from greyfill.evaluation.ampute import MECHANISMS
+from greyfill.evaluation.comparison import OF_COLUMN
 from greyfill.evaluation.protocols import (
     CLASSIFIERS,
     Fold,
@@ -70,12 +71,29 @@ class Outcome:
 
 
 def metric_names(
-    method: Any, classifiers: tuple[str, ...], protocols: tuple[str, ...]
+    method: Any,
+    classifiers: tuple[str, ...],
+    protocols: tuple[str, ...],
+    columns: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """All metrics of a method; one that fills nothing has no errors of cells."""
+    """All metrics of a method; one that fills nothing has no errors of cells, nor of columns."""
     fills_nothing = isinstance(method, str) and method == NATIVE
-    cells = COSTS if fills_nothing else ERRORS + COSTS
+    cells = COSTS if fills_nothing else ERRORS + COSTS + tuple(map(of_column, columns))
     return cells + tuple(n for p in protocols for c in classifiers for n in score_names(c, p))
+
+
+def of_column(name: str) -> str:
+    """The metric that is the error of a column.
+
+    >>> of_column("age")
+    'nrmse[age]'
+    """
+    return f"{OF_COLUMN}{name}]"
+
+
+def is_of_cells(metric: str) -> bool:
+    """Whether a metric is an error or a cost of a fill, of all columns or of one."""
+    return metric in ERRORS + COSTS or metric.startswith(OF_COLUMN)
 
 
 def score_names(classifier: str, protocol: str) -> tuple[str, str]:
@@ -93,16 +111,17 @@ def execute(data: Data, trial: Trial, method: Any) -> list[Outcome]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up()
-        hidden = _try(_hide, data, trial)
-        if any(name in ERRORS + COSTS or name.endswith("_paper") for name in trial.wanted):
-            filled = _try(_fill, data, trial, method, hidden)
-            figures |= _spread(_try(_judge_cells, data, trial, hidden, filled), ERRORS + COSTS)
+        hidden = try_step(_hide, data, trial)
+        if any(is_of_cells(name) or name.endswith("_paper") for name in trial.wanted):
+            filled = try_step(_fill, data, trial, method, hidden)
+            cells = tuple(name for name in trial.wanted if is_of_cells(name))
+            figures |= _spread(try_step(_judge_cells, data, trial, hidden, filled), cells)
             figures |= _scores(data, trial, "paper", _paper_folds, filled)
         figures |= _scores(data, trial, "honest", _honest_folds, method, hidden)
-    return [_outcome(name, figures.get(name)) for name in trial.wanted]
+    return [outcome(name, figures.get(name)) for name in trial.wanted]
 
 
-def _try(step: Callable[..., Any], *inputs: Any) -> Any:
+def try_step(step: Callable[..., Any], *inputs: Any) -> Any:
     """The result of a step, or its exception; a step with a failed input fails alike."""
     for given in inputs:
         if isinstance(given, Exception):
@@ -118,7 +137,8 @@ def _spread(result: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return dict.fromkeys(names, result) if isinstance(result, Exception) else dict(result)
 
 
-def _outcome(name: str, result: Any) -> Outcome:
+def outcome(name: str, result: Any) -> Outcome:
+    """A figure, or the error that stands in its place."""
     if isinstance(result, Exception):
         text = " ".join(f"{type(result).__name__}: {result}".split())
         return Outcome(name, error=text[:LONGEST_ERROR])
@@ -154,13 +174,14 @@ def _fill(data: Data, trial: Trial, method: Any, hidden: Hidden) -> Filled:
 def _judge_cells(data: Data, trial: Trial, hidden: Hidden, filled: Filled) -> dict[str, float]:
     (_, mask), (cells, cost) = hidden, filled
     costs = vars(cost)
-    if not set(ERRORS) & set(trial.wanted):
+    if not [name for name in trial.wanted if is_of_cells(name) and name not in COSTS]:
         return costs
     cells = cells[:, : data.table.n_columns]
     errors = imputation_errors(data.table, cells, mask)
     distances = distribution_distances(data.table, cells, mask)
     wasserstein = {"wasserstein": float(np.mean(list(distances.values())))}
-    return costs | wasserstein | {name: getattr(errors, name) for name in ERRORS[:-1]}
+    of_columns = {of_column(name): found.nrmse for name, found in errors.by_column.items()}
+    return costs | wasserstein | of_columns | {n: getattr(errors, n) for n in ERRORS[:-1]}
 
 
 def _scores(
@@ -168,11 +189,11 @@ def _scores(
 ) -> dict[str, Any]:
     """Accuracy and macro-F1 of each wanted classifier on the folds of a protocol."""
     wanted = [c for c in CLASSIFIERS if set(score_names(c, protocol)) & set(trial.wanted)]
-    folds = _try(make_folds, data, trial, *inputs) if wanted else None
+    folds = try_step(make_folds, data, trial, *inputs) if wanted else None
     figures: dict[str, Any] = {}
     for classifier in wanted:
         names = score_names(classifier, protocol)
-        score = _try(classify, folds, data.table.columns, data.labels, classifier)
+        score = try_step(classify, folds, data.table.columns, data.labels, classifier)
         if not isinstance(score, Exception):
             score = zip(names, (score.accuracy, score.macro_f1), strict=True)
         figures |= _spread(score, names)

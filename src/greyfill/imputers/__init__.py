@@ -9,6 +9,7 @@ neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
 column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
+bagged      a model of each of several draws, averaged over draws of the new row
 chained     MICE and MissForest
 systems     what the other systems of the literature share
 decks       hot deck, cold deck and shell neighbors
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 from greyfill.checks import load_late
 
 if TYPE_CHECKING:
+    from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
     from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
     from greyfill.imputers.decks import (
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BaggedDraws",
     "CGKNNImputer",
     "ColdDeckImputer",
     "FWGKNNImputer",
@@ -95,6 +98,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "bagged": ("BaggedDraws",),
     "chained": ("MICEImputer", "MissForestImputer"),
     "clusters": ("FuzzyKMeansImputer", "GreyFuzzyImputer"),
     "decks": ("ColdDeckImputer", "HotDeckImputer", "ShellImputer"),

@@ -37,6 +37,7 @@ from greyfill._systems.prototypes import Prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
+from greyfill.imputers.estimator import SavedEstimator
 from greyfill.persistence.archive import KINDS
 from greyfill.table import Column, Kind, RangeScaler, SymmetricScaler, Table
 
@@ -150,7 +151,11 @@ RECORDS = {tag: item for tag, item in TYPES.items() if not issubclass(item, Enum
 TAGS = {item: tag for tag, item in TYPES.items()}
 """Tags by type."""
 
-IMPUTERS: dict[str, type[Any]] = {name: getattr(imputers, name) for name in imputers.__all__}
+IMPUTERS: dict[str, type[Any]] = {
+    name: kind
+    for name in imputers.__all__
+    if issubclass(kind := getattr(imputers, name), SavedEstimator)
+}
 """Imputers by name."""
 
 NOT_ALWAYS_FINITE = frozenset(

@@ -141,6 +141,10 @@ class Report:
 
     summary: Summary = field(repr=False)
 
+    def with_worth(self, found: Any) -> "Report":
+        """The report with a section on whether imputing pays: what ``greyfill.worth`` gave."""
+        return Report(self.summary | {"worth": found.numbers()})
+
     def render(self, format: str = "html") -> str:
         """The report as ``"html"``, ``"markdown"`` or ``"json"``."""
         return render(self.summary, format)

@@ -1,0 +1,124 @@
+"""Python code for a pipeline that ``worth`` advises, to be pasted and run."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from greyfill import frames
+from greyfill.evaluation.pipelines import BOOSTING, GREY, LINEAR, PIPELINES
+from greyfill.frames.decoder import MOMENTS
+from greyfill.table import Bools, Kind
+
+FILLERS = {
+    "mean_indicator": ("greyfill.evaluation", "MeanImputer", "add_indicator=True"),
+    "grey": ("greyfill", "GreyImputer", ""),
+    "grey_indicator": ("greyfill", "GreyImputer", "add_indicator=True"),
+}
+
+
+def column_names(X: Any, schema: frames.Schema, kept: Bools) -> tuple[list[Any], list[Any]]:
+    """Columns with levels and with numbers, as the user would name them: arrays have positions."""
+    is_array = isinstance(frames.open_table(X), np.ndarray)
+    levels: list[Any] = []
+    numbers: list[Any] = []
+    for place in np.flatnonzero(kept).tolist():
+        about = schema.fields[place]
+        if about.family not in MOMENTS:  # of which scikit-learn's scalers know nothing
+            chosen = levels if about.kind is Kind.CATEGORICAL else numbers
+            chosen.append(place if is_array else about.name)
+    return levels, numbers
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """What the code must know of the table; ``written`` gives that of a pipeline."""
+
+    levels: list[Any]
+    numbers: list[Any]
+    classifies: bool
+    n_draws: int
+
+    def written(self, name: str) -> str:
+        """Code that makes ``model`` and fits it on X and y.
+
+        >>> print(Snippet(["sex"], ["age"], True, 5).written("grey_model"))
+        from greyfill import GreyClassifier
+        <BLANKLINE>
+        model = GreyClassifier()
+        model.fit(X, y)
+        """
+        pipeline = PIPELINES[name]
+        if pipeline.model == GREY:
+            grey = "GreyClassifier" if self.classifies else "GreyRegressor"
+            return _code([f"from greyfill import {grey}"], f"{grey}({self._kinds()})")
+        module, estimator, made = self._estimator(pipeline.model)
+        of_model = f"from {module} import {estimator}"
+        if pipeline.strategy == "draws":
+            imports = ["from greyfill import BaggedDraws, GreyImputer", of_model]
+            made = f"BaggedDraws(GreyImputer({self._kinds()}), {made}, n_draws={self.n_draws})"
+            return _code(imports, made)
+        steps, imports = [], [of_model]
+        if pipeline.strategy in FILLERS:
+            source, imputer, options = FILLERS[pipeline.strategy]
+            imports.append(f"from {source} import {imputer}")
+            steps.append(f"{imputer}({', '.join(filter(None, [options, self._kinds()]))})")
+        steps.append(self._design(pipeline.strategy, pipeline.model))
+        lines = "".join(f"    {step},\n" for step in [*steps, made])
+        return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})")
+
+    def _kinds(self) -> str:
+        return f"categorical_features={self.levels!r}" if self.levels else ""
+
+    def _estimator(self, model: str) -> tuple[str, str, str]:
+        if model == LINEAR and self.classifies:
+            return (
+                "sklearn.linear_model", "LogisticRegression", "LogisticRegression(max_iter=1000)"
+            )  # fmt: skip
+        if model == LINEAR:
+            return "sklearn.linear_model", "Ridge", "Ridge()"
+        name = f"HistGradientBoosting{'Classifier' if self.classifies else 'Regressor'}"
+        places = list(range(len(self.levels)))
+        told = f"categorical_features={places}, " if places else ""
+        return "sklearn.ensemble", name, f"{name}({told}random_state=0)"
+
+    def _design(self, strategy: str, model: str) -> str:
+        """Levels come first; indicators of holes are numbers."""
+        if model == BOOSTING:
+            levels = 'OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan'
+            levels += ", encoded_missing_value=-1)" if strategy == "level" else ")"
+            numbers = "SimpleImputer()" if strategy == "level" else '"passthrough"'
+        else:
+            levels = 'OneHotEncoder(handle_unknown="ignore", sparse_output=False)'
+            numbers = "StandardScaler()"
+            if strategy == "level":
+                numbers = f"make_pipeline(SimpleImputer(), {numbers})"
+        parts = [
+            f"({transformer}, {columns!r})"
+            for transformer, columns in ((levels, self.levels), (numbers, self.numbers))
+            if columns
+        ]
+        flags = '"passthrough"' if model == BOOSTING else "StandardScaler()"
+        rest = flags if "indicator" in strategy else '"drop"'
+        return f"make_column_transformer({', '.join(parts)}, remainder={rest})"
+
+
+DESIGN = [
+    "import numpy as np",
+    "from sklearn.compose import make_column_transformer",
+    "from sklearn.impute import SimpleImputer",
+    "from sklearn.pipeline import make_pipeline",
+    "from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler",
+]
+
+
+def _code(imports: list[str], model: str) -> str:
+    """Imports of what occurs in the model, then the model."""
+    needed = []
+    for line in imports:
+        start, _, names = line.rpartition("import ")
+        used = [n for n in names.split(", ") if re.search(rf"\b{n.split()[-1]}\b", model)]
+        if used:
+            needed.append(f"{start}import {', '.join(used)}")
+    return "\n".join([*sorted(needed), "", f"model = {model}", "model.fit(X, y)"])

@@ -1,0 +1,144 @@
+"""A model on each draw, pooled: against hand-made numbers, statsmodels and ``greyfill.pool``."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import t as student
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+
+import greyfill
+from greyfill import pool, with_draws
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+
+UNPENALIZED = LogisticRegression(C=np.inf)
+
+
+def frames(n: int = 60, m: int = 3) -> tuple[list[pd.DataFrame], np.ndarray]:
+    """Tables that differ in a few cells, as draws do."""
+    rng = np.random.default_rng(0)
+    x, sex = rng.normal(size=n), np.where(rng.random(n) < 0.5, "f", "m")
+    y = x + (sex == "m") + rng.normal(size=n)
+    draws = []
+    for _ in range(m):
+        drawn = x.copy()
+        drawn[:15] += rng.normal(size=15)
+        draws.append(pd.DataFrame({"x": drawn, "sex": sex}))
+    return draws, y
+
+
+def test_hand_made_numbers_are_pooled_by_pool() -> None:
+    estimates, errors = [[1.0, -2.0], [1.2, -2.1], [1.4, -1.9]], [[0.2, 0.3]] * 3
+    results = iter(
+        SimpleNamespace(params=pd.Series(e, ["a", "b"]), bse=pd.Series(s), df_resid=30)
+        for e, s in zip(estimates, errors, strict=True)
+    )
+    found = with_draws([[[0.0]]] * 3, lambda table: next(results), level=0.9)
+    expected = pool(estimates, np.square(errors), df_complete=30)
+    assert found.table["term"].to_list() == ["a", "b"]
+    for name, values in (
+        ("estimate", expected.estimate),
+        ("std_error", expected.std_error),
+        ("df", expected.df),
+        ("fmi", expected.fraction_missing),
+        ("low", expected.interval(0.9)[0]),
+        ("high", expected.interval(0.9)[1]),
+        ("p_value", 2 * student.sf(np.abs(expected.estimate / expected.std_error), expected.df)),
+    ):
+        np.testing.assert_array_equal(found.table[name], values)
+    assert "pooled over 3 draws; intervals of 90%" in repr(found)
+
+
+def test_least_squares_by_the_equations() -> None:
+    draws, y = frames()
+    found = with_draws(draws, LinearRegression(), y)
+    assert found.table["term"].to_list() == ["(intercept)", "x", "sex[m]"]
+    fits = []
+    for draw in draws:
+        Z = np.column_stack([np.ones(60), draw["x"], draw["sex"] == "m"]).astype(float)
+        beta, rest, *_ = np.linalg.lstsq(Z, y, rcond=None)
+        fits.append((beta, np.diag(np.linalg.inv(Z.T @ Z)) * rest[0] / 57))
+    expected = pool([b for b, _ in fits], [v for _, v in fits], df_complete=57)
+    np.testing.assert_allclose(found.pooled.estimate, expected.estimate)
+    np.testing.assert_allclose(found.pooled.std_error, expected.std_error)
+    np.testing.assert_allclose(found.pooled.df, expected.df)
+
+
+def test_the_same_as_statsmodels_in_any_library() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    draws, y = frames()
+    whole = [draw.assign(y=y) for draw in draws]
+    ours = with_draws(draws, LinearRegression(), y)
+    theirs = with_draws(whole, "y ~ x + sex")
+    polars = with_draws([pl.from_pandas(draw) for draw in whole], "y ~ x + sex")
+    figures = ["estimate", "std_error", "df", "fmi", "p_value"]
+    both = dict(zip(theirs.table["term"], theirs.table.select(figures).rows(), strict=True))
+    np.testing.assert_allclose(ours.table.select(figures).rows()[1], both["x"])
+    np.testing.assert_allclose(ours.table.select(figures).rows()[2], both["sex[T.m]"])
+    assert polars.table.equals(theirs.table)
+    classes = (y > y.mean()).astype(int)
+    logistic = with_draws(draws, UNPENALIZED, classes)
+
+    def fitted(draw: pd.DataFrame) -> Any:
+        Z = np.column_stack([np.ones(60), draw["x"], draw["sex"] == "m"]).astype(float)
+        return api.Logit(classes, Z).fit(disp=False)
+
+    found = with_draws(draws, fitted)
+    for name in figures:
+        np.testing.assert_allclose(logistic.table[name], found.table[name], rtol=1e-4)
+
+
+def test_what_fill_gave_is_drawn() -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60)})
+    y = frame["x"] + rng.normal(size=60)
+    holed = frame.with_columns(pl.when(pl.int_range(60) < 20).then(None).otherwise("x").alias("x"))
+    filled = greyfill.fill(holed.with_columns(y=y), target="y")
+    columns = pl.col("x", "z")
+
+    def model(table: pl.DataFrame) -> Any:
+        Z = table.select(columns).to_numpy()
+        beta, rest, *_ = np.linalg.lstsq(Z, y.to_numpy(), rcond=None)
+        errors = np.sqrt(np.diag(np.linalg.inv(Z.T @ Z)) * rest[0] / 58)
+        return SimpleNamespace(params=beta, bse=errors, df_resid=58)
+
+    found = with_draws(filled, model, n_draws=4)
+    assert found.pooled.n_imputations == 4
+    assert found.table["term"].to_list() == ["b0", "b1"]
+    assert found.table["fmi"][0] > 0.05  # a third of x was missing
+
+
+@pytest.mark.parametrize(
+    ("draws", "model", "y", "message"),
+    [
+        ([[[1.0]]], LinearRegression(), [1.0], "two or more"),
+        ("draws", LinearRegression(), None, "two or more"),
+        (None, LinearRegression(), None, "needs y"),
+        (None, Ridge(), "y", "model is Ridge"),
+        (None, LogisticRegression(), "classes", "penalized"),
+        (None, lambda table: LinearRegression(), None, "has fit"),
+    ],
+)
+def test_what_cannot_be_pooled_is_refused(draws: Any, model: Any, y: Any, message: str) -> None:
+    tables, response = frames()
+    known = {"y": response, "classes": np.arange(60) % 2}.get(y, y) if isinstance(y, str) else y
+    with pytest.raises(InvalidParameterError, match=message):
+        with_draws(tables if draws is None else draws, model, known)
+
+
+def test_tables_without_a_fit_are_refused() -> None:
+    draws, y = frames()
+    with pytest.raises(InvalidDataError, match="3 classes"):
+        with_draws(draws, UNPENALIZED, np.arange(60) % 3)
+    with pytest.raises(InvalidDataError, match="59, of which 0"):
+        with_draws(draws, LinearRegression(), y[1:])
+    with pytest.raises(InvalidDataError, match="'x' of a draw has holes"):
+        with_draws([draw.mask(draw["x"] > 1) for draw in draws], LinearRegression(), y)
+    with pytest.raises(InvalidDataError, match="cannot be told apart"):
+        with_draws([draw.assign(twice=2 * draw["x"]) for draw in draws], LinearRegression(), y)
+    fits = iter([["a"], ["b"], ["a"]])
+    with pytest.raises(InvalidDataError, match="draw 1 has other coefficients"):
+        with_draws(draws, lambda d: SimpleNamespace(params=pd.Series([1.0], next(fits)), bse=[1.0]))
