@@ -1111,8 +1111,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "the donors' holes start at the means of their class",
             "_grey/grey_engine.py",
-            "0 * codes if settings.crosses else _splitting(codes)",
-            "_splitting(codes)",
+            "0 * codes if settings.crosses else splitting(codes)",
+            "splitting(codes)",
             CROSS + "test_no_label_touches_the_fills_of_donors",
         ),
         Fault(

@@ -186,17 +186,19 @@ def predicted(**given: np.ndarray) -> np.ndarray:
     tables = {"means": 4, "local": 5, "common": 12, "fits": 2}
     nothing = {name: np.zeros((0, width), dtype=np.intp) for name, width in tables.items()}
     owners, queries = np.arange(given["features"].shape[2]), given["features"].shape[1]
-    floats = ("multipliers", "ridges", "scales", "counts", "middles", "centers")
-    nothing |= dict.fromkeys((*floats, "inverses", "slopes"), np.zeros(0))
+    floats = ("multipliers", "ridges", "scales", "counts", "middles", "centers", "inverses")
+    nothing |= dict.fromkeys((*floats, "slopes", "fallback", "shares"), np.zeros(0))
     nothing |= {
         "rows": np.zeros((queries, 0, 0), dtype=np.intp), "distances": np.zeros((queries, 0, 0)),
         "own_targets": np.zeros((0, 0)), "groups": np.full(queries, -1),
         "places": np.zeros(0, dtype=np.intp), "donors": np.zeros((0, 0)),
+        "sources": np.zeros(0, dtype=np.intp), "n_sources": 0,
     }  # fmt: skip
     names = (
         "features", "missing", "owners", "groups", "own_targets", "slots", "n_slots", "rows",
         "distances", "donors", "multipliers", "targets", "softening", "means", "local", "common",
         "fits", "ridges", "places", "scales", "counts", "middles", "centers", "inverses", "slopes",
+        "fallback", "sources", "shares", "n_sources",
     )  # fmt: skip
     whole = nothing | {"owners": owners, "softening": 1e-6} | given
     whole["n_slots"] = int(whole["slots"].max()) + 1
@@ -348,20 +350,26 @@ def test_common_regressions_equal_the_reference(seed: int, leave_out: bool) -> N
 
 
 @given(seeds)
-def test_means_of_panels_and_mixtures_of_classes_equal_plain_sums(seed: int) -> None:
-    rng, n_queries, _, n_targets, n_slots = case(seed)
-    found = rng.normal(size=(n_queries, n_slots, n_targets))
-    found[rng.random((n_queries, n_slots)) < 0.4] = NOTHING
-    fallback, there = rng.normal(size=n_targets), found > NOTHING
-    expected = [
-        [row[kept].mean() if kept.any() else fallback[t] for t, (row, kept) in enumerate(pairs)]
-        for pairs in (zip(f.T, k.T, strict=True) for f, k in zip(found, there, strict=True))
-    ]
-    means = panel.panel_means(found, fallback)
-    np.testing.assert_allclose(means, expected, atol=1e-12)
+def test_mixtures_of_panels_equal_plain_sums(seed: int) -> None:
+    """Means of the candidates that have donors, else the fallback, summed by share and source."""
+    rng, n_donors, _, n_targets, n_queries = case(seed)
+    rows = rng.integers(0, n_donors, size=(n_queries, 2, 3))
+    distances = np.where(rng.random((n_queries, 2, 1)) < 0.4, np.inf, 0.5) * np.ones(rows.shape)
+    given = {
+        "features": np.zeros((2, n_queries, 0)), "missing": np.zeros((n_queries, 0), dtype=bool),
+        "targets": rng.normal(size=(n_donors, n_targets)), "rows": rows, "distances": distances,
+        "means": np.array([[0, 0, 3, 0], [1, 1, 2, 0]]), "slots": np.arange(2),
+    }  # fmt: skip
+    found, fallback = predicted(**given), rng.normal(size=n_targets)
+    there = (found > NOTHING).any(axis=2)
+    means = np.array([
+        row[kept].mean(axis=0) if kept.any() else fallback
+        for row, kept in zip(found, there, strict=True)
+    ])  # fmt: skip
     sources, shares = np.sort(rng.integers(0, 3, size=n_queries)), rng.random(n_queries)
     mixture = (sources == np.arange(3)[:, np.newaxis]) * shares @ means
-    np.testing.assert_allclose(panel.mixed(means, sources, shares, 3), mixture, atol=1e-12)
+    by_source = predicted(**given, fallback=fallback, sources=sources, shares=shares, n_sources=3)
+    np.testing.assert_allclose(by_source[:, 0], mixture, atol=1e-12)
 
 
 def test_many_features_are_solved_like_few() -> None:

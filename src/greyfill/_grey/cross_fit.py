@@ -37,6 +37,8 @@ def fill_training_rows(
 
     def fill(rows: Ints) -> tuple[Floats, list[Spreads]]:
         queries, spreads = without_own_y(fitted, rows), []
+        if fitted.donors.splits:
+            as_of_classes(fitted, queries)  # once for all columns
         filled = queries.values[:, : fitted.n_columns].copy()
         for j in np.flatnonzero(holes[rows].any(axis=0)).tolist():
             here = np.flatnonzero(holes[rows, j])

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill.table import MANY_LEVELS, Bools, Floats, Ints, Table
+from greyfill.table import MANY_LEVELS, Bools, Column, Floats, Ints, Kind, Table
 
 FORMS = ("values", "scores")
 
@@ -119,16 +119,16 @@ class FeatureMap:
         """Features of all columns of some rows, in both forms; shape (form, row, feature)."""
         from greyfill._search import features
 
-        return np.asarray(features.encode(values, *self._arrays))
+        return np.asarray(features.encode(values, *self.arrays))
 
     def renew(self, features: Floats, rows: Ints, column: int, values: Floats) -> None:
         """Write the features of new values of a column in some rows."""
         from greyfill._search import features as kernels
 
-        kernels.encode_column(values, rows, column, *self._arrays, features)
+        kernels.encode_column(values, rows, column, *self.arrays, features)
 
     @property
-    def _arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """Starts, levels, shifts, spreads, knots and scores of all columns, end to end."""
         if "arrays" not in self._flat:
             levels = [
@@ -260,7 +260,33 @@ class DonorTable:
         """A value for each prediction: the most probable level, or a number in the seen range."""
         if self.is_categorical[column]:
             return forecast.most_probable().astype(float)
-        return np.clip(forecast.predicted[:, 0], *self.seen_range(column))
+        return forecast.predicted[:, 0].clip(*self.seen_range(column))
+
+
+def donor_table(
+    table: Table, codes: Ints, response: Floats | None, is_open: bool = False
+) -> DonorTable:
+    """A filled table with its classes or the response as a last column."""
+    n_classes = int(codes.max(initial=0)) + 1
+    values, columns, missing = table.values, table.columns, table.missing
+    y = None
+    if n_classes > 1:
+        y = codes.astype(float), np.zeros(table.n_rows, dtype=bool)
+        columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
+    elif response is not None:
+        unknown = np.isnan(response)
+        y = np.where(unknown, np.nanmean(response), response), unknown
+        columns = (*columns, Column("response", Kind.NUMERIC))
+    if y is not None:
+        values, missing = np.column_stack([values, y[0]]), np.column_stack([missing, y[1]])
+    whole = Table(np.ascontiguousarray(values), missing, columns)
+    features = FeatureMap.learn(whole)
+    return DonorTable(whole, splitting(codes), n_classes, features, _is_open=is_open)
+
+
+def splitting(codes: Ints) -> Ints:
+    """Classes that split the donors: the classes, or one of all where there are very many."""
+    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,11 +332,18 @@ class Queries:
         return replace(self, missing=missing, _features=known)
 
     def part(self, index: Any) -> "Queries":
-        """Some of the rows."""
+        """Some of the rows, and what is known of them."""
         index = np.arange(len(self.labels))[index]
         shares = self.shares[index] if len(self.shares) else self.shares
-        features = self._features.get("both")
-        known = {} if features is None else {"both": features.take(index, axis=1)}
+        known: dict[Any, Any] = {}
+        if "both" in self._features:
+            known["both"] = self._features["both"].take(index, axis=1)
+        if "by class" in self._features and (np.diff(index) > 0).all():
+            rows, of_rows, labeled = self._features["by class"]
+            place = np.full(len(self.labels), -1)
+            place[index] = np.arange(len(index))
+            here = np.flatnonzero(place[rows] >= 0)
+            known["by class"] = place[rows[here]], of_rows[here], labeled.part(here)
         values, missing, labels = self.values[index], self.missing[index], self.labels[index]
         own, sources = self.own_rows[index], self.sources[index]
         return Queries(values, missing, labels, own, sources, shares, known)

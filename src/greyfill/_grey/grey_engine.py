@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate
-from greyfill._grey.donor_table import DonorTable, FeatureMap, Queries
+from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate, Plan
+from greyfill._grey.donor_table import DonorTable, Queries, donor_table, splitting
 from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
@@ -20,7 +20,7 @@ from greyfill._neighbors.schedule import Report
 from greyfill._neighbors.start import ClassStart, column_centers
 from greyfill.information import normalize
 from greyfill.progress import Clock, Meter
-from greyfill.table import MANY_LEVELS, Column, Floats, Ints, Kind, RangeScaler, Table, to_share
+from greyfill.table import Floats, Ints, RangeScaler, Table, to_share
 
 PLAIN_PASSES = 2
 """Passes by panels that need no comparison, before panels are chosen on what these filled."""
@@ -36,6 +36,9 @@ FEW_CELLS = 40
 
 NEGLIGIBLE = 0.01
 """Classes below this share of the most probable one add nothing to a row without a label."""
+
+MOST_QUERIES = 4 * BLOCK_ROWS
+"""Rows as of their classes that are predicted at a time, where there are several rows."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,24 @@ class FittedGrey:
             self._models[target] = choice, choice.predictor(self.donors, self.n_jobs)
         return self._models[target]
 
+    def plan(self, target: int) -> Any:
+        """The panel of a column, arranged for kernels; looked up by its candidates once."""
+        if target not in self._held:
+            self._held[target] = Plan.of(self.model(target)[0].panel)
+        return self._held[target]
+
+    def scales(self, table: Table) -> Any:
+        """Ranges of the columns and halves of them, which have levels, and which are unordered."""
+        if "scales" not in self._held:
+            to, has_levels = self.scaler, np.array([c.n_levels > 0 for c in table.columns])
+            self._held["scales"] = to.low, to.high, to.half_range, has_levels, to.is_categorical
+        return self._held["scales"]
+
     def predict(self, target: int, queries: Queries) -> Forecast:
         """Predictions by the panel, for rows whose class is given where classes split donors."""
         choice, predictor = self.model(target)
+        if len(queries.values) == 1:
+            return predictor.mean(self.plan(target), queries)
         return choice.predict(predictor, queries)
 
 
@@ -142,10 +160,10 @@ def fit_model(
     scaled, rows = table.with_values(blind.scaler.scale(filled).values), blind.rows
     codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
     y = None if response is None else response[rows]
-    donors = _donor_table(scaled.rows(rows), codes[rows], y)
+    donors = donor_table(scaled.rows(rows), codes[rows], y)
     relevance, last = Relevance(donors, settings.random_state), donors.y_column
     choices = _choose_panels(donors, relevance, {last: settings.n_cells}, settings, clock)
-    return replace(blind, donors=donors, choices=choices, _models={})
+    return replace(blind, donors=donors, choices=choices, _models={}, _held={})
 
 
 def _run_passes(
@@ -201,7 +219,7 @@ def _run_passes(
 def _without_y(donors: DonorTable, n_columns: int) -> DonorTable:
     """A copy of the donors, to be filled as if there were no y."""
     cells = donors.table.select(np.arange(donors.table.n_columns) < n_columns)
-    return _donor_table(cells, np.zeros_like(donors.labels), None, is_open=True)
+    return donor_table(cells, np.zeros_like(donors.labels), None, is_open=True)
 
 
 def _start(
@@ -222,36 +240,10 @@ def _start(
     rows = rows[capped(of_rows, len(rows), settings.max_donors, settings.random_state)]
     scaled = scaler.scale(table.rows(rows))
     codes = np.zeros(len(rows), dtype=np.intp) if labels is None else labels[rows]
-    start, _ = ClassStart().fill(scaled, 0 * codes if settings.crosses else _splitting(codes))
+    start, _ = ClassStart().fill(scaled, 0 * codes if settings.crosses else splitting(codes))
     start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known)), start)
     y = None if response is None else response[rows]
-    return scaler, rows, _donor_table(scaled.with_values(start), codes, y, is_open=True)
-
-
-def _donor_table(
-    table: Table, codes: Ints, response: Floats | None, is_open: bool = False
-) -> DonorTable:
-    """A filled table with its classes or the response as a last column."""
-    n_classes = int(codes.max(initial=0)) + 1
-    values, columns, missing = table.values, table.columns, table.missing
-    y = None
-    if n_classes > 1:
-        y = codes.astype(float), np.zeros(table.n_rows, dtype=bool)
-        columns = (*columns, Column("class", Kind.CATEGORICAL, n_classes))
-    elif response is not None:
-        unknown = np.isnan(response)
-        y = np.where(unknown, np.nanmean(response), response), unknown
-        columns = (*columns, Column("response", Kind.NUMERIC))
-    if y is not None:
-        values, missing = np.column_stack([values, y[0]]), np.column_stack([missing, y[1]])
-    whole = Table(np.ascontiguousarray(values), missing, columns)
-    features = FeatureMap.learn(whole)
-    return DonorTable(whole, _splitting(codes), n_classes, features, _is_open=is_open)
-
-
-def _splitting(codes: Ints) -> Ints:
-    """Classes that split the donors: the classes, or one of all where there are very many."""
-    return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
+    return scaler, rows, donor_table(scaled.with_values(start), codes, y, is_open=True)
 
 
 def _one_pass(
@@ -373,13 +365,17 @@ def fill_new_rows(fitted: FittedGrey, table: Table, y: Floats | None = None) -> 
 
 
 def _fill_block(fitted: FittedGrey, table: Table, y: Floats | None) -> Floats:
+    from greyfill._search.queries import close_rows
+
     queries = with_shares(fitted, new_queries(fitted, table, y))
-    values = queries.values[:, : table.n_columns].copy()
+    values = queries.values.copy()
+    if fitted.donors.splits and y is None:
+        as_of_classes(fitted, queries)  # once for all columns
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
         some = queries if len(rows) == table.n_rows else queries.part(rows)
         values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))
-    return np.where(table.missing, fitted.scaler.unscale(values), table.values)
+    return np.asarray(close_rows(values, *_in_order(table), *fitted.scales(table)))
 
 
 def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Queries:
@@ -387,29 +383,38 @@ def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Qu
 
     ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
     """
-    n, p = table.n_rows, table.n_columns
-    extra = fitted.donors.table.n_columns - p
-    values, missing = np.zeros((n, p + extra)), np.ones((n, p + extra), dtype=bool)
-    values[:, :p], missing[:, :p] = fitted.scaler.scale(table).values, table.missing | table.unseen
+    from greyfill._search.queries import open_rows
+
+    donors, cells = fitted.donors, _in_order(table)
+    ranges, arrays = fitted.scales(table), donors.feature_map.arrays
+    values, missing, features = open_rows(*cells, *ranges, *arrays)
     labels = np.zeros(table.n_rows, dtype=np.intp)
-    if y is not None and extra:
-        known = ~np.isnan(y)
+    made = {"both": features}
+    if y is not None and donors.table.n_columns > table.n_columns:
+        known, made = ~np.isnan(y), {}
         values[known, -1], missing[known, -1] = y[known], False
-        if fitted.donors.splits:
+        if donors.splits:
             labels[known] = y[known].astype(np.intp)
     nowhere = np.full(table.n_rows, -1, dtype=np.intp)
-    return Queries(values, missing, labels, nowhere, np.arange(table.n_rows))
+    return Queries(values, missing, labels, nowhere, np.arange(table.n_rows), _features=made)
+
+
+def _in_order(table: Table) -> tuple[Any, Any]:
+    """Cells and holes as kernels take them."""
+    return np.ascontiguousarray(table.values), np.ascontiguousarray(table.missing)
 
 
 def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions; for rows without a label those of each class, mixed by its probability."""
     donors = fitted.donors
-    unlabeled = queries.missing[:, donors.y_column]
-    if not donors.splits or target == donors.y_column or not unlabeled.any():
+    if not donors.splits or target == donors.y_column:
         return fitted.predict(target, queries)
     mixed = _of_most_probable_class if donors.is_wide(target) else _mixed
+    unlabeled = queries.missing[:, donors.y_column]
     if "by class" in queries._features or unlabeled.all():
         return mixed(fitted, target, queries)
+    if not unlabeled.any():
+        return fitted.predict(target, queries)
     parts = [(np.flatnonzero(unlabeled), mixed(fitted, target, queries.part(unlabeled)))]
     rows = np.flatnonzero(~unlabeled)
     parts.append((rows, fitted.predict(target, queries.part(rows))))
@@ -418,12 +423,13 @@ def predict(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
 
 def _mixed(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """Predictions of each class, mixed by its probability."""
-    from greyfill._search import panel
-
     rows, shares, labeled = as_of_classes(fitted, queries)
-    forecast = fitted.predict(target, labeled)
-    mixed = panel.mixed(forecast.predicted, rows, shares, len(queries.values))
-    return Forecast(mixed, forecast.outcomes)
+    n = len(queries.values)
+    if n > 1 and len(rows) > MOST_QUERIES:
+        halves = np.array_split(np.arange(n), 2)
+        parts = [(half, _mixed(fitted, target, queries.part(half))) for half in halves]
+        return Forecast.joined(parts, n)
+    return fitted.model(target)[1].mean(fitted.plan(target), labeled, (rows, shares, n))
 
 
 def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Queries]:
@@ -432,12 +438,17 @@ def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Q
     The classes of a row follow each other. All columns of the same rows share them.
     """
     if "by class" not in queries._features:
-        shares = with_shares(fitted, queries).shares
-        shares = np.where(shares < NEGLIGIBLE * shares.max(axis=1, keepdims=True), 0.0, shares)
-        shares /= shares.sum(axis=1, keepdims=True)
-        rows, labels = np.nonzero(shares)
-        labeled = queries.part(rows).with_labels(fitted.donors, labels)
-        queries._features["by class"] = rows, shares[rows, labels], labeled
+        from greyfill._search.queries import of_classes
+
+        donors, shares = fitted.donors, with_shares(fitted, queries).shares
+        cells = queries.values, queries.missing, queries.features(donors)
+        rows, shares, labels, values, missing, features = of_classes(
+            *cells, shares, NEGLIGIBLE, *donors.feature_map.arrays
+        )
+        own, sources = queries.own_rows[rows], queries.sources[rows]
+        known = {"both": features, True: labels}
+        labeled = Queries(values, missing, labels, own, sources, _features=known)
+        queries._features["by class"] = rows, shares, labeled
     found: tuple[Ints, Floats, Queries] = queries._features["by class"]
     return found
 

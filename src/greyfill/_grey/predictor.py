@@ -25,10 +25,16 @@ SWEPT = 4_096
 """So many donors are swept for each query; the boxes of a pool pay off where there are more."""
 
 GREY = Grey()
-NOBODY, NO_TARGETS = np.zeros(0), np.zeros((0, 0))
+NOBODY, NO_ROWS, NO_TARGETS = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros((0, 0))
 NOTHING = -1e300
 """What kernels give where a candidate predicts nothing."""
 
+
+UNMIXED = NOBODY, NO_ROWS, NOBODY, 0
+"""What a kernel is given where each candidate's own predictions are wanted."""
+
+Mixture = tuple[Ints, Floats, int]
+"""The row and the share of each query, and the number of rows."""
 
 Made = TypeVar("Made")
 
@@ -147,8 +153,8 @@ class ColumnPredictor:
         found = self._fitted(plan, queries, near, which, leave_out)
         return np.where(found > 0.5 * NOTHING, found, np.nan).swapaxes(0, 1)
 
-    def mean(self, plan: Plan, queries: Queries) -> Forecast:
-        """The mean of what all candidates of a plan predict.
+    def mean(self, plan: Plan, queries: Queries, mixture: Mixture | None = None) -> Forecast:
+        """The mean of what all candidates of a plan predict, or a mixture of it.
 
         One that predicts nothing is left out; where all are, all donors' mean counts.
         """
@@ -158,28 +164,24 @@ class ColumnPredictor:
             total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
             mean = self.overall_mean(outcomes)
             return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
-        near = self.neighborhood(plan, queries, plan.everything)
-        return self._mean(plan, queries, near)
-
-    def _mean(self, plan: Plan, queries: Queries, near: Neighborhood) -> Forecast:
-        """The same of a number or of few levels; what all calls share is looked up once."""
         key = "mean", plan
         if key not in self._made:
             from greyfill._search import panel
 
             outcomes = self.donors.outcomes(self.target)
-            fits = plan.means, *self._fits(plan, plan.everything)
-            common = self.donors.feature_map.owners, fits, self.overall_mean(outcomes), outcomes
-            self._made[key] = panel.panel_predictions, panel.panel_means, *common
-        predictions, means, owners, fits, fallback, outcomes = self._made[key]
+            fits = plan.means, *self._fits(plan, plan.everything), self.overall_mean(outcomes)
+            owners = self.donors.feature_map.owners
+            self._made[key] = panel.panel_predictions, owners, self.splits, fits, outcomes
+        predictions, owners, splits, fits, outcomes = self._made[key]
+        near, n = self.neighborhood(plan, queries, plan.everything), len(queries.values)
         donors, rows, targets, multipliers = self._of_rows(near.rows)
-        found = predictions(
+        mixed = predictions(
             queries.features(self.donors), queries.missing, owners,
-            queries.groups(self.donors, self.splits), NO_TARGETS, plan.everything,
-            len(plan.everything), rows, near.distances, donors, multipliers, targets, SOFTENING,
-            *fits,
+            queries.groups(self.donors, splits), NO_TARGETS, plan.everything, len(plan.everything),
+            rows, near.distances, donors, multipliers, targets, SOFTENING, *fits,
+            *(mixture or (np.arange(n), np.ones(n), n)),
         )  # fmt: skip
-        return Forecast(means(found, fallback), outcomes)
+        return Forecast(mixed[:, 0], outcomes)
 
     def _fitted(
         self, plan: Plan, queries: Queries, near: Neighborhood, which: Ints, leave_out: bool
@@ -198,7 +200,7 @@ class ColumnPredictor:
         found = panel.panel_predictions(
             queries.features(self.donors), queries.missing, self.donors.feature_map.owners,
             queries.groups(self.donors, self.splits), own, slots, len(which), rows, near.distances,
-            donors, multipliers, targets, SOFTENING, plan.means, *self._fits(plan, slots),
+            donors, multipliers, targets, SOFTENING, plan.means, *self._fits(plan, slots), *UNMIXED,
         )  # fmt: skip
         return np.asarray(found)
 
@@ -236,8 +238,8 @@ class ColumnPredictor:
         k = plan.k if is_whole else int(plan.ks[which].max(initial=0))
         k, relevances = min(k, len(self.donor_rows)), plan.relevances
         if k == 0:
-            nothing = len(queries.values), len(plan.places), 0
-            return Neighborhood(np.zeros(nothing, dtype=np.intp), np.zeros(nothing))
+            nobody = len(queries.values), len(plan.places), 0
+            return Neighborhood(NO_ROWS.reshape(nobody), NOBODY.reshape(nobody))
         if not is_whole:
             relevances = np.full(len(plan.places) + 1, -1)  # one more for those without a place
             relevances[plan.place_of[which]] = 0

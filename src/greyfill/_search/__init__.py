@@ -10,6 +10,7 @@
     panel      compiled: predictions of many candidates for some rows in one call
     ridge      compiled: regressions on neighbors, and on all donors without what a row lacks
     features   compiled: what regressions read of a cell
+    queries    compiled: new rows on the scale of the donors, as of each class, and back
     histogram  compiled: information between columns within classes
     reference  all of it in numpy, slow and readable, one function for each equation
     jit        how kernels are compiled and their files kept

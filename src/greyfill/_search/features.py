@@ -25,7 +25,7 @@ def encode(
     out = np.zeros((2, len(values), starts[-1]))
     for i in range(len(values)):
         for j in range(values.shape[1]):
-            _encode_cell(
+            encode_cell(
                 values[i, j], i, j, starts, levels, shifts, spreads, knot_starts, knots, scores, out
             )
     return out
@@ -47,14 +47,14 @@ def encode_column(
 ) -> None:
     """Write the features of one column of some rows into ``out``."""
     for i in range(len(rows)):
-        _encode_cell(
+        encode_cell(
             values[i], rows[i], column, starts, levels, shifts, spreads, knot_starts, knots, scores,
             out,
         )  # fmt: skip
 
 
 @exact_inner
-def _encode_cell(
+def encode_cell(
     value, i, j, starts, levels, shifts, spreads, knot_starts, knots, scores, out
 ):  # fmt: skip
     first, last = knot_starts[j], knot_starts[j + 1]

@@ -41,8 +41,15 @@ def panel_predictions(
     centers: Floats,
     inverses: Floats,
     slopes: Floats,
+    fallback: Floats,
+    sources: Ints,
+    shares: Floats,
+    n_sources: int,
 ) -> Floats:
     """Predictions of the candidates that have a slot, shape (query, slot, target).
+
+    With a ``fallback`` for each target, one slot is left: the mean of those that predict something,
+    else the fallback, and of queries with the same number in ``sources`` Σ share · mean.
 
     ``features`` of the queries have shape (form, query, feature), feature f is one of column
     ``owners[f]``. ``rows`` and ``distances`` list neighbors, shape (query, list, k). Candidate c
@@ -69,7 +76,7 @@ def panel_predictions(
             features[common[m, 0]], missing, owners, groups, own_targets, slots, common[m], fits,
             places, scales, counts, middles, centers, inverses, slopes, out,
         )  # fmt: skip
-    return out
+    return mixture(out, fallback, sources, shares, n_sources) if len(fallback) else out
 
 
 @fast_inner
@@ -136,11 +143,11 @@ def _common(
                 )  # fmt: skip
 
 
-@fast
-def panel_means(found: Floats, fallback: Floats) -> Floats:
-    """The mean over the candidates that predict something, else the fallback."""
+@fast_inner
+def mixture(found, fallback, sources, shares, n_sources):
+    """Σ share · mean over the slots that predict something, else the fallback, of each source."""
     n_queries, n_slots, n_targets = found.shape
-    out = np.zeros((n_queries, n_targets))
+    out = np.zeros((n_sources, 1, n_targets))
     for q in range(n_queries):
         for t in range(n_targets):
             total, n = 0.0, 0
@@ -148,15 +155,5 @@ def panel_means(found: Floats, fallback: Floats) -> Floats:
                 if found[q, slot, t] > 0.5 * NOTHING:
                     total += found[q, slot, t]
                     n += 1
-            out[q, t] = total / n if n else fallback[t]
-    return out
-
-
-@fast
-def mixed(predicted: Floats, sources: Ints, shares: Floats, n_sources: int) -> Floats:
-    """Σ share · prediction over the queries of each source."""
-    out = np.zeros((n_sources, predicted.shape[1]))
-    for q in range(len(predicted)):
-        for t in range(predicted.shape[1]):
-            out[sources[q], t] += shares[q] * predicted[q, t]
+            out[sources[q], 0, t] += shares[q] * (total / n if n else fallback[t])
     return out

@@ -8,7 +8,7 @@ encoded on its own.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import narwhals as nw
@@ -136,7 +136,12 @@ def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
 def _names(table: Array | Frame) -> tuple[str, ...]:
     if isinstance(table, nw.DataFrame):
         return tuple(str(name) for name in table.columns)
-    return tuple(f"x{j}" for j in range(table.shape[1]))
+    return _numbered(table.shape[1])
+
+
+@lru_cache(maxsize=16)
+def _numbered(n: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(n))
 
 
 def _as_matrix(table: Array | Frame) -> Array | None:
