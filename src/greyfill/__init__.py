@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from greyfill._neighbors.schedule import Descent, Direct, Once, Sequential, UntilStable
     from greyfill._neighbors.start import ClassStart, GlobalStart
     from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
-    from greyfill.distributed.queries import scan
+    from greyfill.distributed.lazy_tables import scan
     from greyfill.evaluation.ampute import ampute
     from greyfill.evaluation.compare import compare
     from greyfill.evaluation.pooled_model import with_draws

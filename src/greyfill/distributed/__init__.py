@@ -6,7 +6,7 @@ partitions → facts of each → a stratified sample of donors → the ordinary 
 
 `donor_sample` is this line, whatever the partitions are: those of a Dask frame (`dask_imputer`),
 the files or row groups of a Parquet dataset (`parquet`), batches of a polars query or a DuckDB
-relation (`queries`). `partitions` gives all of them one schema and, where they are pandas frames,
+relation (`lazy_tables`). `partitions` gives all of them one schema and, where they are pandas frames,
 one dtype a column. `cluster` is the only module in which tasks are run: by the workers of a Dask
 client, or by threads. `spark` samples and fills Spark frames, `spark_stages` does so in pipelines.
 
@@ -23,7 +23,7 @@ from greyfill.checks import check_installed
 if TYPE_CHECKING:
     from greyfill.distributed.dask_imputer import DaskImputer
     from greyfill.distributed.parquet import impute_dataset
-    from greyfill.distributed.queries import fill_duckdb, scan
+    from greyfill.distributed.lazy_tables import fill_duckdb, scan
     from greyfill.distributed.spark import fill_spark, fit_spark
 
 __all__ = [
@@ -44,8 +44,8 @@ _NEEDS = {
 _HOME_OF = {
     "DaskImputer": "dask_imputer",
     "impute_dataset": "parquet",
-    "scan": "queries",
-    "fill_duckdb": "queries",
+    "scan": "lazy_tables",
+    "fill_duckdb": "lazy_tables",
 }
 
 

@@ -8,7 +8,7 @@ from sklearn.impute import SimpleImputer
 
 import greyfill
 from greyfill import CGKNNImputer, GreyImputer
-from greyfill.distributed import fill_duckdb, queries
+from greyfill.distributed import fill_duckdb, lazy_tables
 from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 
 pytest.importorskip("pyarrow")
@@ -25,7 +25,7 @@ def whole() -> pl.DataFrame:
 
 @pytest.fixture
 def small_batches(monkeypatch) -> None:
-    monkeypatch.setattr(queries, "BATCH_ROWS", 100)
+    monkeypatch.setattr(lazy_tables, "BATCH_ROWS", 100)
 
 
 def sources(tmp_path) -> dict[str, object]:
@@ -61,8 +61,8 @@ def test_columns_rows_and_filters_are_taken_from_filled_batches(tmp_path, whole)
 def test_only_the_rows_that_are_wanted_are_filled(tmp_path, monkeypatch) -> None:
     lazy = greyfill.scan(sources(tmp_path)["parquet"], IMPUTER, target="class")
     filled: list[int] = []
-    fill = queries._batch
-    monkeypatch.setattr(queries, "_batch", lambda *all_: filled.append(all_[-1]) or fill(*all_))
+    fill = lazy_tables._batch
+    monkeypatch.setattr(lazy_tables, "_batch", lambda *all_: filled.append(all_[-1]) or fill(*all_))
     assert len(lazy.head(80).collect()) == 80
     assert filled == [0, 70]
 
