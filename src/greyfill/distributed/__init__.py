@@ -6,9 +6,9 @@ partitions → facts of each → a stratified sample of donors → the ordinary 
 
 `donor_sample` is this line, whatever the partitions are: those of a Dask frame (`dask_imputer`),
 the files or row groups of a Parquet dataset (`parquet`), batches of a polars query or a DuckDB
-relation (`lazy_tables`). `partitions` gives all of them one schema and, where they are pandas frames,
-one dtype a column. `cluster` is the only module in which tasks are run: by the workers of a Dask
-client, or by threads. `spark` samples and fills Spark frames, `spark_stages` does so in pipelines.
+relation (`lazy_tables`). `partitions` gives all of them one schema and, where they are pandas
+frames, one dtype a column. `cluster` is the only module in which tasks are run: by the workers of a
+Dask client, or by threads. `spark` samples and fills Spark frames, `spark_stages` in pipelines.
 
 Donors are filled as ``fit_transform`` fills them, all other rows from the donors. So where all rows
 are donors, every cell is that of one machine, to the bit. Needs ``pip install greyfill[dask]``,
@@ -22,8 +22,8 @@ from greyfill.checks import check_installed
 
 if TYPE_CHECKING:
     from greyfill.distributed.dask_imputer import DaskImputer
-    from greyfill.distributed.parquet import impute_dataset
     from greyfill.distributed.lazy_tables import fill_duckdb, scan
+    from greyfill.distributed.parquet import impute_dataset
     from greyfill.distributed.spark import fill_spark, fit_spark
 
 __all__ = [
