@@ -247,3 +247,10 @@ def test_a_column_without_a_value_is_told():
     (note,) = filled.notes
     assert note.startswith("Column 'empty' has no observed value, so it stays empty. Drop it, or")
     assert filled.table["empty"].isna().all()
+
+
+def test_notes_about_a_file_name_parameters_of_python(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 5 if i % 4 else 'NA'},{i % 3}\n" for i in range(30)))
+    (note,) = greyfill.fill(path, method="mean").notes
+    assert note.endswith("If it is a value there: categorical_features=[…].")

@@ -1,5 +1,6 @@
 """Notes about the columns of a table: what is left alone, what is empty, what may not apply."""
 
+import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -71,3 +72,15 @@ def collected_warnings() -> Iterator[list[str]]:
         is_noted = issubclass(category, EmptyColumnWarning | IdentifierWarning)
         if issubclass(category, UserWarning) and not is_noted and text not in messages:
             messages.append(text)
+
+
+def in_python(note: str) -> str:
+    """A note about a file as a reader of Python needs it: parameters instead of flags.
+
+    >>> in_python("If it is a value there: --categorical COLUMN, or --strict.")
+    'If it is a value there: categorical_features=[…].'
+    >>> in_python("If it means missing, say so: --na-values '-' (na_values=).")
+    "If it means missing, say so: missing_values=['-']."
+    """
+    note = re.sub(r"--categorical COLUMN(, or --strict)?", "categorical_features=[…]", note)
+    return re.sub(r"--na-values (\S+) \(na_values=\)", r"missing_values=[\1]", note)

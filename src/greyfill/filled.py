@@ -20,7 +20,7 @@ import narwhals as nw
 import numpy as np
 
 from greyfill import files, frames
-from greyfill.column_notes import Words, collected_warnings, notes_on_columns
+from greyfill.column_notes import Words, collected_warnings, in_python, notes_on_columns
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.exclusion import inapplicable_rows
 from greyfill.imputers.registry import DEFAULT, make
@@ -343,7 +343,7 @@ class OpenedFill:
             holes[rows, self.schema.names.index(name)] = False
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
-            noted += [fallback["text"] for fallback in fallbacks(imputer)]
+            noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
         return Filled(
             table=_joined(whole, features),
             imputer=imputer,

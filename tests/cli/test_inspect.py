@@ -382,3 +382,21 @@ def test_what_is_left_alone_is_noted(greyfill, folder, command):
     assert not [note for note in about_target if "left alone" in note.lower()]
     write(19, "somebody")
     assert notes(greyfill, command, "named.csv", "--ignore", "hole") == []
+
+
+def test_dates_in_both_orders_are_never_suggested_as_missing(greyfill, folder):
+    days = ["25/12/2024", "06/04/2025", "04/06/2025", "", "31/01/2025"] * 8 + ["12/25/2024"] * 2
+    lines = "".join(f"{n % 7},{day}\n" for n, day in enumerate(days))
+    (folder / "mixed.csv").write_text(f"a,when\n{lines}")
+    command = json.loads(greyfill("inspect", "mixed.csv", "--json").stdout)["command"]
+    assert shlex.split(command)[1:] == ["impute", "mixed.csv", "--categorical=when"]
+    greyfill(*shlex.split(command)[1:], "--method", "mean")
+    filled = (folder / "mixed.filled.csv").read_text()
+    assert filled.count("12/25/2024\n") == 2
+
+
+def test_messages_of_the_command_name_flags_only(greyfill, fails, folder):
+    (folder / "t.csv").write_text("a,b\n1,2\n,3\n2,4\n")
+    assert fails("impute", "t.csv", "--sheet", "S").endswith("has no sheets: leave --sheet away.")
+    greyfill("impute", "t.csv", "--method", "mean")
+    assert "say so: --force." in fails("impute", "t.csv", "--method", "mean")

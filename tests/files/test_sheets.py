@@ -251,3 +251,21 @@ def test_a_file_without_sheets_has_none_to_name(tmp_path: Path, name) -> None:
         files.open_batches(tmp_path / name, sheet="S"),
     ):
         pass
+
+
+@pytest.mark.parametrize("version", [5, 8])
+@pytest.mark.parametrize("name", ["t.xpt", "t.unknown"])
+def test_transport_files_of_sas_are_read_and_written_as_csv(tmp_path: Path, version, name) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pl.DataFrame({"AGE": [31.5, None, 45.25], "SEX": ["m", "", "f"], "N": [1.0, 2.0, None]})
+    pyreadstat.write_xport(
+        frame.to_pandas(), str(tmp_path / name), table_name="T", file_format_version=version
+    )
+    source = files.read(tmp_path / name)
+    assert source.format is files.Format.XPORT
+    assert source.frame.rows() == [(31.5, "m", 1), (None, None, 2), (45.25, "f", None)]
+    assert any("written as .csv" in note for note in source.notes)
+    source.write(source.frame, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "AGE,SEX,N\n31.5,m,1\n,,2\n45.25,f,\n"
+    with pytest.raises(InvalidParameterError, match="xport files can only be read"):
+        source.write(source.frame, tmp_path / "out.xpt")

@@ -5,6 +5,7 @@ that may mean missing, words among numbers, levels that differ by blanks or capi
 are stored as text, and whole numbers that may be codes.
 """
 
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,6 +19,7 @@ from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES
 from greyfill.files.words import bare, find_sentinels
 from greyfill.text import clean, number, plural
 
+DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
 MOST_EXAMPLES = 3
 MOST_WORDS = 6
 MOST_LEVELS = 20_000
@@ -45,7 +47,7 @@ def find(
     for name in columns:
         column = source.frame[name]
         if name in strays:
-            found += _about_strays(name, strays[name])
+            found += _about_strays(name, strays[name], is_date=column.dtype.is_temporal())
         if name in unused:
             continue
         if column.dtype == pl.String:
@@ -67,9 +69,13 @@ def _strays(source: Source) -> dict[str, dict[str, int]]:
     return {name: found.strays for name, found in pairs if found.strays}
 
 
-def _about_strays(name: str, words: Mapping[str, int]) -> Iterator[Finding]:
+def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iterator[Finding]:
     shown = _counted(words)
     cells = plural(sum(words.values()), "cell is", "cells are")
+    if is_date and all(map(DATE.fullmatch, words)):
+        text = f"days and months in both orders, so none can be told from the other: {shown}"
+        yield Finding(name, text, ("--categorical", name))
+        return
     if len(words) > MOST_WORDS:
         text = f"{cells} of another kind, so the column is left out: {shown}"
         yield Finding(name, text, ("--ignore", name))

@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -117,11 +118,15 @@ def _say(message: str) -> None:
     Console.on_stderr().say(f"greyfill: {message}", "red")
 
 
+_PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
+"""A flag and, in parentheses, what it is called in Python."""
+
+
 def _in_words(error: BaseException) -> str:
     if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
         return "not enough memory. Give fewer rows, or a machine with more."
     if isinstance(error, GreyfillError) or not isinstance(error, OSError):
-        return str(error)
+        return _PYTHON.sub(r"\1", str(error))
     from greyfill.files.inputs import reason
 
     where = f"{error.filename}: " if error.filename else ""

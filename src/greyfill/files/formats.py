@@ -53,6 +53,7 @@ class Format(_Listed):
     SPSS = "spss", (".sav", ".zsav"), b"$FL"
     STATA = "stata", (".dta",), b"<stata_dta>"
     SAS = "sas", (".sas7bdat",), b"\0" * 12 + b"\xc2\xea\x81\x60"
+    XPORT = "xport", (".xpt", ".xport"), b"HEADER RECORD*******LIB"
 
     @property
     def is_text(self) -> bool:
@@ -67,12 +68,15 @@ class Format(_Listed):
     @property
     def is_coded(self) -> bool:
         """Whether it is a file of a statistics program."""
-        return self in (Format.SPSS, Format.STATA, Format.SAS)
+        return self in (Format.SPSS, Format.STATA, Format.SAS, Format.XPORT)
 
     @property
     def written_as(self) -> "Format":
         """The format in which a filled table is written: some can only be read."""
-        others = {Format.XLS: Format.EXCEL, Format.ODS: Format.EXCEL, Format.SAS: Format.CSV}
+        others = {
+            Format.XLS: Format.EXCEL, Format.ODS: Format.EXCEL,
+            Format.SAS: Format.CSV, Format.XPORT: Format.CSV,
+        }  # fmt: skip
         return others.get(self, self)
 
 

@@ -380,7 +380,7 @@ def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "")
             raise _UndecodableError(
                 f"{name}, line {line}: byte 0x{error.object[error.start]:02x} at offset "
                 f"{offset - waiting + error.start} is not valid {codec}. "
-                "Name the right encoding (encoding=, --encoding), or repair the file."
+                "Name the right one, --encoding (encoding=), or repair the file."
             ) from error
         twin.check(block, text)
         if "\0" in text:

@@ -2,7 +2,8 @@
 
 Codes that all have labels are read as the labels, so that they are categories; codes that the file
 declares missing are holes. Written back, a filled cell has the code again, every other cell the
-code that it had, and labels, formats and declarations stay. SAS files can only be read.
+code that it had, and labels, formats and declarations stay. SAS files (.sas7bdat, .xpt) can only
+be read.
 """
 
 import os
@@ -19,7 +20,12 @@ from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
 from greyfill.files.polars_formats import WholeWriter
 
-_READERS = {Format.SPSS: "read_sav", Format.STATA: "read_dta", Format.SAS: "read_sas7bdat"}
+_READERS = {
+    Format.SPSS: "read_sav",
+    Format.STATA: "read_dta",
+    Format.SAS: "read_sas7bdat",
+    Format.XPORT: "read_xport",
+}
 
 
 @dataclass(frozen=True, eq=False)
