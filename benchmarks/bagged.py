@@ -56,7 +56,7 @@ def main() -> None:
             print(
                 f"{name} seed {seed}: {shown}; {time.process_time() - start:.0f} CPU s", flush=True
             )
-    print("\n| table | " + " | ".join(PIPELINES) + " | seeds |\n|---" * 1 + "|---" * 5 + "|")
+    print("\n| table | " + " | ".join(PIPELINES) + " | seeds |\n" + "|---" * 6 + "|")
     means = {
         n: {p: np.mean([run[p] for run in runs]) for p in PIPELINES} for n, runs in found.items()
     }

@@ -32,6 +32,4 @@ def test_the_verdict_the_code_and_the_numbers(greyfill, folder, monkeypatch):
 def test_a_target_is_needed_and_the_table_is_no_cache(fails):
     assert "--target" in fails("worth", "table.csv")
     assert "table.csv" in fails("worth", "table.csv", "-t", "outcome", "--cache", "table.csv")
-    assert "metric" in fails(
-        "worth", "table.csv", "-t", "outcome", "--metric", "rmse", "--id", "id"
-    )
+    assert "6 rows have a y" in fails("worth", "table.csv", "-t", "outcome", "--id", "id")

@@ -214,6 +214,15 @@ def test_a_pipeline_that_fails_is_told_and_left_out(monkeypatch: pytest.MonkeyPa
     assert found.table().height == len(PIPELINES) - 2
 
 
+def test_nothing_to_judge_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(run: FoldRun, name: str) -> dict[str, float]:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(FoldRun, "scores", fail)
+    with pytest.raises(InvalidDataError, match="could be judged: RuntimeError: no luck"):
+        worth(*table(), **QUICK)
+
+
 def test_a_response_is_judged_by_its_rmse() -> None:
     X, y = table(80)
     response = y + np.random.default_rng(0).normal(size=80) * 0.1
@@ -239,6 +248,7 @@ def test_rows_without_y_and_empty_columns_are_left_out() -> None:
         ({"y": [0] * 60}, "fewer than two values"),
         ({"X": [[1.0]] * 60}, "nothing to impute"),
         ({"y": [0, 1]}, "60 rows"),
+        ({"y": [0, 1] * 10 + [None] * 40}, "20 rows have a y"),
     ],
 )
 def test_tables_without_a_question_are_refused(change: dict[str, Any], message: str) -> None:

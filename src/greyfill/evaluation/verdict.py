@@ -149,6 +149,11 @@ class Worth:
         lacking = self.results.filter(pl.col("value").is_null())["pipeline"].unique().to_list()
         return [name for name in PIPELINES if name not in lacking]
 
+    @property
+    def can_judge(self) -> bool:
+        """Whether a plain pipeline and one that imputes have a score on every fold."""
+        return bool(self._group(PLAIN) and self._group(IMPUTING))
+
     def _group(self, group: str) -> list[str]:
         return [name for name in self._names if PIPELINES[name].group == group]
 

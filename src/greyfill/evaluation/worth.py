@@ -29,6 +29,7 @@ from greyfill.targets import Meaning, read_target
 
 N_BINS = 10  # by which rows with a response are spread over the folds
 N_PERMUTATIONS = 499
+LEAST_ROWS = 30
 RIDGE = 1.0
 
 
@@ -125,7 +126,11 @@ def worth(
         results = _carry_out(plan, cache, n_jobs, Meter(callback))
     holes = missingness_test(task, random_state)
     snippet = Snippet(*columns, task.n_classes > 0, n_draws)
-    return Worth(results, metric, holes, snippet, n_splits, task.table.n_rows)
+    found = Worth(results, metric, holes, snippet, n_splits, task.table.n_rows)
+    if not found.can_judge:
+        why = next(iter(found.errors["error"]), "too few rows for the folds")
+        raise InvalidDataError(f"no plain pipeline, or none that imputes, could be judged: {why}")
+    return found
 
 
 def _task(X: Any, y: Any, n_draws: int, *kinds: Any) -> tuple[Task, tuple[list[Any], list[Any]]]:
@@ -138,6 +143,10 @@ def _task(X: Any, y: Any, n_draws: int, *kinds: Any) -> tuple[Task, tuple[list[A
     if len(target.codes) != table.n_rows:
         raise InvalidDataError(f"X has {table.n_rows} rows, y has {len(target.codes)}")
     known = target.codes >= 0
+    if known.sum() < LEAST_ROWS:
+        raise InvalidDataError(
+            f"{known.sum()} rows have a y; worth needs {LEAST_ROWS}, to cut them into folds twice"
+        )
     if len(np.unique(target.codes[known])) < 2:
         raise InvalidDataError("y has fewer than two values: there is nothing to predict")
     kept = np.asarray(~table.missing[known].all(axis=0))

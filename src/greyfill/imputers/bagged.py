@@ -62,7 +62,8 @@ def _classifies(model: "BaggedDraws") -> bool:
 class BaggedDraws(MetaEstimatorMixin, TableEstimator):
     """A model of each of several draws of the training table, averaged over draws of the new row.
 
-    An imputer that draws is fitted on X and y. It draws the training table ``n_draws`` times, and
+    An imputer that draws is fitted on X and y. It draws the training table ``n_draws`` times with
+    its labels, as multiple imputation asks (``GreyImputer(labels="none")`` draws without), and
     each draw teaches a model. A new row is drawn as often, without a label, and its prediction is
     the mean over all models f_m and all draws x_d of the row:
 
