@@ -7,7 +7,7 @@
 Errors are those of benchmarks/accuracy on its 13 tables with 20 % of the cells hidden completely at
 random, numbers not moved to a grid; times are processor seconds of fit_transform on one thread.
 Results are kept in docs/data/literature.json by system, so that a new system is measured alone.
-docs/data/literature_oracles.json, where there is one, has what systems were checked against.
+docs/data/literature_oracles*.json, where there are any, have what systems were checked against.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "accuracy"))  # for its tables and cases
 
 RESULTS = ROOT / "docs" / "data" / "literature.json"
-ORACLES = ROOT / "docs" / "data" / "literature_oracles.json"
+ORACLES = "literature_oracles*.json"
 NOTES = ROOT / "benchmarks" / "literature_notes.json"
 PAGE = ROOT / "docs" / "literature.md"
 SCENARIO, COSTLY = "mcar20", "german-credit"
@@ -152,9 +152,9 @@ def page() -> str:
         rows.append([f"`{m.name}`", m.paper, year(m.paper), m.sentence, *told])
     parts += [grid(heads, rows), "\n## What they were checked against\n"]
     parts.append(LAWS)
-    if ORACLES.exists():
-        parts += ["", *_oracle_tables(json.loads(ORACLES.read_text()))]
-    return "\n".join(parts) + "\n"
+    for path in sorted(RESULTS.parent.glob(ORACLES)):
+        parts += ["", *_oracle_tables(json.loads(path.read_text(encoding="utf-8")))]
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def _oracle_tables(found: dict[str, Any]) -> list[str]:

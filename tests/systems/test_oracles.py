@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import greyfill
+from greyfill._neighbors import descent
 from greyfill._neighbors.descent import best_fills, choices, objective
 from greyfill._neighbors.links import Links
 from greyfill._systems.column_models import GreyRidge, _ridge, grey_memberships
@@ -248,6 +249,20 @@ def test_without_those_that_chose_a_row_opt_knn_is_iknn() -> None:
     np.testing.assert_allclose(one_way[incomplete[slots], columns], iknn, atol=1e-12)
     both = best_fills(choices([links], 15), values, missing, np.array([False, False, True]), 2)
     assert np.abs(both - one_way).max() > 1e-3
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_compiled_votes_are_those_of_the_plain_loop(seed: int, in_turn: bool) -> None:
+    rng = np.random.default_rng(seed)
+    chosen = sparse.csr_array((rng.random((30, 30)) < 0.2).astype(float))
+    holes, codes = np.arange(0, 30, 2), rng.integers(0, 4, 30).astype(float)
+    both = codes.copy(), codes.copy()
+    for vote, found in zip((descent.vote_along, descent._vote_along), both, strict=True):
+        vote(chosen.indptr, chosen.indices, chosen.data, holes, found, 4, in_turn)
+    np.testing.assert_array_equal(*both)
+    assert (both[0] != codes).any()
+    assert (both[0] == codes)[1::2].all()
 
 
 def test_votes_go_in_turn_and_ties_stay() -> None:

@@ -33,6 +33,9 @@ MOST_ROWS = 2_000
 MOST_CLASSES = 20
 """Levels among which machines choose: each pair of them is a machine."""
 
+TOLD_ROWS = 400
+"""Rows on which columns are chosen by what they tell; they come in an order of their content."""
+
 START_NEIGHBORS = 5
 NEW_PASSES = 5
 
@@ -257,8 +260,8 @@ class ColumnModels:
             kept = np.flatnonzero(owners != j)
             if isinstance(self.learner, GreyRidge) and len(np.unique(owners)) > 2:
                 scaled = layout.scaler.scale(self.table)
-                most = scaled.rows(np.arange(min(scaled.n_rows, MOST_ROWS)))
-                told = pair_information(most, j, n_permutations=10, random_state=self.seed)
+                some = scaled.rows(np.arange(min(scaled.n_rows, TOLD_ROWS)))
+                told = pair_information(some, j, n_permutations=5, random_state=self.seed)
                 strong = np.argsort(-told, kind="stable")[:50]
                 kept = np.flatnonzero(np.isin(owners, strong[told[strong] > 0.0]))
             self._chosen[j] = kept

@@ -13,6 +13,7 @@ import numpy as np
 from greyfill._chained.design import Keys, row_keys, uniform
 from greyfill._search import kernels
 from greyfill._search.pool import DonorPool, build_pool
+from greyfill._systems.fuzzy import hidden_error
 from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
 
 TRIES = 16
@@ -259,34 +260,14 @@ class Deck:
         return [key.tobytes() if sure else b"" for key, sure in zip(keys + 0.0, known, strict=True)]
 
 
-def shell_size(table: Table, deck: Deck, sizes: list[int], n_rows: int = 200) -> tuple[int, Any]:
-    """The k that best restores hidden cells of some rows from the others, and all errors.
-
-    The rows are the first in the order of their content, one observed cell of each is hidden.
-    """
-    keys = row_keys(table, deck.seed)
-    order = np.argsort(keys, kind="stable")
-    known = ~table.missing & ~table.unseen
-    rows = [i for i in order.tolist() if known[i].any()][: min(n_rows, table.n_rows // 2)]
-    if len(set(sizes)) < 2 or not rows:
-        return sizes[0], {}
-    columns = [
-        int(known[i].nonzero()[0][int(uniform(keys[[i]], 0)[0] * known[i].sum())]) for i in rows
-    ]
-    part = table.rows(np.array(rows))
-    hidden = part.missing.copy()
-    hidden[np.arange(len(rows)), columns] = True
-    rest = np.setdiff1d(np.arange(table.n_rows), rows)
-    truth = deck.scaler.scale(part).values[np.arange(len(rows)), columns]
-    votes = table.is_categorical[columns]
+def shell_size(
+    table: Table, deck: Deck, sizes: list[int], hidden: Table | None
+) -> tuple[int, dict[int, float]]:
+    """The k by which a table restores its hidden cells best, and all errors."""
+    tried = sorted(set(sizes)) if hidden is not None and len(set(sizes)) > 1 else []
     errors = {}
-    for k in sorted(set(sizes)):
-        smaller = replace(
-            deck, donors=table.rows(rest), labels=deck.labels[rest], selection=ShellDonors(k),
-            _groups={},
-        )  # fmt: skip
-        filled, _ = smaller.fill(Table(part.values, hidden, table.columns), deck.labels[rows])
-        now = deck.scaler.scale(Table(filled, part.missing & False, table.columns)).values
-        miss = now[np.arange(len(rows)), columns] - truth
-        errors[k] = float(np.where(votes, miss != 0.0, miss**2).mean())
-    return min(errors, key=lambda k: (errors[k], k)), errors
+    for k in tried:
+        assert hidden is not None
+        holed = replace(deck, donors=hidden, selection=ShellDonors(k), _groups={})
+        errors[k] = hidden_error(table, hidden, holed.fill(hidden, deck.labels)[0])
+    return min(errors, key=lambda k: (errors[k], k), default=sizes[0]), errors

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from greyfill._chained.design import row_keys, uniform
 from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Bools, Floats, Table
 
@@ -118,11 +119,11 @@ def choose_clusters(
     table: Table,
     sizes: tuple[int, ...],
     fuzziness: tuple[float, ...],
-    rng: np.random.Generator,
+    seed: int,
     fit: Callable[[Table, int, float], Clusters],
 ) -> tuple[tuple[int, float], dict[tuple[int, float], float]]:
     """Number of clusters and fuzziness that best restore a tenth of the cells, and all errors."""
-    hidden = hide_tenth(table, rng)
+    hidden = hide_tenth(table, seed)
     pairs = [(k, m) for k in sizes if k <= table.n_rows for m in fuzziness] or [(1, fuzziness[0])]
     if len(pairs) == 1 or hidden is None:
         return pairs[0], {}
@@ -130,12 +131,16 @@ def choose_clusters(
     return min(errors, key=lambda pair: (errors[pair], pair)), errors
 
 
-def hide_tenth(table: Table, rng: np.random.Generator) -> Table | None:
-    """The table without a tenth of its known cells; each column and row keeps one. None if tiny."""
-    known = ~table.missing & ~table.unseen
-    wanted = known & (rng.random(known.shape) < 0.1)
+def hide_tenth(table: Table, seed: int) -> Table | None:
+    """The table without a tenth of its known cells; each column and row keeps one. None if tiny.
+
+    Which cells depends on the seed and on the content of their rows.
+    """
+    known, keys = ~table.missing & ~table.unseen, row_keys(table, seed)
+    wanted = known & (uniform(keys[:, np.newaxis], np.arange(table.n_columns)) < 0.1)
+    order = np.argsort(keys, kind="stable")
     wanted[np.arange(table.n_rows), known.argmax(axis=1)] = False
-    wanted[known.argmax(axis=0), np.arange(table.n_columns)] = False
+    wanted[order[known[order].argmax(axis=0)], np.arange(table.n_columns)] = False
     if not wanted.any():
         return None
     return Table(np.where(wanted, 0.0, table.values), table.missing | wanted, table.columns)

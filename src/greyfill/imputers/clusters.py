@@ -128,7 +128,7 @@ class FuzzyKMeansImputer(SystemImputer):
             return fit_clusters(FeatureLayout.learn(part), part, k, m, rng, **how)[0]  # type: ignore[arg-type]
 
         rng = np.random.default_rng(seed)
-        (k, m), self.errors_ = choose_clusters(table, sizes, fuzzy, rng, trial)
+        (k, m), self.errors_ = choose_clusters(table, sizes, fuzzy, seed, trial)
         self.n_clusters_, self.fuzziness_ = min(k, table.n_rows), m
         self._report(f"{self.n_clusters_} clusters, fuzziness {m}")
         self._fitted, self.history_ = fit_clusters(
@@ -147,12 +147,12 @@ class GreyFuzzyImputer(ModelFamily):
 
     Rows belong to clusters by d = 1 − GRG, one minus the grey relational grade to the center; in
     each cluster a column is predicted by a ridge regression, in which a row weighs as much as it
-    belongs, on the columns whose mutual information with it is above what chance gives (10
-    permutations); a hole becomes Σ_k u_k (β_k0 + β_k x). Clusters are found without the column
-    that is predicted. Again while the loss on observed cells falls, from mean and mode and from a
-    fill by neighbors. Numbers are scaled to [0, 1]; categories are indicators, the largest wins.
-    The paper's own choice of clusters, by their size and number, is not followed: k and m are
-    parameters here.
+    belongs, on the columns whose mutual information with it, in up to 400 rows, is above what
+    chance gives (5 permutations); a hole becomes Σ_k u_k (β_k0 + β_k x). Clusters are found
+    without the column that is predicted. Again while the loss on observed cells falls, from mean
+    and mode and from a fill by neighbors. Numbers are scaled to [0, 1]; categories are indicators,
+    the largest wins. The paper's own choice of clusters, by their size and number, is not
+    followed: k and m are parameters here.
 
     Parameters
     ----------

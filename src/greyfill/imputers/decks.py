@@ -9,6 +9,7 @@ import numpy as np
 from greyfill import frames
 from greyfill._neighbors.start import column_centers
 from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors, shell_size
+from greyfill._systems.fuzzy import hide_tenth
 from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.systems import SystemImputer
@@ -275,7 +276,7 @@ class ShellImputer(DeckFamily):
     ----------
     n_neighbors : int or "auto", default="auto"
         Donors among which the shell is found; up to 2p of them would all be in it. "auto": of
-        3p, 6p, 12p and 24p the k that best restores hidden cells of up to 200 rows.
+        3p, 6p, 12p and 24p the k that best restores a tenth of the known cells, which is hidden.
     cells : "class" or list of names or indices, optional
         Adjustment cells, as in `HotDeckImputer`.
 
@@ -336,6 +337,7 @@ class ShellImputer(DeckFamily):
         if not isinstance(self.n_neighbors, str):
             return deck
         sizes = [min(3 * 2**step * table.n_columns, table.n_rows) for step in range(4)]
-        self.n_neighbors_, self.k_scores_ = shell_size(table, deck, sizes)
+        hidden = hide_tenth(table, deck.seed)
+        self.n_neighbors_, self.k_scores_ = shell_size(table, deck, sizes, hidden)
         self._report(f"k = {self.n_neighbors_} by hidden cells")
         return replace(deck, selection=ShellDonors(self.n_neighbors_))

@@ -301,7 +301,7 @@ class OptImputer(SystemImputer):
         self.method_, self.errors_, self.n_iter_ = str(self.candidates[0]), {}, 1
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        hidden = hide_tenth(table, np.random.default_rng(self._seed()))
+        hidden = hide_tenth(table, self._seed())
         if hidden is not None and len(self.candidates) > 1:
             for name in self.candidates:
                 filled = self._run(name, hidden)[0]
