@@ -3,8 +3,9 @@
     python benchmarks/accuracy/intervals.py --seeds 0,1 --store results.jsonl
 
 A number is covered if it lies within its limits, a category if its level is in the set. The
-widths of the limits are in shares of the column's true range; a set counts its levels. At the end
-the means of each table are printed.
+widths of the limits are in shares of the column's true range; a set counts its levels. Likeliest is
+the share of hidden categories whose likeliest level is right: no set that holds it covers less. At
+the end the means of each table are printed.
 """
 
 import argparse
@@ -23,7 +24,8 @@ from greyfill.evaluation.protocols import prepare
 from greyfill.table import Kind
 
 METHOD, LEVEL = "GreyImputer", 0.9
-MEANS = ("all", "numbers", "categories", "width", "levels")
+LEAST = 0.01  # sets of this level hold hardly more than the likeliest level
+MEANS = ("all", "numbers", "categories", "width", "levels", "likeliest")
 
 
 def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, float]:
@@ -53,7 +55,23 @@ def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, f
     numbers, categories = inside[False], inside[True]
     shares = {"numbers": numbers, "categories": categories, "all": [*numbers, *categories]}
     sizes = {"width": widths[False], "levels": widths[True]}
+    sizes["likeliest"] = _likeliest(imputer.intervals(X, case.data.labels, LEAST), case)
     return {name: _mean(found) for name, found in (shares | sizes).items()}
+
+
+def _likeliest(found: dict[str, Any], case: cases.Case) -> list[bool]:
+    """Whether the true level is the one of its set, in the hidden cells of categories."""
+    columns, values = case.data.table.columns, case.data.table.values
+    return [
+        values[row, j] in levels
+        for row, j, levels in zip(
+            found["rows"],
+            (int(str(name)[1:]) for name in found["columns"]),
+            found["levels"],
+            strict=True,
+        )
+        if case.mask[row, j] and columns[j].kind is Kind.CATEGORICAL
+    ]
 
 
 def _mean(found: list[Any]) -> float:

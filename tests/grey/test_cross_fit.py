@@ -8,9 +8,11 @@ import pytest
 from sklearn.base import clone
 
 import greyfill
-from greyfill._grey.cross_fit import without_own_y
+from greyfill._grey.cross_fit import predict_held_out, without_own_y
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import FittedGrey, new_queries, posterior, predict
+from greyfill._grey.predictor import ColumnPredictor
+from greyfill._grey.uncertainty import HeldOutRows
 from greyfill.table import Table
 
 
@@ -54,6 +56,27 @@ def test_a_training_row_is_filled_like_a_new_row_of_a_fit_without_it(response: b
             expected[:, j] = fitted.donors.fills(j, predict(others, j, query))
         units = np.where(np.isnan(X[row]), fitted.scaler.unscale(expected)[0], X[row])
         assert filled[row] == pytest.approx(units, abs=1e-6)
+
+
+@pytest.mark.parametrize(("labels", "knows_y"), [("none", False), ("own", True), ("cross", False)])
+def test_held_out_cells_are_predicted_as_by_a_fit_without_their_row(
+    labels: str, knows_y: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ColumnPredictor, "class_doubt", lambda self: 0.0)  # it sees all donors
+    X, y = mixed_table(2)
+    _, fitted = fitted_on(X, y, labels=labels)
+    # The slow twin: every row is a fold of its own.
+    held = HeldOutRows(fitted, np.arange(len(fitted.rows)))
+    for target in range(4):
+        rows, missing = held.like_holes(target, knows_y, 30)
+        expected = held.forecast(target, rows, held.queries(target, rows, missing)).predicted
+        queries = Queries.of(fitted.donors, rows).without(target)
+        queries = replace(queries, missing=queries.missing | missing)
+        found = predict_held_out(fitted, target, queries).predicted
+        if labels == "cross":  # in the regressions of the other class the row is still there
+            assert np.abs(found - expected).mean() < 0.01
+        else:
+            np.testing.assert_allclose(found, expected, atol=5e-3)  # penalties are of n donors
 
 
 def test_a_label_that_changes_leaves_the_fills_of_its_row() -> None:

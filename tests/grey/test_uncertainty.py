@@ -212,7 +212,9 @@ def test_what_a_choice_of_panels_flatters_is_added() -> None:
     )
     narrow, wide = (overimpute(fitted, 0) for fitted in (imputer._fitted, other))
     inner = (wide.low > 0) & (wide.high < 1)
-    ratio = 2.0 / found.optimism
+    chose = len(found.residuals) / len(imputer._fitted.donors.observed_rows(0))
+    assert 0.5 < chose <= 1.0
+    ratio = (1.0 + chose) / (1.0 + chose * (found.optimism - 1.0))
     np.testing.assert_allclose(
         (wide.high - wide.low)[inner], ratio * (narrow.high - narrow.low)[inner]
     )

@@ -105,21 +105,28 @@ def test_lists_of_neighbors_equal_the_reference(seed: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     given = swept(rng)
     relevances, splits = np.array([0, 1, 2, 0]), np.array([False, False, True, True])
-    rows, distances = lists.neighbor_lists(*given.values(), 0.3, relevances, splits, 0.5, k)
     donors, starts = given["donors"].T, given["starts"]
+    class_weights, ranges = np.array([0.3, 0.1, 0.0]), np.stack([starts[:-1], starts[1:]], axis=1)
+    ranges[1] = 0, len(donors)  # a class that takes all donors for its own
+    rows, distances = lists.neighbor_lists(
+        *given.values(), class_weights, ranges, relevances, splits, 0.5, k
+    )
     is_categorical = np.arange(donors.shape[1]) >= given["limits"].shape[1]
     for q, label in enumerate(given["labels"]):
         of_class = (np.arange(len(donors)) >= starts[label]) & (
             np.arange(len(donors)) < starts[label + 1]
         )
+        taken = (np.arange(len(donors)) >= ranges[label, 0]) & (
+            np.arange(len(donors)) < ranges[label, 1]
+        )
         for pair, (relevance, split) in enumerate(zip(relevances, splits, strict=True)):
             expected = reference.neighbor_list(
                 given["queries"][q], given["missing"][q], donors, is_categorical,
-                given["weights"][relevance], None if split or label < 0 else of_class, 0.3,
-                given["own"][q],
+                given["weights"][relevance], None if split or label < 0 else of_class,
+                class_weights[label], given["own"][q],
             )  # fmt: skip
             if split:
-                expected = np.where(of_class & (label >= 0), expected, np.inf)
+                expected = np.where(taken & (label >= 0), expected, np.inf)
             order = np.argsort(expected, kind="stable")[:k]
             found = np.isfinite(distances[q, pair])
             n = min(k, int(np.isfinite(expected).sum()))
@@ -136,7 +143,8 @@ def test_equal_donors_are_listed_in_their_order() -> None:
     rows, distances = lists.neighbor_lists(
         np.array([[0.7]]), whole, np.array([0]), np.array([2]), np.array([-1]), np.array([0]),
         donors, np.array([[0.2], [0.7]]), np.arange(6) * 10, np.array([0, 6]),
-        np.array([[1.0], [0.0], [0.0]]), 0.0, np.array([0]), np.array([False]), 0.5, 4,
+        np.array([[1.0], [0.0], [0.0]]), np.zeros(1), np.array([[0, 6]]), np.array([0]),
+        np.array([False]), 0.5, 4,
     )  # fmt: skip
     assert rows[0, 0].tolist() == [10, 40, 0, 30]  # never itself, which is row 20
     assert distances[0, 0, :2].tolist() == [0.0, 0.0]
@@ -158,7 +166,9 @@ def test_the_nearest_of_many_donors_are_those_of_a_stable_sort(seed: int, tied: 
         "starts": np.array([0, n]), "weights": np.array([[1.0], [0.0], [0.0]]),
     }  # fmt: skip
     pair = np.array([0, -1]), np.array([False, False])  # the second is left empty
-    rows, distances = lists.neighbor_lists(*given.values(), 0.0, *pair, 0.5, 40)
+    rows, distances = lists.neighbor_lists(
+        *given.values(), np.zeros(1), np.array([[0, n]]), *pair, 0.5, 40
+    )
     others = np.delete(np.arange(n), 7)
     order = others[np.argsort(np.abs(cells[others] - 0.5).round(13), kind="stable")[:40]]
     found = rows[0, 0]
@@ -174,7 +184,9 @@ def test_classes_of_one_row_share_its_sweep_and_change_nothing() -> None:
     given = swept(np.random.default_rng(3))
     given |= {name: np.repeat(given[name][:1], 3, axis=0) for name in ("queries", "missing", "own")}
     given |= {"labels": np.arange(3), "sources": np.arange(3)}
-    pairs = 0.3, np.array([0, 1]), np.array([False, True]), 0.5, 5
+    starts = given["starts"]
+    of_classes = np.full(3, 0.3), np.stack([starts[:-1], starts[1:]], axis=1)
+    pairs = *of_classes, np.array([0, 1]), np.array([False, True]), 0.5, 5
     apart = lists.neighbor_lists(*given.values(), *pairs)
     together = lists.neighbor_lists(*(given | {"sources": np.zeros(3, int)}).values(), *pairs)
     for one, other in zip(apart, together, strict=True):
@@ -278,9 +290,9 @@ def fitted(
     table = np.array([[1, 1, 0, size, len(ridges), 0, len(ridges) + 1, 0, 0, 0, 0, 0]])
     sizes = np.array([n_groups, n_groups * size, n_fits * size, n_fits * targets.shape[1]])
     found = ridge.donor_fits(
-        np.stack([np.zeros_like(features), features]), targets, np.arange(len(features)), starts,
-        multipliers, np.array([[1, 1]]), np.array([0, len(places)]), places, table, kept,
-        scales[kept], ridges, sizes,
+        np.stack([np.zeros_like(features), features]), targets, np.arange(len(features)),
+        np.stack([starts[:-1], starts[1:]], axis=1), multipliers, np.array([[1, 1]]),
+        np.array([0, len(places)]), places, table, kept, scales[kept], ridges, sizes,
     )  # fmt: skip
     return table, found
 

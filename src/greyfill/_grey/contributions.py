@@ -122,9 +122,8 @@ def _kernel_weights(
 ) -> tuple[Ints, Floats]:
     """The donors of a candidate and their kernel weights."""
     if candidate.k == ALL_DONORS:
-        group = int(query.labels[0]) if candidate.scope == "split" else -1
-        groups = dict(predictor.donor_groups(candidate.scope))
-        donors = groups.get(group, np.zeros(0, dtype=np.intp))
+        groups = predictor.donor_groups(candidate.scope, regressed=True)
+        donors = groups[int(query.labels[0]) if predictor.splits else 0]
         return donors, np.full(len(donors), 1.0 / max(len(donors), 1))
     near = predictor.neighborhood(Plan.of((candidate,)), query, np.zeros(1, np.intp))
     weights = predictor.donor_weights(near, 0, candidate.k, candidate.kernel)[0]
@@ -160,9 +159,10 @@ def _gaps(
     low, offset = numbers.min(initial=np.inf), GREY.rho * numbers.max(initial=0.0)
     apart = apart[donors]
     gaps = np.where(category, (apart > 0).astype(float), 0.0)
+    label = int(query.labels[0])
     if offset > 0:
         gaps[:, ~category] = 1.0 - (low + offset) / (apart[:, ~category] + offset)
-    weights = np.where(observed, predictor.column_weights(relevance, "soft"), 0.0)
+    weights = np.where(observed, predictor.column_weights(relevance, "soft", label), 0.0)
     if not weights.any():
         weights = observed.astype(float)
     return np.where(weights > 0, gaps, np.nan), weights / max(weights.sum(), 1e-300)

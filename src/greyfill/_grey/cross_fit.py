@@ -69,6 +69,29 @@ def without_own_y(fitted: FittedGrey, rows: Ints) -> Queries:
     return replace(queries, shares=_left_out(fitted, y, queries).shares(sharpness))
 
 
+def predict_held_out(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
+    """What is predicted of observed cells of donors, as if they and their row's y were unknown.
+
+    The y is used where the queries have it. Each row is left out in closed form, so nothing is
+    fitted anew; only in a regression on all classes it stays a donor of its own class while it is
+    taken for one of another.
+    """
+    donors, y = fitted.donors, fitted.donors.y_column
+    if not donors.splits or not queries.missing[:, y].any():
+        return _left_out(fitted, target, queries)
+    shares = _left_out(fitted, y, queries).shares(fitted.model(y)[0].sharpness)
+    if donors.is_wide(target):
+        return _left_out(fitted, target, queries.with_labels(donors, shares.argmax(axis=1)))
+    rows, shares, labeled = as_of_classes(fitted, replace(queries, shares=shares))
+    is_own = donors.labels[labeled.own_rows] == labeled.labels
+    parts = [(here, labeled.part(here)) for here in map(np.flatnonzero, (is_own, ~is_own))]
+    found = [_left_out(fitted, target, parts[0][1]), fitted.predict(target, parts[1][1])]
+    predicted = np.zeros((len(queries.values), found[0].outcomes.width))
+    for (here, _), forecast in zip(parts, found, strict=True):
+        np.add.at(predicted, rows[here], shares[here, np.newaxis] * forecast.predicted)
+    return Forecast(predicted, found[0].outcomes)
+
+
 def _left_out(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     """What a panel predicts of donors, each of which counts for the others alone."""
     choice, predictor = fitted.model(target)

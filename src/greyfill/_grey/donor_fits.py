@@ -22,7 +22,7 @@ def arranged(
 ) -> tuple[Any, ...]:
     """Tables of the families of a plan, on all donors some of them, and their arrays.
 
-    ``donors`` are features, targets, rows, first donors of the classes and multipliers, as
+    ``donors`` are features, targets, rows, ranges of the classes and multipliers, as
     `greyfill._search.ridge.donor_fits` takes them, whose columns of the table are these here.
     """
     from greyfill._search import ridge as kernels
@@ -37,7 +37,7 @@ def arranged(
     rows, kept = [], []
     offsets, n_classes, n_targets = (
         np.zeros(4, dtype=np.intp),
-        len(donors[3]) - 1,
+        len(donors[3]),
         donors[1].shape[1],
     )
     for family in common:

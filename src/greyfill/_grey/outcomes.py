@@ -125,3 +125,22 @@ def draw_places(shares: Floats, rng: np.random.Generator) -> Ints:
     sums = np.cumsum(shares, axis=1)
     place = rng.random((len(shares), 1)) * sums[:, -1:]
     return np.asarray((place >= sums).sum(axis=1).clip(max=shares.shape[1] - 1), dtype=np.intp)
+
+
+def class_doubt(truth: Floats, labels: Ints, n_classes: int) -> float:
+    """How many rows a class must have, so that its own mean is as good as that of all rows.
+
+    σ²_within / σ²_between, by the moments of a one-way layout, summed over the outcomes: the mean
+    of n rows of a class errs by σ²_within / n, and that of all rows by σ²_between. Infinite where
+    the means of the classes differ no more than by chance.
+    """
+    counts = np.bincount(labels, minlength=n_classes)
+    n, present = len(labels), int((counts > 0).sum())
+    if present < 2 or n <= present:
+        return np.inf
+    apart = truth - truth.mean(axis=0)
+    sums = np.stack([np.bincount(labels, part, n_classes) for part in apart.T], axis=1)
+    between = float((sums**2 / np.maximum(counts, 1)[:, np.newaxis]).sum())
+    within = max(float((apart**2).sum()) - between, 0.0) / (n - present)
+    variance = (between - (present - 1) * within) / (n - (counts**2).sum() / n)
+    return within / variance if variance > 1e-12 * within else np.inf

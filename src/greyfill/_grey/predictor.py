@@ -9,7 +9,7 @@ import numpy as np
 from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Plan, RidgeFamily
 from greyfill._grey.donor_fits import arranged
 from greyfill._grey.donor_table import DonorTable, Queries
-from greyfill._grey.outcomes import Forecast, Outcomes
+from greyfill._grey.outcomes import Forecast, Outcomes, class_doubt
 from greyfill._neighbors.distance import Grey
 from greyfill._neighbors.links import QueryRows, Search, places_among, searchable
 from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
@@ -23,6 +23,12 @@ FREQUENT = 20
 
 SWEPT = 4_096
 """So many donors are swept for each query; the boxes of a pool pay off where there are more."""
+
+ENOUGH = 4
+"""Features for each donor of a class, at most, that the class has a regression of its own."""
+
+MOST_DOUBT = 30.0
+"""A class of so many donors may go alone, though its mean is that of all: its noise may not be."""
 
 GREY = Grey()
 NOBODY, NO_ROWS, NO_TARGETS = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros((0, 0))
@@ -55,13 +61,18 @@ class DonorLayout:
     """The donors of a target, class after class, and its predictors, numbers before categories.
 
     ``cells`` has shape (predictor, donor), donor i is row ``rows[i]`` of the donor table, and
-    ``starts`` are the first donors of the classes. ``donor_of`` is the donor of each row, −1 where
-    it is none and at the end, ``limits`` the least and the largest value of each number, and
+    ``starts`` are the first donors of the classes. ``near`` and ``regressed`` are the ranges of
+    donors that scope "split" takes for each class, all of them where the class has too few, and
+    ``trust`` is how much the class itself is believed. ``donor_of`` is the donor of each row, −1
+    where it is none and at the end, ``limits`` the least and the largest value of each number, and
     ``weights`` those of the `RELEVANCES`, with rows of zeros for those that are not there.
     """
 
     rows: Ints
     starts: Ints
+    near: Ints
+    regressed: Ints
+    trust: Floats
     donor_of: Ints
     columns: Ints
     limits: Floats
@@ -115,12 +126,13 @@ class ColumnPredictor:
             return self.predictors
         return np.append(self.predictors, self.donors.y_column)
 
-    def column_weights(self, relevance: str, scope: str) -> Floats:
-        """Weights of these columns in the distance."""
+    def column_weights(self, relevance: str, scope: str, label: int) -> Floats:
+        """Weights of these columns in the distance of a row of some class."""
         weights = self.weights[relevance]
         if scope == "split" or not self.splits:
             return weights
-        return np.append(weights * (1 - self.class_weight), self.class_weight)
+        of_class = self.class_weight * self.layout().trust[label]
+        return np.append(weights * (1 - of_class), of_class)
 
     def predict(
         self, candidates: Sequence[Candidate], queries: Queries, *, leave_out: bool = False
@@ -215,6 +227,14 @@ class ColumnPredictor:
         by_class = np.argsort(labels, kind="stable")
         n_groups = self.donors.n_classes if self.splits else 1
         starts = np.searchsorted(labels[by_class], np.arange(n_groups + 1))
+        counts, doubt = np.diff(starts), self.class_doubt()
+        features = self.donors.feature_map.widths[self.predictors].sum()
+        needed = np.array([[doubt], [max(doubt, features / ENOUGH)]])
+        near, regressed = np.where(
+            (counts > 0) & (counts >= needed),
+            np.stack([starts[:-1], starts[1:]])[:, np.newaxis],
+            np.array([0, len(labels)])[:, np.newaxis, np.newaxis],
+        ).transpose(1, 2, 0)
         is_categorical = self.donors.is_categorical
         order = np.argsort(is_categorical[self.predictors], kind="stable")
         columns = self.predictors[order]
@@ -230,7 +250,17 @@ class ColumnPredictor:
         weights = np.zeros((len(RELEVANCES), len(columns)))
         for name, given in self.weights.items():
             weights[RELEVANCES.index(name)] = given[order]
-        return DonorLayout(rows, starts, donor_of, columns, limits, weights, cells)
+        return DonorLayout(
+            rows, starts, np.ascontiguousarray(near), np.ascontiguousarray(regressed),
+            counts / (counts + doubt), donor_of, columns, limits, weights, cells,
+        )  # fmt: skip
+
+    def class_doubt(self) -> float:
+        """How many donors a class must have to be believed as much as all donors."""
+        if not self.splits or self.donors.is_wide(self.target):
+            return 1.0
+        truth, labels = self._truth()[self.donor_rows], self.donors.labels[self.donor_rows]
+        return min(class_doubt(truth, labels, self.donors.n_classes), MOST_DOUBT)
 
     def neighborhood(self, plan: Plan, queries: Queries, which: Ints) -> Neighborhood:
         """The donors of each place that some candidates of a plan need, for their largest k."""
@@ -256,7 +286,8 @@ class ColumnPredictor:
         rows, distances = lists.neighbor_lists(
             queries.values, queries.missing, to.columns, to.donor_of[queries.own_rows],
             queries.groups(self.donors, self.splits), queries.sources, to.cells, to.limits, to.rows,
-            to.starts, to.weights, self.class_weight, relevances, plan.splits, GREY.rho, k,
+            to.starts, to.weights, self.class_weight * to.trust, to.near, relevances, plan.splits,
+            GREY.rho, k,
         )  # fmt: skip
         return Neighborhood(rows, distances)
 
@@ -272,17 +303,19 @@ class ColumnPredictor:
     def _searched_place(
         self, queries: Queries, relevance: str, scope: str, k: int
     ) -> tuple[Ints, Floats]:
-        weights, columns = self.column_weights(relevance, scope), self.columns(scope)
+        columns = self.columns(scope)
         missing = np.ascontiguousarray(queries.missing[:, columns])
-        able = searchable(missing, weights)
         neighbors = np.zeros((len(missing), k), dtype=np.intp)
         distances = np.full((len(missing), k), np.inf)
         extremes = self._extremes(queries) if scope == "split" else None
-        for label, group in self.donor_groups(scope):
-            rows = np.flatnonzero(able & ((queries.labels == label) | (scope != "split")))
+        for label, group in enumerate(self.donor_groups(scope)):
+            weights = self.column_weights(relevance, scope, label)
+            able = searchable(missing, weights) & ((queries.labels == label) | (not self.splits))
+            rows = np.flatnonzero(able)
             if len(rows) == 0 or len(group) == 0:
                 continue
-            pool = self._pool(relevance, scope, label, group)
+            name = -1 if group is self.donor_rows else label
+            pool = self._pool(relevance, scope, name, group)
             own = places_among(group, queries.own_rows[rows])
             block = QueryRows(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
             hints = NO_HINTS if extremes is None else Hints(extremes=extremes[rows])
@@ -312,20 +345,23 @@ class ColumnPredictor:
 
     def _build_pool(self, relevance: str, scope: str, group: Ints) -> DonorPool:
         columns, table = self.columns(scope), self.donors.table
-        values, weights = (
-            table.values[np.ix_(group, columns)],
-            self.column_weights(relevance, scope),
-        )
+        values = table.values[np.ix_(group, columns)]
+        weights = self.column_weights(relevance, scope, int(self.donors.labels[group[0]]))
         return build_pool(
             values, np.zeros(values.shape, bool), self.donors.is_categorical[columns], weights
         )
 
-    def donor_groups(self, scope: str) -> list[tuple[int, Ints]]:
-        """The donors of each class, or all of them under −1."""
-        if scope != "split":
-            return [(-1, self.donor_rows)]
+    def donor_groups(self, scope: str, *, regressed: bool = False) -> list[Ints]:
+        """The donors that rows of each class take as neighbors, or for a regression on all."""
         to = self.layout()
-        return [(c, to.rows[to.starts[c] : to.starts[c + 1]]) for c in range(len(to.starts) - 1)]
+        ranges = to.regressed if regressed else to.near
+        if scope != "split":
+            ranges = np.broadcast_to([0, len(to.rows)], ranges.shape)
+        # all of them as they rise, not class after class
+        return [
+            to.rows[first:last] if last - first < len(to.rows) else self.donor_rows
+            for first, last in ranges.tolist()
+        ]
 
     def donor_weights(self, near: Neighborhood, place: int, k: int, kernel: str) -> Floats:
         """Weights of the k nearest by the kernel and the multipliers; they sum to 1, or to 0."""
@@ -374,11 +410,11 @@ class ColumnPredictor:
         to, families = self.layout(), (*plan.local, *common)
         read = {family.like.place: self.scales(family.like) for family in families}
         multipliers = NOBODY if self.multipliers is None else self.multipliers
-        donors = self.donors.features, self._truth(), to.rows, to.starts, multipliers
+        donors = self.donors.features, self._truth(), to.rows, to.regressed, multipliers
         return arranged(plan, common, read, donors)
 
     def scales(self, like: Candidate) -> tuple[Ints, Floats]:
-        """Which features count, and their √(w / max w), 1 for the class."""
+        """Which features count, and their √(w / max w), for a class the root of its trust."""
         return self._once(("scales", like.relevance, like.scope), lambda: self._make_scales(like))
 
     def _make_scales(self, like: Candidate) -> tuple[Ints, Floats]:
@@ -388,9 +424,11 @@ class ColumnPredictor:
         places, owners = self._once(
             ("places", like.scope), lambda: self.donors.feature_map.places(columns)
         )
-        if len(columns) > len(weights):
-            scales = np.append(scales, 1.0)
-        return places, scales[owners]
+        if len(columns) == len(weights):
+            return places, scales[owners]
+        levels = self.donors.feature_map.columns[self.donors.y_column].levels
+        of_classes = np.sqrt(self.layout().trust[levels])
+        return places, np.append(scales[owners[owners < len(weights)]], of_classes)
 
     def votes(self, near: Neighborhood, place: int, like: Candidate, outcomes: Outcomes) -> Floats:
         """The votes of the k nearest donors for the levels that each row lists."""

@@ -15,6 +15,9 @@ MAX_ROWS = 5_000
 MAX_PREDICTORS = 48
 """Columns that a target is predicted from, the most correlated ones if there are more."""
 
+FEW_ROWS = 10
+"""In a class of fewer rows no two columns tell anything: 3 × 3 bins would hold one row each."""
+
 CLASS_WEIGHT = 0.5
 """The weight of the class in the distance where no information is found."""
 
@@ -23,7 +26,7 @@ class Relevance:
     """Information between columns of a donor table, from observed cells of at most 5 000 rows.
 
     w_l = Σ_c (n_c / n) · I(X_j; X_l | Y = c), less the mean of 20 permutations within classes,
-    and 0 unless above that mean by two standard deviations.
+    and 0 unless above that mean by two standard deviations. Classes of few rows count as one.
     """
 
     def __init__(self, donors: DonorTable, random_state: int | None) -> None:
@@ -32,9 +35,10 @@ class Relevance:
         if table.n_rows > MAX_ROWS:
             rows = np.sort(rng.permutation(table.n_rows)[:MAX_ROWS])
             table, labels = table.rows(rows), labels[rows]
-        self._donors, self._labels = donors, labels
+        self._donors = donors
         codes, self._n_codes = _binned(table, labels)
         self._codes = np.ascontiguousarray(codes.T)
+        self._labels = labels = _together(labels)
         self._known: dict[tuple[int, int, bool], float] = {}
         self._within = _shuffles(labels, rng)
         self._across = _shuffles(np.zeros_like(labels), rng)
@@ -105,6 +109,13 @@ def _most_correlated(donors: DonorTable, features: Floats, target: int, others: 
     by_column[donors.feature_map.widths == 0] = 0.0
     order = np.argsort(-by_column[others], kind="stable")
     return np.sort(others[order[:MAX_PREDICTORS]])
+
+
+def _together(labels: Ints) -> Ints:
+    """The labels, with one for all classes of few rows."""
+    counts = np.bincount(labels)
+    few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
+    return np.where(np.isin(labels, few), few[0], labels) if len(few) else labels
 
 
 def _binned(table: Table, labels: Ints) -> tuple[Ints, Ints]:

@@ -13,7 +13,7 @@ from greyfill._grey import candidates as grid
 from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Plan
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
-from greyfill._grey.predictor import ColumnPredictor, Neighborhood
+from greyfill._grey.predictor import ENOUGH, ColumnPredictor, Neighborhood
 from greyfill._neighbors.links import map_threads
 from greyfill.table import Floats, Ints
 
@@ -34,9 +34,6 @@ REGRESSED = 3
 
 FIRST_NUMBERS, FIRST_VOTES = 48, 80
 """Cells that every candidate meets; a right or wrong level tells less than a distance."""
-
-ENOUGH = 4
-"""Features for each donor of a class, at most, that the class has a regression of its own."""
 
 OF_FAMILY = 2
 """Regressions of a family that meet the other cells; means cost little."""

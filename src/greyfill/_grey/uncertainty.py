@@ -44,10 +44,10 @@ class HeldOutRows:
             return cls(fitted, np.where(order < MAX_HELD, 0, -1))
         return cls(fitted, order % FOLDS)
 
-    def cells(self, target: int, rng: np.random.Generator) -> Ints:
+    def cells(self, target: int, rng: np.random.Generator, most: int | None = None) -> Ints:
         """Some of the held-out rows with an observed target."""
         observed = ~self.fitted.donors.table.missing[:, target] & (self.fold_of >= 0)
-        return rng.permutation(np.flatnonzero(observed))[: self.fitted.n_cells]
+        return rng.permutation(np.flatnonzero(observed))[: most or self.fitted.n_cells]
 
     def queries(self, target: int, rows: Ints, missing: Bools) -> Queries:
         """Some rows as new ones that lack a column, and also what ``missing`` marks."""
@@ -83,14 +83,16 @@ class HeldOutRows:
             self._parts[fold] = replace(fitted, donors=donors, _models={}, _held={})
         return self._parts[fold]
 
-    def like_holes(self, target: int, y_is_known: bool) -> tuple[Ints, Bools]:
+    def like_holes(
+        self, target: int, y_is_known: bool, most: int | None = None
+    ) -> tuple[Ints, Bools]:
         """Rows to hold a column out of, and what each is to lack: what the rows with holes lack.
 
         ``y_is_known`` says whether the class, or the response, is given.
         """
         fitted, table = self.fitted, self.fitted.donors.table
         rng = np.random.default_rng([fitted.random_state or 0, target])
-        cells = self.cells(target, rng)
+        cells = self.cells(target, rng, most)
         holes = np.flatnonzero(table.missing[:, target])
         missing = table.missing[cells]
         if len(holes) and len(cells):
@@ -140,9 +142,8 @@ class Calibration:
         if donors.table.is_categorical[target]:
             groups = truth.astype(np.intp)
             return cls(rows, queries, forecast, None, np.ones(len(rows)), Scores.of(sizes, groups))
-        choice, predictor = held.fitted.model(target)
-        spread, spreads = Spread.learn(predictor, rows, queries, sizes)
-        scores = sizes * choice.optimism / spreads
+        spread, spreads = Spread.learn(held.fitted.model(target)[1], rows, queries, sizes)
+        scores = sizes * _optimism(held.fitted, target) / spreads
         scores[is_beyond(truth, donors.seen_values(target))] = np.inf
         return cls(rows, queries, forecast, spread, spreads, Scores.of(scores, donors.labels[rows]))
 
@@ -160,6 +161,13 @@ class Calibration:
             quantiles = self.scores.of_groups(queries.labels, level)
         spreads = self.spread.of(queries) if spreads is None else spreads
         return np.minimum(quantiles * spreads, 1.0)[:, np.newaxis]
+
+
+def _optimism(fitted: FittedGrey, target: int) -> float:
+    """By what factor holes err more than held-out cells, some of which chose the panel."""
+    choice, predictor = fitted.model(target)
+    chose = min(len(choice.residuals) / max(len(predictor.donor_rows), 1), 1.0)
+    return 1.0 + chose * (choice.optimism - 1.0)
 
 
 def is_beyond(truth: Floats, seen: Floats) -> Bools:
@@ -335,7 +343,7 @@ def _draw_column(
     own = held.queries(target, rows, queries.missing)
     residuals = held.forecast(target, rows, own).residuals(donors.table.values[rows, target])
     spreads = found.spread.of(replace(own, own_rows=places), leave_out=True)
-    scales = held.fitted.model(target)[0].optimism * found.spread.of(queries) / spreads
+    scales = _optimism(held.fitted, target) * found.spread.of(queries) / spreads
     drawn = predicted + residuals * scales
     return np.asarray(np.clip(drawn, seen.min(), seen.max()))
 

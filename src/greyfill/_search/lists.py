@@ -37,7 +37,8 @@ def neighbor_lists(
     rows: Ints,
     starts: Ints,
     weights: Floats,
-    class_weight: float,
+    class_weights: Floats,
+    ranges: Ints,
     relevances: Ints,
     splits: Bools,
     rho: float,
@@ -52,6 +53,7 @@ def neighbor_lists(
     query itself (−1: none). ``weights`` has three rows, of which ``relevances`` are used, −1 for a
     pair that is left empty. A label below 0 is unknown: then there are no donors to split. Queries
     with the same number in ``sources`` that follow each other differ in their label alone.
+    Class c counts by ``class_weights[c]``, and donors of class c alone are those of ``ranges[c]``.
     """
     n_pairs, n_donors = len(relevances), donors.shape[1]
     found = np.zeros((len(values), n_pairs, k), dtype=np.intp)
@@ -71,9 +73,11 @@ def neighbor_lists(
             relevance = relevances[pair]
             if relevance < 0:
                 continue
-            first, last, of_class = ZERO, n_donors, class_weight if label >= 0 else 0.0
+            first, last, of_class = ZERO, n_donors, class_weights[label] if label >= 0 else 0.0
             if splits[pair]:
-                first, last, of_class = here, after, 0.0
+                first, last, of_class = ZERO, ZERO, 0.0
+                if label >= 0:
+                    first, last = ranges[label, 0], ranges[label, 1]
             if (1.0 - of_class) * shares[relevance] + of_class > 0.0:
                 _distances(
                     grades[relevance], shares[relevance], of_class, first, last, here, after,

@@ -175,7 +175,7 @@ def donor_fits(
     features: Floats,
     targets: Floats,
     rows: Ints,
-    starts: Ints,
+    ranges: Ints,
     multipliers: Floats,
     sets: Ints,
     ends: Ints,
@@ -189,12 +189,13 @@ def donor_fits(
     """Counts, means of features and targets, inverses and slopes of ridges on groups of donors.
 
     (S C S / n + α I)⁻¹ and its product with S b / n, where S are the scales, C and b the sums of
-    z z' and z t' around their means. ``features`` have shape (form, row, feature); the donors
-    ``rows`` stand class after class from ``starts`` on. A set has a form, and whether each class is
-    a group; set s reads the features ``places[ends[s] : ends[s + 1]]``. A family of regressions is
-    a row of the table ``common`` of `greyfill._search.panel`, with its set in the last column; of
-    the features of its set it reads those in ``kept`` by its ``scales``. ``sizes`` are the lengths
-    of the counts, means, inverses and slopes of all families, which stand end to end.
+    z z' and z t' around their means. ``features`` have shape (form, row, feature); the donors of
+    class c are ``rows`` from ``ranges[c, 0]`` up to ``ranges[c, 1]``. A set has a form, and whether
+    each class is a group; set s reads the features ``places[ends[s] : ends[s + 1]]``. A family of
+    regressions is a row of the table ``common`` of `greyfill._search.panel`, with its set in the
+    last column; of the features of its set it reads those in ``kept`` by its ``scales``. ``sizes``
+    are the lengths of the counts, means, inverses and slopes of all families, which stand end to
+    end.
     """
     n_targets = targets.shape[1]
     counts, middles, centers = (
@@ -206,8 +207,8 @@ def donor_fits(
     for s in range(len(sets)):
         columns = places[ends[s] : ends[s + 1]]
         middle, center = np.empty(len(columns)), np.empty(n_targets)
-        for g in range(len(starts) - 1 if sets[s, 1] else 1):
-            some = rows[starts[g] : starts[g + 1]] if sets[s, 1] else rows
+        for g in range(len(ranges) if sets[s, 1] else 1):
+            some = rows[ranges[g, 0] : ranges[g, 1]] if sets[s, 1] else rows
             count = _means(
                 features[sets[s, 0]], targets, some, columns, multipliers, middle, center
             )

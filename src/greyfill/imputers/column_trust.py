@@ -1,15 +1,16 @@
 """Trust by column: how much better than the mean or the mode the fills are, on held-out cells."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from greyfill._grey.cross_fit import predict_held_out
+from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import FittedGrey
-from greyfill._grey.selection import LARGE
-from greyfill._grey.uncertainty import FOLDS, MAX_HELD, HeldOutRows
-from greyfill.table import Floats, Ints
+from greyfill._grey.uncertainty import HeldOutRows
+from greyfill.table import Floats
 from greyfill.text import (
     as_html,
     as_text,
@@ -176,18 +177,19 @@ def held_out_losses(
     """For each column what fills of held-out cells lose, and what the mean or mode would lose.
 
     That is the squared error of a number on the scale of the donors, and 1 for a wrong category.
-    Each cell is filled without its row, and those of its fold, among the donors, in a row that
-    lacks what the rows with holes lack; the class or response is given if ``y_is_known``.
+    Each cell is filled without its row among the donors, in a row that lacks what the rows with
+    holes lack; the class or response is given if ``y_is_known``.
     """
-    held, donors = HeldOutRows(fitted, _folds(fitted)), fitted.donors
+    held, donors = HeldOutRows.of(fitted), fitted.donors
     most = int(np.clip(ALL_CELLS // max(len(targets), 1), 40, MOST_CELLS))
     for target in targets:
-        rows, missing = held.like_holes(target, y_is_known)
-        rows, missing = rows[:most], missing[:most]
+        rows, missing = held.like_holes(target, y_is_known, most)
         if len(rows) == 0:
             yield target, np.zeros(0), np.zeros(0)
             continue
-        forecast = held.forecast(target, rows, held.queries(target, rows, missing))
+        queries = Queries.of(donors, rows).without(target)
+        queries = replace(queries, missing=queries.missing | missing)
+        forecast = predict_held_out(fitted, target, queries)
         truth, seen = donors.table.values[rows, target], donors.seen_values(target)
         fills = donors.fills(target, forecast)
         if donors.table.is_categorical[target]:
@@ -195,16 +197,6 @@ def held_out_losses(
             yield target, (fills != truth).astype(float), (truth != mode).astype(float)
         else:
             yield target, (fills - truth) ** 2, (truth - seen.mean()) ** 2
-
-
-def _folds(fitted: FittedGrey) -> Ints:
-    """As many fifths of the rows as are needed to have enough cells: all of them where few."""
-    n_rows = fitted.donors.table.n_rows
-    order = np.random.default_rng(fitted.random_state).permutation(n_rows)
-    if n_rows > LARGE:
-        return np.where(order < MAX_HELD, 0, -1)
-    n_folds = np.ceil(1.25 * MOST_CELLS * FOLDS / n_rows)
-    return np.where(order % FOLDS < n_folds, order % FOLDS, -1)
 
 
 def skill(lost: Floats, usual: Floats) -> tuple[float, float]:
