@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from greyfill.filled import fill
     from greyfill.imputers import (
         CGKNNImputer,
+        EMBImputer,
+        EMImputer,
         FWGKNNImputer,
         GBNNImputer,
         GKNNImputer,
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
         MICEImputer,
         MIKNNImputer,
         MissForestImputer,
+        MissPALassoImputer,
         NeighborImputer,
+        NormImputer,
         SKNNImputer,
     )
     from greyfill.persistence import load
@@ -58,6 +62,8 @@ __all__ = [
     "ClassStart",
     "CompleteRows",
     "Direct",
+    "EMBImputer",
+    "EMImputer",
     "EqualWeights",
     "FWGKNNImputer",
     "GBNNImputer",
@@ -73,7 +79,9 @@ __all__ = [
     "MICEImputer",
     "MIKNNImputer",
     "MissForestImputer",
+    "MissPALassoImputer",
     "NeighborImputer",
+    "NormImputer",
     "Once",
     "PairInformation",
     "PlainFill",

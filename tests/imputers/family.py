@@ -13,12 +13,21 @@ def registered(*engines: str) -> list[Any]:
 
 NEIGHBOR_IMPUTERS: list[Any] = [*registered("recipe"), greyfill.NeighborImputer]
 
-IMPUTERS: list[Any] = [*NEIGHBOR_IMPUTERS, *registered("grey"), *registered("chained")]
+IMPUTERS: list[Any] = [
+    *NEIGHBOR_IMPUTERS, *registered("grey"), *registered("chained"), *registered("joint"),
+]  # fmt: skip
+
+EXTRAPOLATING: list[Any] = [greyfill.MICEImputer, *registered("joint")]
+"""Those whose normal distributions reach beyond the observed numbers."""
 
 QUICK: dict[Any, dict[str, Any]] = {
     greyfill.GreyImputer: {"n_cells": 20, "max_iter": 2},
     greyfill.MICEImputer: {"n_imputations": 2, "n_iter": 1},
     greyfill.MissForestImputer: {"n_estimators": 5, "max_iter": 2},
+    greyfill.EMImputer: {"max_iter": 20},
+    greyfill.EMBImputer: {"n_imputations": 2, "max_iter": 10},
+    greyfill.NormImputer: {"n_imputations": 2, "n_iter": 2, "max_iter": 10},
+    greyfill.MissPALassoImputer: {"max_iter": 2, "penalty": 0.1},
 }
 """Settings that make slow methods quick enough for many small tests."""
 

@@ -3,7 +3,9 @@
     design       what models see: numbers scaled, categories as indicators; predictors of a column;
                  keys of rows, by which neither order nor company of a row matters
     regressions  linear, logistic, multinomial and proportional-odds regression
-    draws        the elementary methods of MICE: fitted models that draw, and their names
+    draws        the elementary methods of MICE: fitted models that draw
+    special_draws  those for counts, semicontinuous numbers, and leaves of trees
+    methods      their names, and which fits which column
     chain        MICE: chains of draws, new rows, and one table of several draws
     forest       random forests as plain arrays, and how they are grown
     tree_walk    compiled: rows down the trees, and votes

@@ -10,6 +10,8 @@ grey        the self-tuning imputer; with confidence (draws, intervals) and expl
 column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
+joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
+drawn_tables    several imputations as tables, where a method draws
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -28,6 +30,7 @@ from greyfill.checks import load_late
 if TYPE_CHECKING:
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
     from greyfill.imputers.grey import GreyImputer
+    from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
     from greyfill.imputers.neighbors import (
         CGKNNImputer,
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CGKNNImputer",
+    "EMBImputer",
+    "EMImputer",
     "FWGKNNImputer",
     "GBNNImputer",
     "GKNNImputer",
@@ -54,13 +59,16 @@ __all__ = [
     "MICEImputer",
     "MIKNNImputer",
     "MissForestImputer",
+    "MissPALassoImputer",
     "NeighborImputer",
+    "NormImputer",
     "SKNNImputer",
 ]
 
 _HOMES = {
     "chained": ("MICEImputer", "MissForestImputer"),
     "grey": ("GreyImputer",),
+    "joint": ("EMBImputer", "EMImputer", "MissPALassoImputer", "NormImputer"),
     "models": ("GreyClassifier", "GreyRegressor"),
     "neighbors": (
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",

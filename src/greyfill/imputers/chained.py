@@ -1,26 +1,24 @@
 """The model-based family: chained equations and chained forests."""
 
-import copy
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from greyfill._chained import chain, missforest
-from greyfill._chained.draws import FOR_NUMBERS
+from greyfill._chained.methods import FOR_NUMBERS
 from greyfill._chained.missforest import overall_error
-from greyfill.checks import check_choice, check_fitted, check_seed, check_whole
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.checks import check_choice, check_seed, check_whole
+from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
+from greyfill.table import Floats, Ints, Kind, Table
 
-COMBINES = ("mean", "draw")
 LABELS = ("none", "predictor", "separate")
 
 
-class MICEImputer(BaseImputer):
+class MICEImputer(DrawnTables):
     """Multiple imputation by chained equations (van Buuren 2018; R's mice).
 
     Each hole starts with a random observed value of its column. Then every column with holes is
@@ -124,8 +122,8 @@ class MICEImputer(BaseImputer):
     _chains: chain.FittedChains
     _label_chains: chain.FittedChains
 
-    _optional = (*BaseImputer._optional, "_chains", "_label_chains")
-    _unsaved = (*BaseImputer._unsaved, "_training", "_separate")
+    _optional = (*DrawnTables._optional, "_chains", "_label_chains")
+    _unsaved = (*DrawnTables._unsaved, "_separate")
 
     def __init__(
         self,
@@ -167,29 +165,8 @@ class MICEImputer(BaseImputer):
         self.verbose = verbose
 
     @property
-    def draws_(self) -> list[Any]:
-        """Every imputation of the training table, decoded on request."""
-        check_fitted(self)
-        if not hasattr(self, "_training"):
-            raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
-        origin, mask = self._training
-        filled = np.zeros(mask.shape)
-        tables = []
-        for c in range(self.n_imputations):
-            if self._kept.any():
-                filled[:, self._kept] = self._completed(c)
-            tables.append(self._restore(origin, mask, filled))
-        return tables
-
-    @property
     def _needs_labels(self) -> bool:
         return self.labels in ("predictor", "separate")
-
-    def _keep_training(self, origin: Any, mask: Bools) -> None:
-        """Keep a copy of what restores the imputations."""
-        table = origin.container  # whose cells need no copies, and may allow none
-        kept = table.copy() if isinstance(table, np.ndarray) else copy.deepcopy(table)
-        self._training = replace(origin, container=kept), mask
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter
@@ -216,11 +193,6 @@ class MICEImputer(BaseImputer):
 
     def _fill_table(self, table: Table) -> Floats:
         return self._combined(table, lambda c: chain.fill_by_chains(self._chains, table, c))
-
-    def _combined(self, table: Table, draw: Callable[[int], Floats]) -> Floats:
-        """The table, filled by what the draws of all chains or of the first give together."""
-        draws = [draw(c) for c in range(self.n_imputations if self.combine == "mean" else 1)]
-        return np.where(table.missing, chain.combine(draws, table.columns), table.values)
 
     def _completed(self, c: int) -> Floats:
         """One imputation of the kept columns, without the labels."""

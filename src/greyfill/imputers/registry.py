@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from greyfill.exceptions import InvalidParameterError
 
-Engine = Literal["recipe", "grey", "chained", "peer", "sklearn"]
+Engine = Literal["recipe", "grey", "chained", "joint", "peer", "sklearn"]
 
 DEFAULT = "grey"
 """The method of whoever names none."""
@@ -21,6 +21,7 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
     "recipe": ("--k", "--labels", "--save", "--chunked"),
     "grey": ("--labels", "--save", "--time"),
     "chained": ("--labels", "--save"),
+    "joint": ("--save",),
     "peer": (),
     "sklearn": (),
 }
@@ -135,6 +136,27 @@ REGISTRY: dict[str, Method] = {
             "missforest", "MissForestImputer", "chained",
             "Chained random forests, one for each column with holes.",
             "Stekhoven and Bühlmann 2012", takes=("--save",),
+        ),
+        # The joint engine.
+        Method(
+            "em", "EMImputer", "joint",
+            "What a normal distribution of all columns expects, fitted by EM.",
+            "Dempster, Laird and Rubin 1977",
+        ),
+        Method(
+            "emb", "EMBImputer", "joint",
+            "Draws from that distribution, fitted to bootstrapped rows.",
+            "Honaker, King and Blackwell 2011", draws=True,
+        ),
+        Method(
+            "norm", "NormImputer", "joint",
+            "Draws from it in turns with draws of its mean and covariance.",
+            "Rubin and Schafer 1990", draws=True,
+        ),
+        Method(
+            "misspalasso", "MissPALassoImputer", "joint",
+            "A lasso for each pattern of holes, for more columns than rows.",
+            "Städler, Stekhoven and Bühlmann 2014",
         ),
         Method(
             "sklearn_knn", "sklearn_knn", "sklearn",

@@ -12,7 +12,10 @@ from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
+from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
+from greyfill.persistence import chained_rules  # noqa: F401  (it has rules of records)
+from greyfill.persistence.joint_rules import check_code
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
@@ -45,9 +48,10 @@ def check_estimator(estimator: Any) -> None:
 
 def _check_parameters(estimator: Any) -> None:
     """Refuse parameters that ``fit`` refuses, as far as new rows depend on them."""
-    checks.check_jobs(estimator.n_jobs)
-    check_jobs(estimator.n_jobs)
-    checks.check_seed(estimator.random_state)
+    n_jobs = getattr(estimator, "n_jobs", None)  # some methods work alone, or draw nothing
+    checks.check_jobs(n_jobs)
+    check_jobs(n_jobs)
+    checks.check_seed(getattr(estimator, "random_state", None))
     if isinstance(estimator, BaseImputer):
         estimator._check_flags()
     config = vars(estimator).get("_sklearn_output_config", OUTPUTS[0])
@@ -170,3 +174,18 @@ def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None
         require(fitted.table.columns == columns, "forests have other columns")
         values = fitted.table.values
         _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
+
+
+@_check_engine.register
+def _joint(
+    imputer: EMImputer | EMBImputer | NormImputer | MissPALassoImputer, columns: tuple[Column, ...]
+) -> None:
+    settings = imputer._settings()
+    fitted = _check_learned(imputer, "_fitted", columns)
+    if fitted is None:
+        return
+    check_code(fitted.code, columns)
+    _check_ranges(imputer, fitted.code.design.scaler.low, fitted.code.design.scaler.high)
+    if not isinstance(imputer, MissPALassoImputer):
+        n = getattr(settings, "n_imputations", 1)
+        require(len(fitted.thetas) == n, "the number of distributions is not n_imputations")
