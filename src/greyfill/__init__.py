@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from greyfill.evaluation.sensitivity import sensitivity
     from greyfill.filled import fill
     from greyfill.imputers import (
+        C45Imputer,
         CGKNNImputer,
         EMBImputer,
         EMImputer,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         GreyClassifier,
         GreyImputer,
         GreyRegressor,
+        IARIImputer,
         IKNNImputer,
         KNNIImputer,
         MICEImputer,
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
         MissPALassoImputer,
         NeighborImputer,
         NormImputer,
+        RegressionImputer,
         SKNNImputer,
+        SRMIImputer,
     )
     from greyfill.persistence import load
     from greyfill.pooling import pool
@@ -57,6 +61,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllRows",
+    "C45Imputer",
     "CGKNNImputer",
     "ClassInformation",
     "ClassStart",
@@ -74,6 +79,7 @@ __all__ = [
     "GreyImputer",
     "GreyRegressor",
     "Heom",
+    "IARIImputer",
     "IKNNImputer",
     "KNNIImputer",
     "MICEImputer",
@@ -85,7 +91,9 @@ __all__ = [
     "Once",
     "PairInformation",
     "PlainFill",
+    "RegressionImputer",
     "SKNNImputer",
+    "SRMIImputer",
     "SameClass",
     "Sequential",
     "UntilStable",

@@ -10,6 +10,7 @@ grey        the self-tuning imputer; with confidence (draws, intervals) and expl
 column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 chained     MICE and MissForest
+sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
 warmup      what filling and serving need, compiled ahead
@@ -43,8 +44,15 @@ if TYPE_CHECKING:
         NeighborImputer,
         SKNNImputer,
     )
+    from greyfill.imputers.sequential import (
+        C45Imputer,
+        IARIImputer,
+        RegressionImputer,
+        SRMIImputer,
+    )
 
 __all__ = [
+    "C45Imputer",
     "CGKNNImputer",
     "EMBImputer",
     "EMImputer",
@@ -54,6 +62,7 @@ __all__ = [
     "GreyClassifier",
     "GreyImputer",
     "GreyRegressor",
+    "IARIImputer",
     "IKNNImputer",
     "KNNIImputer",
     "MICEImputer",
@@ -62,7 +71,9 @@ __all__ = [
     "MissPALassoImputer",
     "NeighborImputer",
     "NormImputer",
+    "RegressionImputer",
     "SKNNImputer",
+    "SRMIImputer",
 ]
 
 _HOMES = {
@@ -74,6 +85,7 @@ _HOMES = {
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
         "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
     ),
+    "sequential": ("C45Imputer", "IARIImputer", "RegressionImputer", "SRMIImputer"),
 }  # fmt: skip
 
 __getattr__ = load_late(__name__, _HOMES)

@@ -46,7 +46,10 @@ class MICEImputer(DrawnTables):
         Passes of each chain, as in R.
     methods : dict of column name to method, or a method of all numbers, optional
         "auto", "pmm" or "norm" for numbers, "logreg" for two levels, "polyreg" for any levels,
-        "polr" for ordered ones, "sample" and "mean" (mode) for all; "pmm" also takes categories.
+        "polr" for ordered ones, "sample" and "mean" (mode) for all; "pmm" and "cart" (a value of
+        the leaf of a tree) also take categories. "poisson" draws counts, "two-part" 0 or else a
+        normal number; "norm.nob" draws no coefficients, "norm.predict" and "polyreg.predict" draw
+        nothing.
         Columns of an array are called "x0", "x1", …. Columns of more than 50 levels default to
         "pmm", and numbers to "auto": "norm" where a tenth of the holes, above chance, is predicted
         beyond the predictions of all donors, and else "pmm". ``methods="pmm"`` does as R.
@@ -218,7 +221,7 @@ class MICEImputer(DrawnTables):
             n_iter=check_whole("n_iter", self.n_iter),
             methods=self._known_methods(),
             max_predictors=self.max_predictors,
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
@@ -389,11 +392,12 @@ class MissForestImputer(BaseImputer):
             n_estimators=check_whole("n_estimators", self.n_estimators),
             max_iter=check_whole("max_iter", self.max_iter),
             max_features=None if features is None else check_whole("max_features", features),
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
 
-def _seed(random_state: Any) -> int:
+def sure_seed(random_state: Any) -> int:
+    """A whole number for a seed, a generator or None."""
     check_seed(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -19,10 +19,10 @@ from greyfill.checks import (
     check_tolerance,
     check_whole,
     is_number,
-    seed_of,
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.chained import sure_seed
 from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
 from greyfill.table import Floats, Ints, Table
 
@@ -241,7 +241,7 @@ round_to_grid, bounds, leave_alone, verbose
             penalty=-1.0 if isinstance(penalty, str) else float(penalty),
             max_iter=check_whole("max_iter", self.max_iter),
             tol=float(self.tol),
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
         )
 
     def _fit_nothing(self) -> None:
@@ -278,7 +278,7 @@ class _JointDraws(DrawnTables):
         return DrawSettings(
             em=_em_settings(self.max_iter, self.tol, self.prior),
             n_imputations=check_whole("n_imputations", self.n_imputations),
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
@@ -486,8 +486,3 @@ def _limits(imputer: BaseImputer) -> tuple[Floats, Floats]:
     pairs = zip(imputer._schema.fields, imputer._kept, strict=True)
     limits = [field.limits for field, is_kept in pairs if is_kept]
     return np.array([low for low, _ in limits]), np.array([high for _, high in limits])
-
-
-def _seed(random_state: Any) -> int:
-    seed = seed_of(random_state)
-    return int(np.random.default_rng().integers(2**31)) if seed is None else seed

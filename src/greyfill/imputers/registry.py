@@ -137,6 +137,26 @@ REGISTRY: dict[str, Method] = {
             "Chained random forests, one for each column with holes.",
             "Stekhoven and Bühlmann 2012", takes=("--save",),
         ),
+        Method(
+            "srmi", "SRMIImputer", "chained",
+            "Chained normal and logistic regressions, columns with few holes first.",
+            "Raghunathan et al. 2001", class_uses=("predictor",), draws=True,
+        ),
+        Method(
+            "regression", "RegressionImputer", "chained",
+            "What a regression of each column on the others predicts.",
+            "Gelman and Hill 2006", takes=("--save",),
+        ),
+        Method(
+            "iari", "IARIImputer", "chained",
+            "Forests on the complete columns, the class and what was filled before, each once.",
+            "van Stein and Kowalczyk 2016",
+        ),
+        Method(
+            "c45", "C45Imputer", "chained",
+            "A C4.5 tree for each column, in which rows with holes go down every branch.",
+            "Quinlan 1993",
+        ),
         # The joint engine.
         Method(
             "em", "EMImputer", "joint",

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._chained import draws, methods, missforest
+from greyfill._chained import draws, iari, methods, missforest
+from greyfill._chained.c45 import ColumnTree, FittedC45, branches_of
+from greyfill._chained.c45_tree import C45Tree
 from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest
@@ -14,6 +16,7 @@ from greyfill.persistence.record_rules import (
     LARGEST,
     MOST_PASSES,
     MOST_TREES,
+    ROUNDING,
     check_codes,
     check_jobs,
     check_order,
@@ -212,3 +215,64 @@ def _leaf_donors(model: LeafDonors) -> None:
     require((np.diff(model.starts) > 0).all(), "a leaf without donors")
     require(len(model.tree.roots) == 1 and model.tree.n_classes == 0, "no single tree")
     check_codes(model.tree.value[model.tree.feature < 0], n, "a tree")
+
+
+@check_record.register
+def _iari(fitted: iari.FittedChain) -> None:
+    table, settings = fitted.table, fitted.settings
+    _check_observed(table, fitted.filled)
+    require((fitted.filled == table.values)[~table.missing].all(), "observed cells differ")
+    require(_same_scaler(fitted.scaler, SymmetricScaler.learn(table)), "the scaler does not fit")
+    check_order(fitted.order, table.n_rows)
+    check_jobs(settings.n_jobs)
+    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
+    require(settings.seed >= 0 and settings.order in iari.ORDERS, "settings that do not exist")
+    for step in fitted.steps:
+        check_rows(np.array([step.column]), table.n_columns, "columns of a chain")
+        check_rows(step.reads, table.n_columns, "columns of a forest")
+        _check_forest(step.forest, table.columns[step.column], len(step.reads))
+    chained = sorted(step.column for step in fitted.steps)
+    holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
+    require(chained == holed, "the chain leaves out a column")
+
+
+@check_record.register
+def _quinlan_tree(tree: C45Tree) -> None:
+    n = len(tree.attribute)
+    nodes = (tree.attribute, tree.cut, tree.child, tree.parts)
+    require(n > 0 and all(part.shape == (n,) for part in nodes), "nodes do not fit each other")
+    require(tree.shares.ndim == 2 and tree.shares.shape == tree.sums.shape, "shares do not fit")
+    require(tree.shares.shape[0] == n and tree.shares.shape[1] > 0, "shares do not fit")
+    require((tree.shares >= 0.0).all() and np.abs(tree.sums).max() <= FAR, "no shares of classes")
+    require((np.abs(tree.shares.sum(axis=1) - 1.0) <= ROUNDING).all(), "no shares of classes")
+    require((tree.parts >= 0.0).all() and (tree.parts <= 1.0).all(), "no shares of cases")
+    require(tree.branches.ndim == 1 and (tree.branches >= 0).all(), "no branches")
+    inner = np.flatnonzero(tree.attribute >= 0)
+    require((tree.attribute < len(tree.branches)).all(), "a test of a column that does not exist")
+    widths = np.maximum(tree.branches[tree.attribute[inner]], 2)
+    first = tree.child[inner]
+    require((first > inner).all() and (first + widths <= n).all(), "a child before its parent")
+    # Each node has one parent, so that as many nodes wait as there are, at most.
+    require(np.array_equal(first, np.cumsum(widths) - widths + 1), "a child of two parents")
+
+
+@check_record.register
+def _quinlan(fitted: FittedC45) -> None:
+    table = fitted.table
+    _check_observed(table, table.values)
+    for j, column_tree in fitted.trees.items():
+        require(0 <= j < table.n_columns, "a tree of a column that does not exist")
+        _check_column_tree(column_tree, j, table)
+
+
+def _check_column_tree(found: ColumnTree, j: int, table: Table) -> None:
+    """Whether a tree tests the other columns as they are, and answers in values of its own."""
+    others = [branches_of(c) for k, c in enumerate(table.columns) if k != j]
+    require(found.tree.branches.tolist() == others, "a tree of other columns")
+    is_class = table.columns[j].kind is Kind.CATEGORICAL
+    require((found.scaler is None) == is_class, "a tree of another kind")
+    if is_class:
+        require(found.codes.shape == (found.tree.shares.shape[1],), "codes do not fit the tree")
+        check_codes(found.codes, table.columns[j].n_levels, f"column {table.columns[j].name!r}")
+    elif found.scaler is not None:
+        require(np.ndim(found.scaler.center) == 0, "the scaler is not of one column")

@@ -14,6 +14,7 @@ from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
+from greyfill.imputers.sequential import USES, C45Imputer, IARIImputer, RegressionImputer
 from greyfill.persistence import chained_rules  # noqa: F401  (it has rules of records)
 from greyfill.persistence.joint_rules import check_code
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
@@ -174,6 +175,28 @@ def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None
         require(fitted.table.columns == columns, "forests have other columns")
         values = fitted.table.values
         _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
+
+
+@_check_engine.register
+def _regression(imputer: RegressionImputer, columns: tuple[Column, ...]) -> None:
+    imputer._settings()
+    fitted = _check_learned(imputer, "_chains", columns)
+    if fitted is not None:
+        table = fitted.plan.table
+        require(table.columns == columns and len(fitted.chains) == 1, "chains have other columns")
+        _check_ranges(imputer, table.values.min(axis=0), table.values.max(axis=0))
+
+
+@_check_engine.register
+def _trees(imputer: IARIImputer | C45Imputer, columns: tuple[Column, ...]) -> None:
+    fitted = _check_learned(imputer, "_fitted", columns)
+    if fitted is None:
+        return
+    require(fitted.table.columns == columns, "trees have other columns")
+    _check_ranges(imputer, fitted.table.values.min(axis=0), fitted.table.values.max(axis=0))
+    checks.check_choice("labels", imputer.labels, USES)
+    if isinstance(imputer, IARIImputer):
+        imputer._settings()
 
 
 @_check_engine.register

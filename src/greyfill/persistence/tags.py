@@ -12,7 +12,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from greyfill import imputers
-from greyfill._chained import draws, missforest, special_draws
+from greyfill._chained import c45, draws, iari, missforest, special_draws
+from greyfill._chained.c45_tree import C45Tree
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest, Grown
@@ -111,6 +112,12 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("two-part", special_draws.TwoPart, ""),
     ("count", special_draws.Count, ""),
     ("leaf-donors", special_draws.LeafDonors, ""),
+    ("iari-settings", iari.IARISettings, ""),
+    ("forest-step", iari.ForestStep, ""),
+    ("iari", iari.FittedChain, ""),
+    ("quinlan-tree", C45Tree, ""),
+    ("column-tree", c45.ColumnTree, ""),
+    ("quinlan-trees", c45.FittedC45, ""),
     ("joint-code", JointCode, ""),
     ("joint-normal", JointNormal, ""),
     ("joint", joint_draws.FittedJoint, ""),
