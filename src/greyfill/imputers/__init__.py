@@ -13,6 +13,7 @@ chained     MICE and MissForest
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
+shared_help     words of help that several imputers share
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```

@@ -22,8 +22,9 @@ from greyfill.checks import (
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.chained import sure_seed
+from greyfill.imputers.chained import MICEImputer, sure_seed
 from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
+from greyfill.imputers.shared_help import explained_by
 from greyfill.table import Floats, Ints, Table
 
 
@@ -39,6 +40,7 @@ def _em_settings(max_iter: Any, tol: Any, prior: Any) -> EMSettings:
     return EMSettings(check_whole("max_iter", max_iter), float(tol), float(prior))
 
 
+@explained_by(MICEImputer)
 class EMImputer(BaseImputer):
     """Expectation and maximization under a normal distribution (Dempster, Laird and Rubin 1977).
 
@@ -144,6 +146,7 @@ round_to_grid, bounds, leave_alone, verbose
         return self._fitted.fill(table)
 
 
+@explained_by(MICEImputer)
 class MissPALassoImputer(BaseImputer):
     """Sparse regressions for each pattern of holes (Städler, Stekhoven and Bühlmann 2014).
 
@@ -298,6 +301,7 @@ class _JointDraws(DrawnTables):
         return self._drawn[c]
 
 
+@explained_by(MICEImputer, EMImputer)
 class EMBImputer(_JointDraws):
     """Multiple imputation by EM on bootstrapped rows (Honaker, King and Blackwell 2011; Amelia).
 
@@ -319,15 +323,9 @@ class EMBImputer(_JointDraws):
     bootstrap : bool, default=True
         With False every θ is that of all rows, and draws know nothing of its uncertainty.
     max_iter, tol, prior
-        Of EM, as in `EMImputer`; ``prior`` is Amelia's ``empri``.
-    combine : "mean" or "draw", default="mean"
-        The filled table: mean of numbers and vote of categories, or the first imputation alone.
-    n_jobs : int, optional
-        Processes; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of all draws.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
+        As in `EMImputer`.
+    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
+keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
         As in `MICEImputer`.
 
     Attributes
@@ -391,6 +389,7 @@ round_to_grid, bounds, leave_alone, verbose
         return replace(super()._settings(), is_bootstrapped=bool(self.bootstrap))
 
 
+@explained_by(MICEImputer, EMImputer)
 class NormImputer(_JointDraws):
     """Bayesian normal imputation by data augmentation (Rubin and Schafer 1990; Schafer 1997).
 
@@ -410,15 +409,9 @@ class NormImputer(_JointDraws):
     n_iter : int, default=50
         Passes of each chain.
     max_iter, tol, prior
-        Of EM, and of the P-step, as in `EMImputer`.
-    combine : "mean" or "draw", default="mean"
-        The filled table: mean of numbers and vote of categories, or the first imputation alone.
-    n_jobs : int, optional
-        Processes; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of all draws.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
+        As in `EMImputer`.
+    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
+keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
         As in `MICEImputer`.
 
     Attributes

@@ -12,11 +12,13 @@ from greyfill._chained.methods import MAX_LEVELS
 from greyfill.checks import check_choice, check_flag, check_whole
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, sure_seed
+from greyfill.imputers.shared_help import explained_by
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 USES = ("predictor", "none")
 
 
+@explained_by(MICEImputer)
 class SRMIImputer(MICEImputer):
     """Sequential regression multivariate imputation (Raghunathan et al. 2001; IVEware).
 
@@ -100,6 +102,7 @@ verbose
         return dict.fromkeys(numbers, "norm") | super()._known_methods()
 
 
+@explained_by(MICEImputer)
 class RegressionImputer(BaseImputer):
     """One regression for each column, with or without noise (Gelman and Hill 2006).
 
@@ -238,6 +241,7 @@ class _ClassHelped(BaseImputer):
         raise NotImplementedError
 
 
+@explained_by(MICEImputer)
 class IARIImputer(_ClassHelped):
     """Incremental attribute regression by forests (van Stein and Kowalczyk 2016).
 
@@ -347,6 +351,7 @@ round_to_grid, bounds, leave_alone, verbose
         return self._fitted.fill(table)
 
 
+@explained_by(MICEImputer)
 class C45Imputer(_ClassHelped):
     """A C4.5 tree for each column with holes (Quinlan 1993).
 
