@@ -239,10 +239,10 @@ def main() -> None:
 
 def has_amelia() -> bool:
     """Whether R and its package are there; else it is said."""
-    ask = ["Rscript", "-e", "library(Amelia)"]
-    there = (
-        bool(shutil.which("Rscript")) and not subprocess.run(ask, capture_output=True).returncode
-    )
+    there = shutil.which("Rscript") is not None
+    if there:
+        ask = ["Rscript", "-e", "library(Amelia)"]
+        there = subprocess.run(ask, check=False, capture_output=True).returncode == 0
     if not there:
         print("left out: EMB and NORM, for want of Rscript with Amelia")
     return there
