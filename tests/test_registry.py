@@ -17,7 +17,7 @@ from greyfill.imputers import registry
 from greyfill.imputers.registry import FILE_METHODS, METHODS, REGISTRY, Method, make
 
 ROOT = Path(__file__).parents[1]
-OWN = {"recipe", "grey", "chained", "deck", "cluster", "opt", "network"}
+OWN = {"recipe", "grey", "chained", "joint", "deck", "cluster", "opt", "network"}
 """Engines of greyfill's own imputers, which are public and documented."""
 
 

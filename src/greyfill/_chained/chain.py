@@ -5,7 +5,7 @@ are fitted on the way) and for new rows (models are fixed). `combine` makes one 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,16 +13,18 @@ from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import Design, choose_predictors, row_keys, row_order, uniform
 from greyfill._chained.draws import (
-    BY_KIND,
     Model,
     lie_beyond,
-    method_of,
     pick,
     settle,
     thinned,
+    truncated,
+    typical_values,
 )
+from greyfill._chained.methods import BY_KIND, method_of
+from greyfill._chained.special_draws import check_counts
 from greyfill.exceptions import InvalidDataError
-from greyfill.table import Column, Floats, Ints, Kind, SymmetricScaler, Table
+from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 
 FEWEST_OF_CLASS = 30
 """Observed cells of every column that a class needs for chains of its own."""
@@ -52,6 +54,10 @@ class ChainPlan:
     predictors: dict[int, Ints]
     max_predictors: int | str
     n_iter: int
+    starts: Floats | None = None
+    """What holes start with in each column; None: observed values at random."""
+    limits: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """Between which numbers normal draws of a column are to lie."""
 
     @classmethod
     def make(
@@ -60,6 +66,9 @@ class ChainPlan:
         """Learn the design and choose methods and predictors."""
         design = Design.learn(table)
         names = [method_of(column, methods) for column in table.columns]
+        for j, name in enumerate(names):
+            if name == "poisson":
+                check_counts(table, j)
         targets = np.flatnonzero(table.missing.any(axis=0))
         predictors = choose_predictors(table, design, targets, max_predictors)
         encoded = _with_means(table, design) if "auto" in names else np.zeros((0, 0))
@@ -75,23 +84,34 @@ class ChainPlan:
         return np.flatnonzero(self.table.missing.any(axis=0))
 
     def fit_column(
-        self, j: int, values: Floats, encoded: Floats, rng: np.random.Generator
+        self,
+        j: int,
+        values: Floats,
+        encoded: Floats,
+        rng: np.random.Generator,
+        known: Bools | None = None,
     ) -> ColumnModel:
-        """Fit the method of column j to the rows where it was observed."""
+        """Fit the method of column j to the rows where it was observed, on the known columns."""
         column = self.table.columns[j]
         seen = np.flatnonzero(~self.table.missing[:, j])
         if j not in self.predictors:
             alone = choose_predictors(self.table, self.design, np.array([j]), self.max_predictors)
             self.predictors.update(alone)
         predictors = self.predictors[j]
+        if known is not None:
+            predictors = predictors[np.repeat(known, np.diff(self.design.edges))[predictors]]
         x = encoded[np.ix_(seen, predictors)]
         varying = np.ptp(x, axis=0) > 0.0 if len(predictors) else np.zeros(0, dtype=bool)
         fit = BY_KIND[column.kind][self.methods[j]]
         model = fit(np.ascontiguousarray(x[:, varying]), values[seen, j], rng)
+        if j in self.limits:
+            model = truncated(model, *self.limits[j])
         return ColumnModel(column, predictors[varying], model)
 
     def start(self, noise: Floats, j: int) -> Floats:
-        """Observed values of column j, at random."""
+        """Observed values of column j, at random; or what all its holes start with."""
+        if self.starts is not None:
+            return np.full(len(noise), self.starts[j])
         observed = self.table.values[~self.table.missing[:, j], j]
         return np.asarray(observed[pick(noise, len(observed))])
 
@@ -130,13 +150,18 @@ def draw_holes(
     noise: Callable[[int, int, Ints], Floats],
     model: Callable[[int, Floats, Floats], ColumnModel],
     record: Callable[[int, int, Floats], None] | None = None,
+    is_sequential: bool = False,
 ) -> Floats:
     """Start every hole with an observed value, then pass ``n_iter`` times over the columns.
+
+    They are visited from left to right, or if ``is_sequential`` those with few holes first.
 
     ``noise`` gives uniform numbers for a pass (0: the start), a column and its rows; ``model`` that
     of a column, given the current values and their design; ``record`` sees what a pass draws.
     """
     holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
+    if is_sequential:
+        holed.sort(key=lambda j: int(table.missing[:, j].sum()))
     holes = {j: np.flatnonzero(table.missing[:, j]) for j in holed}
     values = table.values.copy()
     for j, rows in holes.items():
@@ -153,8 +178,10 @@ def draw_holes(
     return values
 
 
-def run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
+def run_chain(plan: ChainPlan, seed: np.random.SeedSequence, is_sequential: bool) -> Chain:
     """Draw the holes of the training table with models that every pass fits anew.
+
+    If ``is_sequential`` the first pass looks only at columns that are complete or drawn already.
 
     BLAS works on one thread: its sums do not depend on the machine, and threads lose on matrices
     of this size.
@@ -165,7 +192,11 @@ def run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
     places = {j: place for place, j in enumerate(plan.targets.tolist())}
 
     def fit(j: int, values: Floats, encoded: Floats) -> ColumnModel:
-        models[j] = plan.fit_column(j, values, encoded, rng)
+        known = None
+        if is_sequential and j not in models:
+            known = np.asarray(~plan.table.missing.any(axis=0))
+            known[list(models)] = True
+        models[j] = plan.fit_column(j, values, encoded, rng, known)
         return models[j]
 
     def trace(step: int, j: int, drawn: Floats) -> None:
@@ -174,7 +205,8 @@ def run_chain(plan: ChainPlan, seed: np.random.SeedSequence) -> Chain:
             traces[step - 1, places[j]] = drawn.mean(), deviation
 
     with threadpool_limits(limits=1, user_api="blas"):
-        values = draw_holes(plan, plan.table, lambda _, j, rows: rng.random(len(rows)), fit, trace)
+        noise = lambda _, j, rows: rng.random(len(rows))  # noqa: E731
+        values = draw_holes(plan, plan.table, noise, fit, trace, is_sequential)
     kept = {j: ColumnModel(m.column, m.predictors, thinned(m.model)) for j, m in models.items()}
     return Chain(values[plan.table.missing], kept, traces)
 
@@ -189,6 +221,9 @@ class MiceSettings:
     max_predictors: int | str = "auto"
     seed: int = 0
     n_jobs: int | None = None
+    is_sequential: bool = False
+    starts_typical: bool = False
+    limits: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +273,9 @@ def run_chains(table: Table, settings: MiceSettings, report: Callable[[str], Non
         table.rows(order), settings.methods, settings.max_predictors, settings.n_iter
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_imputations)
-    jobs = (delayed(run_chain)(plan, seed) for seed in seeds)
+    starts = typical_values(plan.table) if settings.starts_typical else None
+    plan = replace(plan, starts=starts, limits=dict(settings.limits))
+    jobs = (delayed(run_chain)(plan, seed, settings.is_sequential) for seed in seeds)
     chains = []
     for chain in Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs):
         chains.append(chain)

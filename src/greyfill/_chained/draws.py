@@ -1,16 +1,15 @@
-"""The elementary methods: fitted models that draw, how they are fitted, and their names.
+"""The elementary methods: fitted models that draw, and how they are fitted.
 
 Every ``fit`` takes predictors, values and a generator; what it returns draws a value for each row
-from one uniform number. `BY_KIND` says which fits which column, `default_method` which is taken.
+from one uniform number. Further ones are in `special_draws`, their names in `methods`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from greyfill._chained.regressions import (
     Line,
@@ -22,8 +21,15 @@ from greyfill._chained.regressions import (
     multinomial,
     proportional_odds,
 )
-from greyfill.exceptions import InvalidParameterError
-from greyfill.table import Column, Floats, Ints, Kind, SymmetricScaler, most_frequent
+from greyfill.table import (
+    Column,
+    Floats,
+    Ints,
+    Kind,
+    SymmetricScaler,
+    Table,
+    most_frequent,
+)
 
 N_DONORS = 5
 """How many observed rows compete to give their value, as in R's mice."""
@@ -110,9 +116,14 @@ class Normal:
     scaler: SymmetricScaler
 
     def draw(self, x: Floats, noise: Floats) -> Floats:
-        """A normal value around the prediction for each row."""
-        error = ndtri(np.clip(noise, 1e-16, 1.0 - 1e-16))  # a noise of 0 is −∞ deviations away
-        return self.scaler.unscale(self.line.predict(x) + self.sigma * error)
+        """A normal value around the prediction for each row; within the scaler's limits, if any."""
+        center, u = self.line.predict(x), noise
+        if self.scaler.low is not None and self.scaler.high is not None and self.sigma > 0.0:
+            ends = (self.scaler.scale(np.array(end)) for end in (self.scaler.low, self.scaler.high))
+            first, last = (ndtr((end - center) / self.sigma) for end in ends)
+            u = first + noise * (last - first)
+        error = ndtri(np.clip(u, 1e-16, 1.0 - 1e-16))  # a noise of 0 is −∞ deviations away
+        return self.scaler.unscale(center + self.sigma * error)
 
 
 def fit_sample(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
@@ -130,6 +141,28 @@ def fit_norm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     scaler = SymmetricScaler.unlimited(y)
     regression = draw_regression(x, scaler.scale(y), rng)
     return Normal(regression.drawn, regression.sigma, scaler)
+
+
+def fit_norm_nob(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+    """Least squares with residual noise, without a draw of coefficients (R's ``norm.nob``)."""
+    predicted = fit_norm_predict(x, y, rng)
+    error = predicted.scaler.scale(y) - predicted.line.predict(x)
+    freedom = max(len(y) - x.shape[1] - 1, 1)
+    return replace(predicted, sigma=float(np.sqrt((error**2).sum() / freedom)))
+
+
+def fit_norm_predict(x: Floats, y: Floats, rng: np.random.Generator) -> Normal:
+    """Least squares without noise (R's ``norm.predict``)."""
+    scaler = SymmetricScaler.unlimited(y)
+    return Normal(draw_regression(x, scaler.scale(y), rng).fitted, 0.0, scaler)
+
+
+def truncated(model: Model, low: float, high: float) -> Model:
+    """A normal model whose draws lie between two numbers; another as it is."""
+    if not isinstance(model, Normal):
+        return model
+    limits = np.array(low), np.array(high)
+    return replace(model, scaler=replace(model.scaler, low=limits[0], high=limits[1]))
 
 
 def fit_pmm(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
@@ -299,70 +332,24 @@ def fit_mode(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
     return Constant(most_frequent(y))
 
 
-Fit = Callable[[Floats, Floats, np.random.Generator], Model]
-
-MAX_LEVELS = 50
-"""A column with more categories is matched instead of modeled."""
-
-FOR_NUMBERS: dict[str, Fit] = {
-    "pmm": fit_pmm,
-    "norm": fit_norm,
-    "sample": fit_sample,
-    "mean": fit_mean,
-}
-FOR_ORDINALS: dict[str, Fit] = {
-    **FOR_NUMBERS,
-    "logreg": fit_logreg,
-    "polyreg": fit_polyreg,
-    "polr": fit_polr,
-}
-FOR_CATEGORIES: dict[str, Fit] = {
-    "pmm": fit_category_pmm,
-    "logreg": fit_logreg,
-    "polyreg": fit_polyreg,
-    "sample": fit_sample,
-    "mean": fit_mode,
-}
-BY_KIND = {
-    Kind.NUMERIC: FOR_NUMBERS,
-    Kind.ORDINAL: FOR_ORDINALS,
-    Kind.CATEGORICAL: FOR_CATEGORIES,
-}
-
-
-def default_method(column: Column) -> str:
-    """As in R's mice: logreg for two levels, polyreg, or polr for ordered levels; numbers "auto".
-
-    >>> [default_method(Column("sex", Kind.CATEGORICAL, n)) for n in (2, 3)]
-    ['logreg', 'polyreg']
-    """
-    if column.kind is Kind.NUMERIC:
-        return "auto"
-    if column.n_levels > MAX_LEVELS:
-        return "pmm"
-    if column.n_levels <= 2:
-        return "logreg"
-    return "polr" if column.kind is Kind.ORDINAL else "polyreg"
-
-
-def method_of(column: Column, chosen: Mapping[str, str]) -> str:
-    """The name of the method of a column: the chosen one if it fits, or the default."""
-    name = chosen.get(column.name)
-    if name is None or (name == "auto" and column.kind is Kind.NUMERIC):
-        return default_method(column)
-    allowed = BY_KIND[column.kind]
-    if name not in allowed or (name == "logreg" and column.n_levels > 2):
-        levels = f" of {column.n_levels} levels" if column.n_levels else ""
-        known = [other for other in allowed if other != "logreg" or column.n_levels <= 2]
-        raise InvalidParameterError(
-            f"method {name!r} does not fit {column.name!r}, a {column.kind.value} column{levels}; "
-            f"choose one of {known}"
-        )
-    return name
-
-
 def settle(column: Column, values: Floats) -> Floats:
     """Values that the column can hold: ordinal ranks are rounded to a level."""
     if column.kind is not Kind.ORDINAL:
         return values
     return np.clip(np.rint(values), 0.0, max(column.n_levels - 1, 0))
+
+
+def typical_values(table: Table) -> Floats:
+    """Mean of numbers, rounded mean rank of ordinals, mode of categories (smallest of ties)."""
+    observed = ~table.missing
+    counts = np.maximum(observed.sum(axis=0), 1)
+    with np.errstate(over="ignore"):  # thirds of the largest float add up to more than it
+        typical = np.where(observed, table.values / counts, 0.0).sum(axis=0)
+    largest = np.where(observed, np.abs(table.values), 0.0).max(axis=0, initial=0.0)
+    typical = np.clip(typical, -largest, largest)
+    for j, column in enumerate(table.columns):
+        if column.kind is Kind.CATEGORICAL:
+            typical[j] = most_frequent(table.values[observed[:, j], j])
+        else:
+            typical[j] = settle(column, typical[j])
+    return np.asarray(typical)

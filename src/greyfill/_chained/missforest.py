@@ -10,28 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from greyfill._chained.design import row_order
-from greyfill._chained.draws import settle
+from greyfill._chained.draws import settle, typical_values
 from greyfill._chained.forest import Forest, Grown, Singles, grow
-from greyfill.table import Bools, Floats, Ints, Kind, SymmetricScaler, Table, most_frequent
+from greyfill.table import Bools, Floats, Ints, Kind, SymmetricScaler, Table
 
 Differences = dict[str, float]
 """How far one pass moved the fills, for each type of column that is present."""
-
-
-def typical_values(table: Table) -> Floats:
-    """Mean of numbers, rounded mean rank of ordinals, mode of categories (smallest of ties)."""
-    observed = ~table.missing
-    counts = np.maximum(observed.sum(axis=0), 1)
-    with np.errstate(over="ignore"):  # thirds of the largest float add up to more than it
-        typical = np.where(observed, table.values / counts, 0.0).sum(axis=0)
-    largest = np.where(observed, np.abs(table.values), 0.0).max(axis=0, initial=0.0)
-    typical = np.clip(typical, -largest, largest)
-    for j, column in enumerate(table.columns):
-        if column.kind is Kind.CATEGORICAL:
-            typical[j] = most_frequent(table.values[observed[:, j], j])
-        else:
-            typical[j] = settle(column, typical[j])
-    return np.asarray(typical)
 
 
 def differences(new: Floats, old: Floats, table: Table) -> Differences:

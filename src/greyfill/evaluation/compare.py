@@ -33,7 +33,7 @@ from greyfill.targets import Meaning
 DEFAULT_METHODS = (DEFAULT, "cgknn", "sklearn_iterative", "mean")
 """Quick ones; those that need labels are left out where there are none."""
 
-SLOW = frozenset({"missforest", "miceforest", "mice", "opt-svm", "opt-cv"})
+SLOW = frozenset({"missforest", "miceforest", "mice", "srmi", "iari", "opt-svm", "opt-cv"})
 SCHEMA = {
     "data": pl.String,
     "mechanism": pl.String,

@@ -16,6 +16,10 @@ decks       hot deck, cold deck and shell neighbors
 clusters    fuzzy k-means, and grey fuzzy clusters with regressions
 opt         opt.impute: neighbors, machines, trees, and a choice among them
 networks    multi-task perceptrons and learning vector quantization, with classifiers
+sequential  SRMI, plain regressions, IARI and C4.5
+joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
+drawn_tables    several imputations as tables, where a method draws
+shared_help     words of help that several imputers share
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
         ShellImputer,
     )
     from greyfill.imputers.grey import GreyImputer
+    from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
     from greyfill.imputers.neighbors import (
         CGKNNImputer,
@@ -65,11 +70,20 @@ if TYPE_CHECKING:
         OptSVMImputer,
         OptTreeImputer,
     )
+    from greyfill.imputers.sequential import (
+        C45Imputer,
+        IARIImputer,
+        RegressionImputer,
+        SRMIImputer,
+    )
 
 __all__ = [
     "BaggedDraws",
+    "C45Imputer",
     "CGKNNImputer",
     "ColdDeckImputer",
+    "EMBImputer",
+    "EMImputer",
     "FWGKNNImputer",
     "FuzzyKMeansImputer",
     "GBNNImputer",
@@ -79,6 +93,7 @@ __all__ = [
     "GreyImputer",
     "GreyRegressor",
     "HotDeckImputer",
+    "IARIImputer",
     "IKNNImputer",
     "KNNIImputer",
     "LVQClassifier",
@@ -86,14 +101,18 @@ __all__ = [
     "MICEImputer",
     "MIKNNImputer",
     "MissForestImputer",
+    "MissPALassoImputer",
     "MultiTaskMLPClassifier",
     "MultiTaskMLPImputer",
     "NeighborImputer",
+    "NormImputer",
     "OptImputer",
     "OptKNNImputer",
     "OptSVMImputer",
     "OptTreeImputer",
+    "RegressionImputer",
     "SKNNImputer",
+    "SRMIImputer",
     "ShellImputer",
 ]
 
@@ -103,6 +122,7 @@ _HOMES = {
     "clusters": ("FuzzyKMeansImputer", "GreyFuzzyImputer"),
     "decks": ("ColdDeckImputer", "HotDeckImputer", "ShellImputer"),
     "grey": ("GreyImputer",),
+    "joint": ("EMBImputer", "EMImputer", "MissPALassoImputer", "NormImputer"),
     "models": ("GreyClassifier", "GreyRegressor"),
     "neighbors": (
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
@@ -112,6 +132,7 @@ _HOMES = {
         "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
     ),
     "opt": ("OptImputer", "OptKNNImputer", "OptSVMImputer", "OptTreeImputer"),
+    "sequential": ("C45Imputer", "IARIImputer", "RegressionImputer", "SRMIImputer"),
 }  # fmt: skip
 
 __getattr__ = load_late(__name__, _HOMES)

@@ -1,26 +1,24 @@
 """The model-based family: chained equations and chained forests."""
 
-import copy
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from greyfill._chained import chain, missforest
-from greyfill._chained.draws import FOR_NUMBERS
+from greyfill._chained.methods import FOR_NUMBERS
 from greyfill._chained.missforest import overall_error
-from greyfill.checks import check_choice, check_fitted, check_seed, check_whole
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.checks import check_choice, check_seed, check_whole
+from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.table import Bools, Floats, Ints, Kind, Table
+from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
+from greyfill.table import Floats, Ints, Kind, Table
 
-COMBINES = ("mean", "draw")
 LABELS = ("none", "predictor", "separate")
 
 
-class MICEImputer(BaseImputer):
+class MICEImputer(DrawnTables):
     """Multiple imputation by chained equations (van Buuren 2018; R's mice).
 
     Each hole starts with a random observed value of its column. Then every column with holes is
@@ -48,7 +46,10 @@ class MICEImputer(BaseImputer):
         Passes of each chain, as in R.
     methods : dict of column name to method, or a method of all numbers, optional
         "auto", "pmm" or "norm" for numbers, "logreg" for two levels, "polyreg" for any levels,
-        "polr" for ordered ones, "sample" and "mean" (mode) for all; "pmm" also takes categories.
+        "polr" for ordered ones, "sample" and "mean" (mode) for all; "pmm" and "cart" (a value of
+        the leaf of a tree) also take categories. "poisson" draws counts, "two-part" 0 or else a
+        normal number; "norm.nob" draws no coefficients, "norm.predict" and "polyreg.predict" draw
+        nothing.
         Columns of an array are called "x0", "x1", …. Columns of more than 50 levels default to
         "pmm", and numbers to "auto": "norm" where a tenth of the holes, above chance, is predicted
         beyond the predictions of all donors, and else "pmm". ``methods="pmm"`` does as R.
@@ -127,8 +128,8 @@ class MICEImputer(BaseImputer):
     _chains: chain.FittedChains
     _label_chains: chain.FittedChains
 
-    _optional = (*BaseImputer._optional, "_chains", "_label_chains")
-    _unsaved = (*BaseImputer._unsaved, "_training", "_separate")
+    _optional = (*DrawnTables._optional, "_chains", "_label_chains")
+    _unsaved = (*DrawnTables._unsaved, "_separate")
 
     def __init__(
         self,
@@ -170,29 +171,8 @@ class MICEImputer(BaseImputer):
         self.verbose = verbose
 
     @property
-    def draws_(self) -> list[Any]:
-        """Every imputation of the training table, decoded on request."""
-        check_fitted(self)
-        if not hasattr(self, "_training"):
-            raise InvalidDataError("a loaded imputer keeps no training table; fit again for draws_")
-        origin, mask = self._training
-        filled = np.zeros(mask.shape)
-        tables = []
-        for c in range(self.n_imputations):
-            if self._kept.any():
-                filled[:, self._kept] = self._completed(c)
-            tables.append(self._restore(origin, mask, filled))
-        return tables
-
-    @property
     def _needs_labels(self) -> bool:
         return self.labels in ("predictor", "separate")
-
-    def _keep_training(self, origin: Any, mask: Bools) -> None:
-        """Keep a copy of what restores the imputations."""
-        table = origin.container  # whose cells need no copies, and may allow none
-        kept = table.copy() if isinstance(table, np.ndarray) else copy.deepcopy(table)
-        self._training = replace(origin, container=kept), mask
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter
@@ -220,11 +200,6 @@ class MICEImputer(BaseImputer):
     def _fill_table(self, table: Table) -> Floats:
         return self._combined(table, lambda c: chain.fill_by_chains(self._chains, table, c))
 
-    def _combined(self, table: Table, draw: Callable[[int], Floats]) -> Floats:
-        """The table, filled by what the draws of all chains or of the first give together."""
-        draws = [draw(c) for c in range(self.n_imputations if self.combine == "mean" else 1)]
-        return np.where(table.missing, chain.combine(draws, table.columns), table.values)
-
     def _completed(self, c: int) -> Floats:
         """One imputation of the kept columns, without the labels."""
         if self._separate:
@@ -249,7 +224,7 @@ class MICEImputer(BaseImputer):
             n_iter=check_whole("n_iter", self.n_iter),
             methods=self._known_methods(),
             max_predictors=self.max_predictors,
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
@@ -423,11 +398,12 @@ class MissForestImputer(BaseImputer):
             n_estimators=check_whole("n_estimators", self.n_estimators),
             max_iter=check_whole("max_iter", self.max_iter),
             max_features=None if features is None else check_whole("max_features", features),
-            seed=_seed(self.random_state),
+            seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
 
-def _seed(random_state: Any) -> int:
+def sure_seed(random_state: Any) -> int:
+    """A whole number for a seed, a generator or None."""
     check_seed(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -18,7 +18,7 @@ from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors,
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Bools, Table
 
-FOR_NEW_ROWS = 32
+FOR_NEW_ROWS = 28
 """Bytes that new rows need at least for each cell: numbers, holes, the filled copies."""
 LESS_AT_ONCE = "Pass the rows in chunks: each counts on its own, so the result is the same."
 LESS_IN_FIT = "Fit on a sample of the rows and pass the others later, in chunks; or drop columns."

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from greyfill.exceptions import InvalidParameterError
 
 Engine = Literal[
-    "recipe", "grey", "chained", "deck", "cluster", "opt", "network", "peer", "sklearn"
+    "recipe", "grey", "chained", "joint", "deck", "cluster", "opt", "network", "peer", "sklearn"
 ]
 
 DEFAULT = "grey"
@@ -23,6 +23,7 @@ OPTIONS: dict[Engine, tuple[str, ...]] = {
     "recipe": ("--k", "--labels", "--save", "--chunked"),
     "grey": ("--labels", "--save", "--time", "--chunked"),
     "chained": ("--labels", "--save", "--chunked"),
+    "joint": ("--save", "--chunked"),
     "deck": ("--save", "--chunked"),
     "cluster": ("--save", "--chunked"),
     "opt": ("--save", "--chunked"),
@@ -143,6 +144,47 @@ REGISTRY: dict[str, Method] = {
             "missforest", "MissForestImputer", "chained",
             "Chained random forests, one for each column with holes.",
             "Stekhoven and Bühlmann 2012", takes=("--save",),
+        ),
+        Method(
+            "srmi", "SRMIImputer", "chained",
+            "Chained normal and logistic regressions, columns with few holes first.",
+            "Raghunathan et al. 2001", class_uses=("predictor",), draws=True,
+        ),
+        Method(
+            "regression", "RegressionImputer", "chained",
+            "What a regression of each column on the others predicts.",
+            "Gelman and Hill 2006", takes=("--save",),
+        ),
+        Method(
+            "iari", "IARIImputer", "chained",
+            "Forests on the complete columns, the class and what was filled before, each once.",
+            "van Stein and Kowalczyk 2016",
+        ),
+        Method(
+            "c45", "C45Imputer", "chained",
+            "A C4.5 tree for each column, in which rows with holes go down every branch.",
+            "Quinlan 1993",
+        ),
+        # The joint engine.
+        Method(
+            "em", "EMImputer", "joint",
+            "What a normal distribution of all columns expects, fitted by EM.",
+            "Dempster, Laird and Rubin 1977",
+        ),
+        Method(
+            "emb", "EMBImputer", "joint",
+            "Draws from that distribution, fitted to bootstrapped rows.",
+            "Honaker, King and Blackwell 2011", draws=True,
+        ),
+        Method(
+            "norm", "NormImputer", "joint",
+            "Draws from it in turns with draws of its mean and covariance.",
+            "Rubin and Schafer 1990", draws=True,
+        ),
+        Method(
+            "misspalasso", "MissPALassoImputer", "joint",
+            "A lasso for each pattern of holes, for more columns than rows.",
+            "Städler, Stekhoven and Bühlmann 2014",
         ),
         Method(
             "sklearn_knn", "sklearn_knn", "sklearn",

@@ -12,7 +12,11 @@ from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer, MissForestImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
+from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
+from greyfill.imputers.sequential import USES, C45Imputer, IARIImputer, RegressionImputer
+from greyfill.persistence import chained_rules  # noqa: F401  (it has rules of records)
+from greyfill.persistence.joint_rules import check_code
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
@@ -45,10 +49,10 @@ def check_estimator(estimator: Any) -> None:
 
 def _check_parameters(estimator: Any) -> None:
     """Refuse parameters that ``fit`` refuses, as far as new rows depend on them."""
-    n_jobs = getattr(estimator, "n_jobs", None)
+    n_jobs = getattr(estimator, "n_jobs", None)  # some methods work alone, or draw nothing
     checks.check_jobs(n_jobs)
     check_jobs(n_jobs)
-    checks.check_seed(estimator.random_state)
+    checks.check_seed(getattr(estimator, "random_state", None))
     if isinstance(estimator, BaseImputer):
         estimator._check_flags()
     config = vars(estimator).get("_sklearn_output_config", OUTPUTS[0])
@@ -171,6 +175,43 @@ def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None
         require(fitted.table.columns == columns, "forests have other columns")
         values = fitted.table.values
         _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
+
+
+@_check_engine.register
+def _regression(imputer: RegressionImputer, columns: tuple[Column, ...]) -> None:
+    imputer._settings()
+    fitted = _check_learned(imputer, "_chains", columns)
+    if fitted is not None:
+        table = fitted.plan.table
+        require(table.columns == columns and len(fitted.chains) == 1, "chains have other columns")
+        _check_ranges(imputer, table.values.min(axis=0), table.values.max(axis=0))
+
+
+@_check_engine.register
+def _trees(imputer: IARIImputer | C45Imputer, columns: tuple[Column, ...]) -> None:
+    fitted = _check_learned(imputer, "_fitted", columns)
+    if fitted is None:
+        return
+    require(fitted.table.columns == columns, "trees have other columns")
+    _check_ranges(imputer, fitted.table.values.min(axis=0), fitted.table.values.max(axis=0))
+    checks.check_choice("labels", imputer.labels, USES)
+    if isinstance(imputer, IARIImputer):
+        imputer._settings()
+
+
+@_check_engine.register
+def _joint(
+    imputer: EMImputer | EMBImputer | NormImputer | MissPALassoImputer, columns: tuple[Column, ...]
+) -> None:
+    settings = imputer._settings()
+    fitted = _check_learned(imputer, "_fitted", columns)
+    if fitted is None:
+        return
+    check_code(fitted.code, columns)
+    _check_ranges(imputer, fitted.code.design.scaler.low, fitted.code.design.scaler.high)
+    if not isinstance(imputer, MissPALassoImputer):
+        n = getattr(settings, "n_imputations", 1)
+        require(len(fitted.thetas) == n, "the number of distributions is not n_imputations")
 
 
 from greyfill.persistence import system_rules  # noqa: E402, F401  (it adds rules to these)

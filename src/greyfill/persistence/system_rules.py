@@ -13,11 +13,11 @@ from greyfill._systems.network import Network
 from greyfill._systems.prototypes import Prototypes
 from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
+from greyfill.persistence.chained_rules import check_observed
 from greyfill.persistence.estimator_rules import _check_engine, _check_ranges
 from greyfill.persistence.record_rules import (
     LARGEST,
     ROUNDING,
-    _check_observed,
     check_codes,
     check_record,
     check_rising,
@@ -96,7 +96,7 @@ def _learner(learner: Machine | Cart | GreyRidge) -> None:
 @check_record.register
 def _column_models(models: ColumnModels) -> None:
     table = models.table
-    _check_observed(table, models.values)
+    check_observed(table, models.values)
     require((models.values == table.values)[~table.missing].all(), "observed cells differ")
     require(0 <= models.seed < 2**32, f"the seed is {models.seed}")
 

@@ -12,7 +12,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from greyfill import imputers
-from greyfill._chained import draws, missforest
+from greyfill._chained import c45, draws, iari, missforest, special_draws
+from greyfill._chained.c45_tree import C45Tree
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest, Grown
@@ -21,6 +22,9 @@ from greyfill._grey.candidates import Candidate
 from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PanelChoice
+from greyfill._joint import joint_draws, pattern_lasso
+from greyfill._joint.joint_code import JointCode
+from greyfill._joint.joint_normal import JointNormal
 from greyfill._neighbors import recipe
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
@@ -50,7 +54,8 @@ PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Schedule: (Once, UntilStable, Direct, Sequential, Descent),
     draws.Model: (
         draws.Constant, draws.Sample, draws.MeanMatch, draws.Normal, draws.Binary,
-        draws.Multinomial, draws.Ordered,
+        draws.Multinomial, draws.Ordered, special_draws.Likeliest, special_draws.TwoPart,
+        special_draws.Count, special_draws.LeafDonors,
     ),
 }  # fmt: skip
 """The types of ours that follow a protocol."""
@@ -123,6 +128,21 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("network", Network, ""),
     ("network-weights", NetWeights, ""),
     ("prototypes", Prototypes, ""),
+    ("likeliest-level", special_draws.Likeliest, ""),
+    ("two-part", special_draws.TwoPart, ""),
+    ("count", special_draws.Count, ""),
+    ("leaf-donors", special_draws.LeafDonors, ""),
+    ("iari-settings", iari.IARISettings, ""),
+    ("forest-step", iari.ForestStep, ""),
+    ("iari", iari.FittedChain, ""),
+    ("quinlan-tree", C45Tree, ""),
+    ("column-tree", c45.ColumnTree, ""),
+    ("quinlan-trees", c45.FittedC45, ""),
+    ("joint-code", JointCode, ""),
+    ("joint-normal", JointNormal, ""),
+    ("joint", joint_draws.FittedJoint, ""),
+    ("sparse-normal", pattern_lasso.SparseNormal, ""),
+    ("pattern-lasso", pattern_lasso.FittedSparse, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
 its tag stays. The old names are read for good and never written; a new type has none ("")."""

@@ -1,0 +1,481 @@
+"""The joint family: one normal distribution for all columns, by EM, bootstrap, posterior or lasso.
+
+All four see numbers with mean 0 and deviation 1, ranks of ordered levels as numbers, and k − 1
+indicators of a category of k levels. On the way back ranks are rounded, and the level with the
+largest indicator wins, where what the indicators leave of 1 belongs to the first level.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from greyfill._joint.joint_draws import DrawSettings, FittedJoint, fit_draws, fit_expectation
+from greyfill._joint.joint_normal import EMSettings
+from greyfill._joint.pattern_lasso import FittedSparse, LassoSettings, fit_pattern_lasso
+from greyfill.checks import (
+    check_choice,
+    check_flag,
+    check_tolerance,
+    check_whole,
+    is_number,
+)
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.chained import MICEImputer, sure_seed
+from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
+from greyfill.imputers.shared_help import explained_by
+from greyfill.table import Floats, Ints, Table
+
+
+def _em_settings(max_iter: Any, tol: Any, prior: Any) -> EMSettings:
+    """When EM stops, and its prior, checked."""
+    check_tolerance(tol)
+    if isinstance(prior, str) and prior == "auto":
+        return EMSettings(check_whole("max_iter", max_iter), float(tol))
+    if not is_number(prior) or not 0.0 <= prior < np.inf:
+        raise InvalidParameterError(
+            f"prior must be 'auto' or a number of rows, not negative, not {prior!r}"
+        )
+    return EMSettings(check_whole("max_iter", max_iter), float(tol), float(prior))
+
+
+@explained_by(MICEImputer)
+class EMImputer(BaseImputer):
+    """Expectation and maximization under a normal distribution (Dempster, Laird and Rubin 1977).
+
+    All columns together are taken for normal, with mean μ and covariance Σ. With o the observed
+    columns of a row and m its holes,
+
+    E: x̂_m = μ_m + Σ_mo Σ_oo⁻¹ (x_o − μ_o),  C = Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om
+    M: μ = mean x̂,  Σ = n⁻¹ Σ (x̂x̂ᵀ + C) − μμᵀ
+
+    are repeated until neither μ nor Σ moves; the likelihood of the observed cells never falls. The
+    fills are the x̂ of the last θ. A new row is filled by the same θ, on its own.
+
+    Categories enter as k − 1 indicators (of the 20 most frequent levels at most); the level with
+    the largest expectation wins, where what the indicators leave of 1 belongs to the first level.
+    Fills of numbers may lie outside of the observed range; ``bounds`` keeps them in one. Beyond
+    200 columns and indicators, blocks of 200 have a distribution each. Labels are not used.
+
+    Parameters
+    ----------
+    max_iter : int, default=500
+        Most steps.
+    tol : float, default=1e-4
+        EM stops when no mean or covariance, in deviations of the columns, moves by more.
+    prior : "auto" or float, default="auto"
+        Rows that a prior of uncorrelated columns counts for, ν: Σ = (nΣ + νI) / (n + ν + q + 2)
+        with q columns, as Amelia's ``empri``. "auto" is 0 where there are 10 rows for each column,
+        and q else.
+    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
+round_to_grid, bounds, leave_alone, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    log_likelihood_ : list of float
+        Of the observed cells, in deviations of the columns, before each step; of several blocks,
+        that of the first.
+    n_iter_ : int
+        Steps that were made, of several blocks the most.
+    converged_ : bool
+        Whether EM stopped by ``tol``.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
+    >>> float(EMImputer(prior=0).fit_transform(X)[2, 1])
+    6.0
+    """
+
+    log_likelihood_: list[float]
+    n_iter_: int
+    converged_: bool
+    _fitted: FittedJoint
+
+    _optional = (*BaseImputer._optional, "_fitted")
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        prior: float | str = "auto",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prior = prior
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.verbose = verbose
+
+    def _settings(self) -> EMSettings:
+        return _em_settings(self.max_iter, self.tol, self.prior)
+
+    def _fit_nothing(self) -> None:
+        self._settings()
+        self.log_likelihood_, self.n_iter_, self.converged_ = [], 1, True
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        bounds = _limits(self)
+        self._fitted, found = fit_expectation(table, self._settings(), bounds, self._report)
+        self.log_likelihood_ = list(found[0].log_likelihood) if found else []
+        self.n_iter_ = max((len(one.log_likelihood) for one in found), default=1)
+        self.converged_ = all(one.converged for one in found)
+        return self._fitted.fill(table)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._fitted.fill(table)
+
+
+@explained_by(MICEImputer)
+class MissPALassoImputer(BaseImputer):
+    """Sparse regressions for each pattern of holes (Städler, Stekhoven and Bühlmann 2014).
+
+    For tables with more columns than rows, where Σ cannot be inverted. As EM, but each pattern of
+    holes M and observed columns O has regressions of its own, by a lasso on the moments S of the
+    rows of all *other* patterns:
+
+    β_j = argmin ½ βᵀ S_OO β − βᵀ S_Oj + λ |β|₁,  x̂_M = μ_M + β (x_O − μ_O),
+    C = S_MM − β S_OM − S_MO βᵀ + β S_OO βᵀ
+
+    One pass refreshes the moments of one pattern after the other; passes end when no fill moves.
+    With λ → 0 and many rows it fills as EM does, with a large λ by the mean. The paper's own
+    program is not at hand; updates follow its text, and new rows are filled from the moments of
+    all training rows. Categories enter and leave as in `EMImputer`. Labels are not used.
+
+    Parameters
+    ----------
+    penalty : "auto" or float, default="auto"
+        λ, on columns of deviation 1; "auto" takes the best of six on hidden cells.
+    max_iter : int, default=50
+        Most passes over the patterns.
+    tol : float, default=1e-3
+        Passes end when no fill moves by more, in deviations of its column.
+    random_state : int, default=0
+        Seed of the choice of hidden cells.
+    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
+round_to_grid, bounds, leave_alone, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    penalty_ : float
+        The λ that was taken.
+    penalty_errors_ : dict of float to float
+        The mean squared error of each λ on hidden cells, in deviations.
+    n_iter_ : int
+        Passes that were made.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
+    >>> float(MissPALassoImputer(penalty=0).fit_transform(X).round(6)[2, 1])
+    6.0
+    """
+
+    penalty_: float
+    penalty_errors_: dict[float, float]
+    n_iter_: int
+    _fitted: FittedSparse
+
+    _optional = (*BaseImputer._optional, "_fitted")
+
+    def __init__(
+        self,
+        *,
+        penalty: float | str = "auto",
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self) -> LassoSettings:
+        penalty = self.penalty
+        is_auto = isinstance(penalty, str) and penalty == "auto"
+        if not is_auto and (not is_number(penalty) or not 0.0 <= penalty < np.inf):
+            raise InvalidParameterError(
+                f"penalty must be 'auto' or a number, not negative, not {penalty!r}"
+            )
+        check_tolerance(self.tol)
+        return LassoSettings(
+            penalty=-1.0 if isinstance(penalty, str) else float(penalty),
+            max_iter=check_whole("max_iter", self.max_iter),
+            tol=float(self.tol),
+            seed=sure_seed(self.random_state),
+        )
+
+    def _fit_nothing(self) -> None:
+        self.penalty_, self.penalty_errors_ = max(self._settings().penalty, 0.0), {}
+        self.n_iter_ = 1
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        found = fit_pattern_lasso(table, self._settings(), self._report)
+        self._fitted, self.n_iter_, self.penalty_errors_ = found
+        normals = self._fitted.normals
+        self.penalty_ = normals[0].penalty if normals else max(self._settings().penalty, 0.0)
+        return self._fitted.fill(table)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._fitted.fill(table)
+
+
+class _JointDraws(DrawnTables):
+    """What the two methods that draw from a joint normal distribution share."""
+
+    max_iter: Any
+    tol: Any
+    prior: Any
+    n_jobs: Any
+    random_state: Any
+    n_iter_: int
+    _fitted: FittedJoint
+
+    _optional = (*DrawnTables._optional, "_fitted")
+    _unsaved = (*DrawnTables._unsaved, "_drawn")
+
+    def _settings(self) -> DrawSettings:
+        check_choice("combine", self.combine, COMBINES)
+        return DrawSettings(
+            em=_em_settings(self.max_iter, self.tol, self.prior),
+            n_imputations=check_whole("n_imputations", self.n_imputations),
+            seed=sure_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _fit_nothing(self) -> None:
+        self.n_iter_ = max(self._settings().n_iter, 1)
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        settings, bounds = self._settings(), _limits(self)
+        self._fitted, self._drawn, steps = fit_draws(table, settings, bounds, self._report)
+        self.n_iter_ = settings.n_iter or steps
+        return self._combined(table, self._completed)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._combined(table, lambda c: self._fitted.draw_new(table, c))
+
+    def _completed(self, c: int) -> Floats:
+        return self._drawn[c]
+
+
+@explained_by(MICEImputer, EMImputer)
+class EMBImputer(_JointDraws):
+    """Multiple imputation by EM on bootstrapped rows (Honaker, King and Blackwell 2011; Amelia).
+
+    For each imputation the rows are drawn with replacement (again while a column has no value),
+    EM finds their θ = (μ, Σ) as in `EMImputer`, and the holes of the rows as they came are drawn:
+
+    x_m = x̂_m + chol(C) ε,  ε ~ N(0, 1)
+
+    The indicators of a category are cut to [0, 1] and to a sum of 1, and a level is drawn by them;
+    of an ordered column min + Binomial(max − min, (x − min) / (max − min)) is drawn. A row whose
+    numbers leave their ``bounds`` is drawn again, up to 100 times, and then cut off. ``transform``
+    draws each row on its own by the θ of each imputation: noise depends on the seed and the row's
+    content. Labels are not used; to let an analysis keep y's part, make y a column.
+
+    Parameters
+    ----------
+    n_imputations : int, default=5
+        Bootstrapped tables, and draws.
+    bootstrap : bool, default=True
+        With False every θ is that of all rows, and draws know nothing of its uncertainty.
+    max_iter, tol, prior
+        As in `EMImputer`.
+    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
+keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    draws_ : list of tables
+        Every imputation of the training table, in the container it came in, for `greyfill.pool`.
+    n_iter_ : int
+        Most steps of EM in an imputation.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
+    >>> imputer = EMBImputer(3).fit(X)
+    >>> len(imputer.draws_), bool(np.isfinite(imputer.draws_[0]).all())
+    (3, True)
+    """
+
+    def __init__(
+        self,
+        n_imputations: int = 5,
+        *,
+        bootstrap: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        prior: float | str = "auto",
+        combine: str = "mean",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_imputations = n_imputations
+        self.bootstrap = bootstrap
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prior = prior
+        self.combine = combine
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self) -> DrawSettings:
+        check_flag("bootstrap", self.bootstrap)
+        return replace(super()._settings(), is_bootstrapped=bool(self.bootstrap))
+
+
+@explained_by(MICEImputer, EMImputer)
+class NormImputer(_JointDraws):
+    """Bayesian normal imputation by data augmentation (Rubin and Schafer 1990; Schafer 1997).
+
+    Li (1988) draws holes and parameters in turns, as R's norm does. Started at EM's θ, each of
+    ``n_imputations`` chains repeats
+
+    I: x_m ~ N(x̂_m, C) given θ,  P: Σ ~ W⁻¹(n − 1 + ν, S + νI),  μ ~ N(x̄, Σ / n)
+
+    with S the scatter of the filled rows and ν the rows of the prior; the last θ draws the
+    imputation. There are at least q + 1 degrees of freedom for q columns. Categories, ordered
+    levels, ``bounds`` and new rows are drawn as in `EMBImputer`. Labels are not used.
+
+    Parameters
+    ----------
+    n_imputations : int, default=5
+        Independent chains.
+    n_iter : int, default=50
+        Passes of each chain.
+    max_iter, tol, prior
+        As in `EMImputer`.
+    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
+keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    draws_ : list of tables
+        Every imputation of the training table, in the container it came in, for `greyfill.pool`.
+    n_iter_ : int
+        Passes of each chain.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
+    >>> imputer = NormImputer(3, n_iter=20).fit(X)
+    >>> len(imputer.draws_), bool(np.isfinite(imputer.transform(X)).all())
+    (3, True)
+    """
+
+    def __init__(
+        self,
+        n_imputations: int = 5,
+        *,
+        n_iter: int = 50,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        prior: float | str = "auto",
+        combine: str = "mean",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_imputations = n_imputations
+        self.n_iter = n_iter
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prior = prior
+        self.combine = combine
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self) -> DrawSettings:
+        return replace(super()._settings(), n_iter=check_whole("n_iter", self.n_iter))
+
+
+def _limits(imputer: BaseImputer) -> tuple[Floats, Floats]:
+    """The bounds of the kept columns, those of numbers without any at the largest float."""
+    pairs = zip(imputer._schema.fields, imputer._kept, strict=True)
+    limits = [field.limits for field, is_kept in pairs if is_kept]
+    return np.array([low for low, _ in limits]), np.array([high for _, high in limits])

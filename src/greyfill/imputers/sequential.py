@@ -1,0 +1,432 @@
+"""Columns one after the other: regressions in sequence, plain ones, forests, and C4.5 trees."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from greyfill._chained import chain
+from greyfill._chained.c45 import FittedC45, fill_with_class, fit_c45
+from greyfill._chained.iari import ORDERS, FittedChain, IARISettings, fit_iari
+from greyfill._chained.methods import MAX_LEVELS
+from greyfill.checks import check_choice, check_flag, check_whole
+from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.chained import MICEImputer, sure_seed
+from greyfill.imputers.shared_help import explained_by
+from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
+
+USES = ("predictor", "none")
+
+
+@explained_by(MICEImputer)
+class SRMIImputer(MICEImputer):
+    """Sequential regression multivariate imputation (Raghunathan et al. 2001; IVEware).
+
+    Columns are visited from few holes to many. In the first round each is regressed on the complete
+    columns and on those that were filled before it, in rounds 2 … ``n_iter`` on all others. Numbers
+    are drawn from a normal regression with drawn parameters,
+
+    σ*² = RSS / χ²_df,  β* ~ N(β̂, σ*² (X'X)⁻¹),  x = zβ* + σ*ε,
+
+    two levels from a logistic regression, more from a multinomial one, ordered levels from one of
+    proportional odds. ``methods`` names counts (``"poisson"``) and semicontinuous numbers
+    (``"two-part"``: 0 or not, and then which); of numbers with ``bounds`` the normal draw is
+    truncated. After the first round it is `MICEImputer` with ``methods="norm"``. Columns that exist
+    for some rows only are not known here: every hole is filled.
+
+    Parameters
+    ----------
+    n_imputations : int, default=5
+        Number of independent chains.
+    n_iter : int, default=10
+        Rounds of each chain.
+    methods : dict of column name to method, or a method of all numbers, optional
+        As in `MICEImputer`; numbers default to "norm".
+    combine, labels, max_predictors, categorical_features, ordinal_features, missing_values, \
+add_indicator, keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, \
+verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    draws_, history_, methods_, n_iter_, imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
+    >>> imputer = SRMIImputer(3).fit(X)
+    >>> len(imputer.draws_), imputer.methods_["x1"]
+    (3, 'norm')
+    """
+
+    def __init__(
+        self,
+        n_imputations: int = 5,
+        *,
+        n_iter: int = 10,
+        methods: Any = None,
+        combine: str = "mean",
+        labels: str = "none",
+        max_predictors: int | str = "auto",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_imputations, n_iter=n_iter, methods=methods, combine=combine, labels=labels,
+            max_predictors=max_predictors, categorical_features=categorical_features,
+            ordinal_features=ordinal_features, missing_values=missing_values,
+            add_indicator=add_indicator, keep_empty_features=keep_empty_features,
+            round_to_grid=round_to_grid, bounds=bounds, leave_alone=leave_alone, n_jobs=n_jobs,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+
+    def _settings(self) -> chain.MiceSettings:
+        fields = [
+            field for field, kept in zip(self._schema.fields, self._kept, strict=True) if kept
+        ]
+        limits = {j: field.limits for j, field in enumerate(fields) if field.bounds}
+        return replace(super()._settings(), is_sequential=True, limits=limits)
+
+    def _known_methods(self) -> dict[str, str]:
+        numbers = (c.name for c in self._schema.columns if c.kind is Kind.NUMERIC)
+        return dict.fromkeys(numbers, "norm") | super()._known_methods()
+
+
+@explained_by(MICEImputer)
+class RegressionImputer(BaseImputer):
+    """One regression for each column, with or without noise (Gelman and Hill 2006).
+
+    Holes start as mean or mode. Then each column with holes is regressed on all others, left to
+    right, and its holes take what the regression predicts; one such round is a pass:
+
+    x̂ = zβ̂ (+ σ̂ε with ``noise``),  β̂ by least squares over the rows where the column is observed
+
+    Categories take the likeliest level of a multinomial logistic regression, or a drawn one with
+    ``noise``; those of more than 50 levels are matched. The coefficients are not drawn, so several
+    such tables know too little of their uncertainty to be pooled: take `MICEImputer` for that.
+    Numbers may be predicted outside of their range; ``bounds`` keeps them in one.
+
+    Parameters
+    ----------
+    noise : bool, default=False
+        Add a residual to each prediction, so that columns keep their spread.
+    n_iter : int, default=5
+        Passes over the columns.
+    max_predictors, categorical_features, ordinal_features, missing_values, add_indicator, \
+keep_empty_features, round_to_grid, bounds, leave_alone, random_state, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Passes that were made.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
+    >>> float(RegressionImputer().fit_transform(X).round(3)[2, 1])
+    6.0
+    """
+
+    n_iter_: int
+    _chains: chain.FittedChains
+
+    _optional = (*BaseImputer._optional, "_chains")
+
+    def __init__(
+        self,
+        *,
+        noise: bool = False,
+        n_iter: int = 5,
+        max_predictors: int | str = "auto",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.noise = noise
+        self.n_iter = n_iter
+        self.max_predictors = max_predictors
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self) -> chain.MiceSettings:
+        check_flag("noise", self.noise)
+        if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
+            check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
+        return chain.MiceSettings(
+            n_imputations=1,
+            n_iter=check_whole("n_iter", self.n_iter),
+            methods={column.name: self._method(column) for column in self._schema.columns},
+            max_predictors=self.max_predictors,
+            seed=sure_seed(self.random_state),
+            starts_typical=True,
+        )
+
+    def _method(self, column: Column) -> str:
+        """The elementary method of a column."""
+        if column.n_levels > MAX_LEVELS:
+            return "pmm"
+        if column.kind is Kind.CATEGORICAL:
+            return "polyreg" if self.noise else "polyreg.predict"
+        return "norm.nob" if self.noise else "norm.predict"
+
+    def _fit_nothing(self) -> None:
+        self.n_iter_ = self._settings().n_iter
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        self.n_iter_ = self._settings().n_iter
+        self._chains = chain.run_chains(table, self._settings(), self._report)
+        return self._chains.completed(0)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return chain.fill_by_chains(self._chains, table, 0)
+
+
+class _ClassHelped(BaseImputer):
+    """A method that fills training rows by the class as well, and new ones by models without it."""
+
+    labels: Any
+
+    def _labelled(self, table: Table, labels: Ints | None) -> Bools | None:
+        """The rows with a class, if the method may use it and they know each column; else None."""
+        if labels is None or self.labels == "none":
+            return None
+        known = np.asarray(labels >= 0)
+        return known if (~table.missing[known]).any(axis=0).all() else None
+
+    def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
+        check_choice("labels", self.labels, USES)
+        known = self._labelled(table, labels)
+        filled = self._learn_table(table if known is None else table.rows(known))
+        if known is None or labels is None:
+            return filled
+        filled = self._fill_table(table)
+        classes = np.unique(labels[known], return_inverse=True)[1]
+        filled[known] = self._fill_by_class(table.rows(known), classes)
+        return filled
+
+    def _learn_table(self, table: Table) -> Floats:
+        """Learn without the class, and fill the rows of a table so."""
+        raise NotImplementedError
+
+    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
+        """The training rows, whose classes are all known, without holes."""
+        raise NotImplementedError
+
+
+@explained_by(MICEImputer)
+class IARIImputer(_ClassHelped):
+    """Incremental attribute regression by forests (van Stein and Kowalczyk 2016).
+
+    F starts with the complete columns and the class y. The columns with holes follow by their
+    importance in a forest of 100 trees for y, where holes are means and modes: each is predicted
+    once, by a forest on F over the rows that know it, and then joins F. With ``order="score"`` the
+    column whose forest has the best score out of the bag is taken at each step (their REPAIR).
+
+    Training rows with a class are filled by y, in ``fit_transform``; new rows, and rows without a
+    class, by the same chain without y, whose columns come by few holes first. Where a new row
+    lacks a column that was complete in ``fit``, a forest on all others fills it before the chain.
+    Forests see a category by its code, as in `MissForestImputer`; y that is a measurement is not
+    used. A forest never predicts beyond the observed range.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees of a forest.
+    order : "importance" or "score", default="importance"
+        Which column is next; "score" grows a forest for every column that is left, at each step.
+    labels : "predictor" or "none", default="predictor"
+        Whether y, if it is given, helps to fill the training rows.
+    n_jobs : int, optional
+        Threads; None means one, −1 all cores. The result is the same.
+    random_state : int, default=0
+        Seed of the forests.
+    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
+round_to_grid, bounds, leave_alone, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    order_ : list of str
+        The columns with holes in the order in which new rows are filled.
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
+    >>> filled = IARIImputer(10).fit_transform(X, [0, 0, 0, 1, 1])
+    >>> bool(2.1 <= filled[2, 1] <= 10.1)
+    True
+    """
+
+    order_: list[str]
+    _fitted: FittedChain
+
+    _optional = (*BaseImputer._optional, "_fitted")
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        order: str = "importance",
+        labels: str = "predictor",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.order = order
+        self.labels = labels
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self) -> IARISettings:
+        check_choice("order", self.order, ORDERS)
+        check_choice("labels", self.labels, USES)
+        return IARISettings(
+            n_estimators=check_whole("n_estimators", self.n_estimators),
+            order=self.order,
+            seed=sure_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _fit_nothing(self) -> None:
+        self._settings()
+        self.order_ = []
+
+    def _learn_table(self, table: Table) -> Floats:
+        self._fitted, filled = fit_iari(table, None, self._settings(), self._report)
+        self.order_ = [table.columns[step.column].name for step in self._fitted.steps]
+        return filled
+
+    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
+        return fit_iari(table, labels, self._settings(), self._report)[1]
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._fitted.fill(table)
+
+
+@explained_by(MICEImputer)
+class C45Imputer(_ClassHelped):
+    """A C4.5 tree for each column with holes (Quinlan 1993).
+
+    The column is the class of its tree, the other columns and y predict. A test is chosen by the
+    largest gain ratio among those of at least average gain,
+
+    gain = F · (H(S_known) − Σ_i |S_i| / |S_known| · H(S_i)),  F = |S_known| / |S|,
+    split information = −Σ p_i log₂ p_i over the branches and "unknown",
+
+    where a threshold pays log₂(N − 1) / |S| for N different values, and two branches need 2 cases.
+    A case whose tested cell is a hole goes down every branch with the weight |S_i| / |S_known|, in
+    training and in prediction, so holes need no start. Trees are pruned by pessimistic errors at a
+    confidence of 0.25 (subtrees become leaves; none is raised). Fractions below 0.01 are dropped.
+
+    Numbers and ordered levels are cut into parts, against y by Fayyad and Irani's rule where it
+    finds a cut, else into at most 8 parts of equal size; the fill is the mean within the likeliest
+    part of the leaves. Training rows with a class are filled with the help of y, in
+    ``fit_transform``; new rows, and rows without a class, by trees without it. y that is a
+    measurement is not used.
+
+    Parameters
+    ----------
+    labels : "predictor" or "none", default="predictor"
+        Whether y, if it is given, helps to fill the training rows.
+    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
+round_to_grid, bounds, leave_alone, verbose
+        As in `MICEImputer`.
+
+    Attributes
+    ----------
+    imputed_counts_, left_alone_, indicator_
+        As in `MICEImputer`.
+
+    Examples
+    --------
+    >>> X = np.array([[1, "a"], [1, "a"], [2, "b"], [2, "b"], [2, None], [1, "a"]], dtype=object)
+    >>> C45Imputer().fit_transform(X)[4, 1]
+    'b'
+    """
+
+    _fitted: FittedC45
+
+    _optional = (*BaseImputer._optional, "_fitted")
+
+    def __init__(
+        self,
+        *,
+        labels: str = "predictor",
+        categorical_features: Any = "auto",
+        ordinal_features: Any = None,
+        missing_values: Any = None,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+        round_to_grid: bool = True,
+        bounds: Any = None,
+        leave_alone: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.labels = labels
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.round_to_grid = round_to_grid
+        self.bounds = bounds
+        self.leave_alone = leave_alone
+        self.verbose = verbose
+
+    def _learn_table(self, table: Table) -> Floats:
+        self._fitted = fit_c45(table, self._report)
+        return self._fitted.fill(table)
+
+    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
+        return fill_with_class(table, labels)
+
+    def _fill_table(self, table: Table) -> Floats:
+        return self._fitted.fill(table)

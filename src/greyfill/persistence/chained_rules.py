@@ -1,0 +1,278 @@
+"""What must hold in the records of the chained engine."""
+
+from typing import Any
+
+import numpy as np
+
+from greyfill._chained import draws, iari, methods, missforest
+from greyfill._chained.c45 import ColumnTree, FittedC45, branches_of
+from greyfill._chained.c45_tree import C45Tree
+from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
+from greyfill._chained.design import Design
+from greyfill._chained.forest import Forest
+from greyfill._chained.regressions import Line
+from greyfill._chained.special_draws import Count, LeafDonors
+from greyfill.persistence.record_rules import (
+    LARGEST,
+    MOST_PASSES,
+    MOST_TREES,
+    ROUNDING,
+    check_codes,
+    check_jobs,
+    check_order,
+    check_record,
+    check_rising,
+    check_rows,
+    require,
+)
+from greyfill.table import FAR, Column, Floats, Kind, SymmetricScaler, Table
+
+
+@check_record.register
+def _chained_scaler(scaler: SymmetricScaler) -> None:
+    require(np.all(scaler.half_range > 0.0), "a scaler without a range")
+    sizes = {np.shape(part) for part in (scaler.center, scaler.half_range)}
+    sizes |= {np.shape(part) for part in (scaler.low, scaler.high) if part is not None}
+    require(len(sizes) == 1 and len(next(iter(sizes))) <= 1, "the scaler does not fit")
+    require((scaler.low is None) == (scaler.high is None), "the scaler lacks a limit")
+
+
+@check_record.register
+def _line(line: Line) -> None:
+    require(line.slope.ndim == 1, "a slope is no list")
+    largest = max(abs(line.offset), np.abs(line.slope).max(initial=0.0))
+    require(largest <= LARGEST, "a coefficient is too large")
+
+
+@check_record.register
+def _match(match: draws.MeanMatch) -> None:
+    n = len(match.spots)
+    require(n > 0 and match.spots.shape == (n,), "a match without predictions")
+    require((np.diff(match.spots) > 0).all() and np.abs(match.spots).max() <= LARGEST, "spots")
+    require(match.starts.shape == (n + 1,) and match.donors.ndim == 1, "donors do not fit")
+    require(match.starts[0] == 0 and match.starts[-1] == len(match.donors), "donors do not fit")
+    require((np.diff(match.starts) > 0).all(), "donors of a match do not rise")
+
+
+@check_record.register
+def _normal(normal: draws.Normal) -> None:
+    require(0.0 <= normal.sigma <= LARGEST, "a deviation that is none")
+    require(np.ndim(normal.scaler.center) == 0, "the scaler is not of one column")
+
+
+@check_record.register
+def _sample(sample: draws.Sample) -> None:
+    require(sample.observed.ndim == 1 and len(sample.observed) > 0, "a sample of nothing")
+
+
+@check_record.register
+def _levels_model(model: draws.Binary | draws.Multinomial | draws.Ordered) -> None:
+    n = len(model.levels)
+    require(model.levels.shape == (n,) and n >= 2, "a choice among less than two levels")
+    if isinstance(model, draws.Binary):
+        require(n == 2, "two levels are needed")
+    elif isinstance(model, draws.Multinomial):
+        require(len(model.lines) == n - 1, "lines do not fit the levels")
+    else:
+        require(model.thresholds.shape == (n - 1,), "thresholds do not fit the levels")
+        require((np.diff(model.thresholds) >= 0).all(), "thresholds fall")
+
+
+@check_record.register
+def _column_model(model: ColumnModel) -> None:
+    fitted, column = model.model, model.column
+    slopes = [line.slope for line in getattr(fitted, "lines", ())]
+    slopes += [fitted.line.slope] if hasattr(fitted, "line") else []
+    fits = all(slope.shape == model.predictors.shape for slope in slopes)
+    tree = getattr(fitted, "tree", None)
+    fits = fits and (tree is None or tree.feature.max() < len(model.predictors))
+    require(fits and model.predictors.ndim == 1, "a model does not fit its predictors")
+    if column.kind is Kind.CATEGORICAL:  # ranks of ordered levels are rounded to one
+        names = ("value", "observed", "donors", "levels")
+        known = [getattr(fitted, name) for name in names if hasattr(fitted, name)]
+        require(known, "a category that is drawn as a number")
+        check_codes(np.atleast_1d(known[0]), column.n_levels, f"column {column.name!r}")
+
+
+@check_record.register
+def _plan(plan: ChainPlan) -> None:
+    table, design = plan.table, plan.design
+    learned = Design.learn(table)
+    check_observed(table, table.values)
+    require(_same_scaler(design.scaler, learned.scaler), "the design does not fit")
+    require(np.array_equal(design.edges, learned.edges), "the design does not fit")
+    for mine, theirs in ((design.levels, learned.levels), (design.shares, learned.shares)):
+        require(_equal_parts(mine, theirs), "the design does not fit")
+    require(len(plan.methods) == table.n_columns, "methods do not fit the columns")
+    fits = all(
+        name in methods.BY_KIND[c.kind] for name, c in zip(plan.methods, table.columns, strict=True)
+    )
+    require(fits, "a method does not fit its column")
+    for j, predictors in plan.predictors.items():
+        require(0 <= j < table.n_columns, "predictors of a column that does not exist")
+        check_rising(predictors, learned.width, "predictors")
+    cap = plan.max_predictors
+    require(cap == "auto" or (isinstance(cap, int) and cap >= 1), f"max_predictors is {cap!r}")
+    require(1 <= plan.n_iter <= MOST_PASSES, f"n_iter is {plan.n_iter}")
+    if plan.starts is not None:
+        require(plan.starts.shape == (table.n_columns,), "starts do not fit the columns")
+        check_observed(table, np.where(table.missing, plan.starts, table.values))
+    inside = all(0 <= j < table.n_columns and a <= b for j, (a, b) in plan.limits.items())
+    require(inside, "limits do not fit the columns")
+
+
+def check_observed(table: Table, values: Floats) -> None:
+    """Codes of levels that exist in the cells of a table in its own units; none without a value."""
+    require(values.shape == table.values.shape, "values do not fit the table")
+    require((~table.missing).any(axis=0).all(), "a column has no observed value")
+    for j, column in enumerate(table.columns):
+        if column.kind is not Kind.NUMERIC:
+            check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
+
+
+def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+
+
+def _same_scaler(scaler: SymmetricScaler, learned: SymmetricScaler) -> bool:
+    names = ("center", "half_range", "low", "high")
+    pairs = [(getattr(scaler, name), getattr(learned, name)) for name in names]
+    return all(np.array_equal(mine, theirs) for mine, theirs in pairs if mine is not None)
+
+
+@check_record.register
+def _mice(fitted: FittedChains) -> None:
+    plan, table = fitted.plan, fitted.plan.table
+    require(fitted.chains, "there is no chain")
+    require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")
+    check_order(fitted.order, table.n_rows)
+    for chain in fitted.chains:
+        require(chain.drawn.shape == (int(table.missing.sum()),), "draws do not fit the holes")
+        require(chain.traces.shape == (plan.n_iter, len(plan.targets), 2), "traces do not fit")
+        values = table.values.copy()
+        values[table.missing] = chain.drawn
+        check_observed(table, values)
+        for j, model in chain.models.items():
+            fits = 0 <= j < table.n_columns and model.column == table.columns[j]
+            require(fits, "a strange model")
+            check_rising(model.predictors, plan.design.width, "predictors of a model")
+
+
+@check_record.register
+def _forest(forest: Forest) -> None:
+    n = len(forest.feature)
+    nodes = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
+    require(all(part.shape == (n,) for part in nodes), "nodes do not fit each other")
+    require(forest.roots.ndim == 1 and len(forest.roots) > 0, "a forest without a tree")
+    check_rows(forest.roots, n, "roots")
+    inner = np.flatnonzero(forest.feature >= 0)
+    for children in (forest.left[inner], forest.right[inner]):
+        require((children > inner).all() and (children < n).all(), "a child before its parent")
+    require(np.abs(forest.value).max(initial=0.0) <= FAR, "a value is too large")
+
+
+@check_record.register
+def _missforest(fitted: missforest.FittedForests) -> None:
+    table, settings = fitted.table, fitted.settings
+    check_observed(table, fitted.state.values)
+    known = ~table.missing
+    require((fitted.state.values == table.values)[known].all(), "observed cells differ")
+    learned = SymmetricScaler.learn(table)
+    require(_same_scaler(fitted.scaler, learned), "the scaler does not fit")
+    check_order(fitted.order, table.n_rows)
+    check_jobs(settings.n_jobs)
+    require(settings.seed >= 0, f"the seed is {settings.seed}")
+    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
+    require(settings.max_features is None or settings.max_features >= 1, "no features")
+    for j, grown in fitted.state.grown.items():
+        require(0 <= j < table.n_columns, "a forest of a column that does not exist")
+        _check_forest(grown.forest, table.columns[j], table.n_columns - 1)
+
+
+def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
+    """Whether a forest reads the other columns and answers in values of its own."""
+    require(forest.feature.max() < n_features, "a tree reads a column that does not exist")
+    votes = column.kind is Kind.CATEGORICAL
+    require(votes or forest.n_classes == 0, "votes for a number")
+    if votes:
+        check_codes(forest.value, column.n_levels, f"column {column.name!r}")
+        require(0 <= forest.n_classes <= column.n_levels, "votes for levels that do not exist")
+        leaves = forest.value[forest.feature < 0]
+        counted = forest.n_classes > leaves.max() or len(forest.roots) == 1
+        require(counted, "votes that nobody counts")
+
+
+@check_record.register
+def _count(count: Count) -> None:
+    require(0.0 <= count.most <= LARGEST, "no largest count")
+
+
+@check_record.register
+def _leaf_donors(model: LeafDonors) -> None:
+    n = len(model.starts) - 1
+    require(n >= 1 and model.starts.shape == (n + 1,) and model.donors.ndim == 1, "no donors")
+    require(model.starts[0] == 0 and model.starts[-1] == len(model.donors), "donors do not fit")
+    require((np.diff(model.starts) > 0).all(), "a leaf without donors")
+    require(len(model.tree.roots) == 1 and model.tree.n_classes == 0, "no single tree")
+    check_codes(model.tree.value[model.tree.feature < 0], n, "a tree")
+
+
+@check_record.register
+def _iari(fitted: iari.FittedChain) -> None:
+    table, settings = fitted.table, fitted.settings
+    check_observed(table, fitted.filled)
+    require((fitted.filled == table.values)[~table.missing].all(), "observed cells differ")
+    require(_same_scaler(fitted.scaler, SymmetricScaler.learn(table)), "the scaler does not fit")
+    check_order(fitted.order, table.n_rows)
+    check_jobs(settings.n_jobs)
+    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
+    require(settings.seed >= 0 and settings.order in iari.ORDERS, "settings that do not exist")
+    for step in fitted.steps:
+        check_rows(np.array([step.column]), table.n_columns, "columns of a chain")
+        check_rows(step.reads, table.n_columns, "columns of a forest")
+        _check_forest(step.forest, table.columns[step.column], len(step.reads))
+    chained = sorted(step.column for step in fitted.steps)
+    holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
+    require(chained == holed, "the chain leaves out a column")
+
+
+@check_record.register
+def _quinlan_tree(tree: C45Tree) -> None:
+    n = len(tree.attribute)
+    nodes = (tree.attribute, tree.cut, tree.child, tree.parts)
+    require(n > 0 and all(part.shape == (n,) for part in nodes), "nodes do not fit each other")
+    require(tree.shares.ndim == 2 and tree.shares.shape == tree.sums.shape, "shares do not fit")
+    require(tree.shares.shape[0] == n and tree.shares.shape[1] > 0, "shares do not fit")
+    require((tree.shares >= 0.0).all() and np.abs(tree.sums).max() <= FAR, "no shares of classes")
+    require((np.abs(tree.shares.sum(axis=1) - 1.0) <= ROUNDING).all(), "no shares of classes")
+    require((tree.parts >= 0.0).all() and (tree.parts <= 1.0).all(), "no shares of cases")
+    require(tree.branches.ndim == 1 and (tree.branches >= 0).all(), "no branches")
+    inner = np.flatnonzero(tree.attribute >= 0)
+    require((tree.attribute < len(tree.branches)).all(), "a test of a column that does not exist")
+    widths = np.maximum(tree.branches[tree.attribute[inner]], 2)
+    first = tree.child[inner]
+    require((first > inner).all() and (first + widths <= n).all(), "a child before its parent")
+    # Each node has one parent, so that as many nodes wait as there are, at most.
+    require(np.array_equal(first, np.cumsum(widths) - widths + 1), "a child of two parents")
+
+
+@check_record.register
+def _quinlan(fitted: FittedC45) -> None:
+    table = fitted.table
+    check_observed(table, table.values)
+    for j, column_tree in fitted.trees.items():
+        require(0 <= j < table.n_columns, "a tree of a column that does not exist")
+        _check_column_tree(column_tree, j, table)
+
+
+def _check_column_tree(found: ColumnTree, j: int, table: Table) -> None:
+    """Whether a tree tests the other columns as they are, and answers in values of its own."""
+    others = [branches_of(c) for k, c in enumerate(table.columns) if k != j]
+    require(found.tree.branches.tolist() == others, "a tree of other columns")
+    is_class = table.columns[j].kind is Kind.CATEGORICAL
+    require((found.scaler is None) == is_class, "a tree of another kind")
+    if is_class:
+        require(found.codes.shape == (found.tree.shares.shape[1],), "codes do not fit the tree")
+        check_codes(found.codes, table.columns[j].n_levels, f"column {table.columns[j].name!r}")
+    elif found.scaler is not None:
+        require(np.ndim(found.scaler.center) == 0, "the scaler is not of one column")
