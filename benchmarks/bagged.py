@@ -62,7 +62,7 @@ def main() -> None:
     }
     for name, values in means.items():
         print(
-            f"| {name} | {' | '.join(f'{v:.4f}' for v in values.values())} | {len(found[name])} |"
+            f"| {name} | {' | '.join(f'{v:.3f}' for v in values.values())} | {len(found[name])} |"
         )
     wins = sum(values["draws_linear"] < values["grey_linear"] for values in means.values())
     best = sum(min(values, key=values.__getitem__) == "grey_model" for values in means.values())
