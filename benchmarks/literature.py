@@ -48,10 +48,10 @@ Where a source could not be read whole, a ruling says what was done; each docstr
 
 Mean over {tables} tables of the error of hidden cells (root mean square on the [0, 1] scale, a
 wrong category counts 1) with 20 % of the cells hidden completely at random, {seeds}; *of the mean*
-divides by the error of mean and mode, table by table. *Labels* tells whether the method was given
-the classes, as its defaults have it. Times are processor seconds on one thread for {costly}
-(1 000 × 20) and for all tables. These are single runs on a shared machine: look at the order of
-magnitude. `python benchmarks/literature.py` prints this page.
+divides by the error of mean and mode, table by table. *Labels* tells whether the method needs the
+classes; all were given them, and `grey` uses them too. Times are processor seconds on one thread
+for {costly} (1 000 × 20) and for all tables. These are single runs on a shared machine: look at
+the order of magnitude. `python benchmarks/literature.py` writes this page.
 """
 
 LAWS = """Laws hold in the tests (`tests/systems`): a cold deck of the table itself is the nearest
@@ -129,7 +129,8 @@ def year(paper: str) -> str:
 
 def grid(heads: list[str], rows: list[list[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in lines).replace("|  |", "| |")
+    text = "\n".join("| " + " | ".join(row) + " |" for row in lines)
+    return re.sub(r"\|  (?=\|)", "| ", text)
 
 
 def page() -> str:
