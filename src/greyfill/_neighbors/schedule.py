@@ -201,7 +201,8 @@ class Descent:
     >>> from greyfill import NeighborImputer, Heom, PlainFill
     >>> X = [[0.0, 1.0], [1.0, None], [None, 3.0], [3.0, 4.0]]
     >>> imputer = NeighborImputer(
-    ...     2, labels="none", distance=Heom("filled"), fill=PlainFill(), schedule=Descent()
+    ...     2, distance=Heom("filled"), weights="equal", donors="all_rows", fill=PlainFill(),
+    ...     start="global", schedule=Descent(), labels="none",
     ... ).fit(X)
     >>> imputer.history_ == sorted(imputer.history_, reverse=True)
     True

@@ -6,7 +6,7 @@ cannot serve take from all donors, and a column that no donor knows takes its ce
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -61,13 +61,6 @@ class Group:
             self._pools[column], queries.values, hidden, nobody, self.weights, min(k, len(givers))
         )
         return givers[found], distances
-
-
-class Selection(Protocol):
-    """Which donors of a group give to a row."""
-
-    def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
-        """Values for the holes of scaled rows; NaN where no donor has one."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +180,6 @@ class Deck:
     """Donors in their own units, their adjustment cells, and how they are chosen.
 
     ``labels`` are class codes (−1: none); ``cell_columns`` the columns in which a donor must agree.
-    ``averages`` says that the selection gives means on the scale of the ranges.
     """
 
     donors: Table
@@ -230,7 +222,7 @@ class Deck:
             return np.full(table.values.shape, np.nan)
         scaled = self.scaler.scale(table)
         given = self.selection.give(group, scaled, row_keys(table, self.seed))
-        if isinstance(self.selection, ShellDonors):
+        if isinstance(self.selection, ShellDonors):  # its means are on the scale of the ranges
             known = ~np.isnan(given)
             given = np.where(known, self.scaler.unscale(np.where(known, given, 0.0)), np.nan)
         return given

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill.table import MANY_LEVELS, Bools, Column, Floats, Ints, Kind, RangeScaler, Table
+from greyfill.table import MANY_LEVELS, Bools, Column, Floats, Ints, RangeScaler, Table
 
 HALF = float(np.sqrt(0.5))
 """An indicator of this size puts two different levels at squared distance 1, as HEOM does."""
@@ -18,9 +18,9 @@ class FeatureLayout:
     """Numbers and ranks on [0, 1]; a category as an indicator of size √½ for each level.
 
     Of a category with very many levels only the most frequent have one. ``levels`` are the codes
-    with an indicator (none for numbers), ``edges`` where the features of each column begin.
+    with an indicator, none for numbers.
 
-    >>> from greyfill.table import Column
+    >>> from greyfill.table import Column, Kind
     >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
     >>> cells = np.array([[2.0, 0.0], [4.0, 1.0]])
     >>> table = Table(cells, np.zeros((2, 2), dtype=bool), columns)
@@ -103,8 +103,3 @@ def times(x: Floats, matrix: Floats) -> Floats:
         rows = slice(start, start + step)
         out[rows] = (np.ascontiguousarray(x[rows])[:, np.newaxis, :] * across).sum(axis=2)
     return out
-
-
-def number_kinds(columns: tuple[Column, ...]) -> Bools:
-    """Which columns hold numbers or ranks."""
-    return np.array([column.kind is not Kind.CATEGORICAL for column in columns], dtype=bool)

@@ -14,7 +14,7 @@ from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.systems import SystemImputer
 from greyfill.table import Floats, Ints, RangeScaler, Table
-from greyfill.targets import labels_to_array
+from greyfill.targets import labels_to_array, read_target
 
 SHARED = tuple(signature(SystemImputer).parameters)
 DONORS = {"random": RandomDonor(), "nearest": NearestDonor()}
@@ -246,8 +246,6 @@ class ColdDeckImputer(DeckFamily):
         return np.where(missing, -1, found).astype(np.intp)
 
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
-        from greyfill.targets import read_target
-
         codes = super()._encode_labels(y, n_rows)
         self._classes = [] if codes is None else list(read_target(y, needs_classes=True).classes)
         return codes

@@ -23,7 +23,6 @@ from greyfill.imputers.systems import SystemImputer
 from greyfill.table import Floats, Ints, Table
 
 SHARED = tuple(signature(SystemImputer).parameters)
-OF_FAMILY = tuple(signature(NeighborFamily).parameters)
 
 
 def neighbor_recipe(tol: float, max_iter: int, both_ways: bool = True) -> Recipe:
@@ -45,12 +44,14 @@ class OptKNNImputer(NeighborFamily):
     categories by votes in turn. The descent begins twice, at mean and mode and at a fill by the
     nearest neighbors, and the lower end is kept. There are no random starts, so that the order of
     the rows does not matter. A new row is chosen by nobody: ``transform`` takes the mean of its
-    own neighbors, searched again until it is stable. ``history_`` has c after each step.
+    own neighbors, searched again until it is stable. ``history_`` has c after each step. With very
+    few neighbors, rows whose holes complement each other may choose each other and agree on
+    anything: c is then 0, and the fills are worth nothing.
 
     >>> import numpy as np
-    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
-    >>> OptKNNImputer(n_neighbors=1).fit_transform(X)[[1, 4], [1, 0]]
-    array([2., 5.])
+    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [5.2, 8.2], [5.1, 7.9]])
+    >>> OptKNNImputer(n_neighbors=2).fit_transform(X)[1, 1].round(2)
+    np.float64(2.1)
     """
 
     def _recipe(self) -> Recipe:
@@ -249,7 +250,9 @@ class OptImputer(SystemImputer):
         Passes of the start that was kept.
 
     >>> import numpy as np
-    >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.2], [5.0, 8.0], [np.nan, 8.2], [5.1, 7.9]])
+    >>> x = np.linspace(0, 1, 30)
+    >>> X = np.column_stack([x, 1 - x])
+    >>> X[7, 1] = np.nan
     >>> imputer = OptImputer().fit(X)
     >>> imputer.method_ in imputer.errors_
     True

@@ -122,8 +122,7 @@ class SystemImputer(BaseImputer):
         rows = np.arange(table.n_rows) if used is None else np.flatnonzero(used >= 0)
         if len(rows) == 0:
             raise InvalidDataError("every label in y is missing; pass labels, or set labels='none'")
-        for name in ("_fitted", "_seeded"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_fitted", None)  # of an earlier fit
         self._centers = column_centers(table)
         self._usable = np.asarray(~table.missing[rows].all(axis=0))
         filled = np.where(table.missing, self._centers, table.values)
