@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from greyfill.table import Bools, Floats, Ints
 
@@ -85,7 +86,8 @@ class JointNormal:
     def precision(self) -> Floats:
         """K, the inverse of Σ."""
         if "precision" not in self._late:
-            inverse = np.linalg.inv(self.covariance + JITTER * np.eye(len(self.mean)))
+            with threadpool_limits(limits=1, user_api="blas"):  # the same bits on every machine
+                inverse = np.linalg.inv(self.covariance + JITTER * np.eye(len(self.mean)))
             self._late["precision"] = (inverse + inverse.T) / 2
         return self._late["precision"]
 

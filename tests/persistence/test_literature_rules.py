@@ -1,0 +1,63 @@
+"""Records of the joint engine, of special draws, IARI and C4.5 that no fit could have left."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from greyfill import C45Imputer, EMBImputer, IARIImputer, MICEImputer, MissPALassoImputer
+from greyfill.exceptions import PersistenceError
+from greyfill.persistence import estimator_rules, record_rules
+
+
+def holed() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    frame = pd.DataFrame({"x": x, "n": rng.poisson(2, 60) * 1.0, "c": np.where(x > 0, "b", "a")})
+    frame["d"] = frame["x"] + rng.normal(size=60) / 3
+    return frame.mask(rng.random(frame.shape) < 0.2)
+
+
+JOINT = EMBImputer(2, max_iter=3).fit(holed())._fitted
+NORMAL = JOINT.thetas[0][0]
+SPARSE = MissPALassoImputer(penalty=0.1, max_iter=2).fit(holed())._fitted.normals[0]
+FOREST = IARIImputer(3).fit(holed())._fitted
+TREES = C45Imputer().fit(holed())._fitted
+TREE = max((tree.tree for tree in TREES.trees.values()), key=lambda tree: len(tree.attribute))
+METHODS = {"x": "cart", "n": "poisson", "c": "cart", "d": "two-part"}
+MODELS = MICEImputer(1, n_iter=1, methods=METHODS).fit(holed())._chains.chains[0].models
+
+BROKEN: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "covariance": (NORMAL, {"covariance": -NORMAL.covariance}, "covariance that is none"),
+    "asymmetric": (NORMAL, {"covariance": np.triu(NORMAL.covariance)}, "not symmetric"),
+    "mean": (NORMAL, {"mean": NORMAL.mean[1:]}, "moments do not fit"),
+    "no distribution": (JOINT, {"thetas": ()}, "there is no distribution"),
+    "other columns": (JOINT, {"thetas": ((NORMAL, NORMAL),)}, "of other columns"),
+    "bounds": (JOINT, {"bounds": (JOINT.bounds[1], JOINT.bounds[0])}, "no bounds"),
+    "deviation": (JOINT.code, {"deviation": -JOINT.code.deviation}, "deviation that is none"),
+    "penalty": (SPARSE, {"penalty": -1.0}, "the penalty is"),
+    "coefficients": (SPARSE, {"memory": SPARSE.memory[1:]}, "coefficients do not fit"),
+    "chain": (FOREST, {"steps": FOREST.steps[1:]}, "leaves out a column"),
+    "reads": (
+        FOREST,
+        {"steps": (replace(FOREST.steps[0], reads=np.array([99])), *FOREST.steps[1:])},
+        "columns of a forest lie outside",
+    ),
+    "loop": (TREE, {"child": np.zeros_like(TREE.child)}, "child before its parent"),
+    "attribute": (TREE, {"attribute": TREE.attribute + 99}, "column that does not exist"),
+    "shares": (TREE, {"shares": TREE.shares * 2}, "no shares of classes"),
+    "tree": (TREES, {"trees": {9: next(iter(TREES.trees.values()))}}, "does not exist"),
+    "donors": (MODELS[0].model, {"starts": MODELS[0].model.starts[:-1]}, "donors do not fit"),
+    "count": (MODELS[1].model, {"most": -1.0}, "no largest count"),
+    "category": (replace(MODELS[2]), {"model": MODELS[1].model}, "drawn as a number"),
+}
+
+
+@pytest.mark.parametrize(("record", "change", "words"), BROKEN.values(), ids=BROKEN)
+def test_what_no_fit_left_is_refused(record: Any, change: dict[str, Any], words: str) -> None:
+    assert estimator_rules.check_estimator  # its modules register the rules
+    record_rules.check_record(record)
+    with pytest.raises(PersistenceError, match=words):
+        record_rules.check_record(replace(record, **change))
