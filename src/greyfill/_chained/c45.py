@@ -105,8 +105,8 @@ def grow_column_tree(table: Table, j: int, labels: Ints | None) -> ColumnTree:
     x, missing = attributes(part, extra)
     x, missing = np.delete(x, j, axis=1), np.delete(missing, j, axis=1)
     branches = [branches_of(c) for k, c in enumerate(table.columns) if k != j]
-    if known is not None:
-        branches.append(max(int(known.max()) + 1, 1))
+    if labels is not None:  # of all rows: one that lacks the column may be of a class of its own
+        branches.append(max(int(labels.max()) + 1, 1))
     values, scaler, numbers = part.values[:, j], None, np.zeros(len(seen))
     if column.kind is Kind.CATEGORICAL:
         codes, target = np.unique(values, return_inverse=True)
