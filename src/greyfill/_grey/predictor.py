@@ -251,7 +251,8 @@ class ColumnPredictor:
             weights[RELEVANCES.index(name)] = given[order]
         return DonorLayout(
             rows, starts, np.ascontiguousarray(near), np.ascontiguousarray(regressed),
-            counts / (counts + doubt) if doubt else np.ones(n_groups), donor_of, columns, limits, weights, cells,
+            counts / (counts + doubt) if doubt else np.ones(n_groups), donor_of, columns, limits,
+            weights, cells,
         )  # fmt: skip
 
     def class_doubt(self) -> float:
