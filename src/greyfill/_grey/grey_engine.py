@@ -94,7 +94,11 @@ class FittedGrey:
     def model(self, target: int) -> tuple[PanelChoice, ColumnPredictor]:
         """How a column is predicted, as ``fit`` chose or untuned, with its donors laid out once."""
         if target not in self._models:
-            choice = self.choices.get(target) or _untuned(self.donors, [target], UNTUNED)[target]
+            choice = self.choices.get(target)
+            if choice is None:
+                borrows = all(choice.borrows for choice in self.choices.values())
+                untuned = _untuned(self.donors, [target], UNTUNED)[target]
+                choice = replace(untuned, borrows=borrows)
             self._models[target] = choice, choice.predictor(self.donors, self.n_jobs)
         return self._models[target]
 
@@ -343,7 +347,7 @@ def _untuned(
     out = {}
     for j, predictors in predictors_of(donors, targets).items():
         equal = {"equal": normalize(np.zeros(len(predictors)))}
-        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, panel)
+        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, panel, borrows=True)
     return out
 
 

@@ -85,7 +85,7 @@ class ColumnPredictor:
     """A target column, the donors with an observed target, and the weights of its predictors.
 
     ``donor_rows`` rise. ``multipliers`` make rows of the donor table count more or less, as in a
-    bootstrap; None: all alike.
+    bootstrap; None: all alike. Small classes borrow from all, unless an older file did not know it.
     """
 
     donors: DonorTable
@@ -96,6 +96,7 @@ class ColumnPredictor:
     class_weight: float
     n_jobs: int | None = None
     multipliers: Floats | None = None
+    borrows: bool = True
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def _once(self, key: Any, make: Callable[[], Made]) -> Made:
@@ -227,11 +228,11 @@ class ColumnPredictor:
         by_class = np.argsort(labels, kind="stable")
         n_groups = self.donors.n_classes if self.splits else 1
         starts = np.searchsorted(labels[by_class], np.arange(n_groups + 1))
-        counts, doubt = np.diff(starts), self.class_doubt()
-        features = self.donors.feature_map.widths[self.predictors].sum()
+        counts, doubt = np.diff(starts), self.class_doubt() if self.borrows else 0.0
+        features = self.borrows * self.donors.feature_map.widths[self.predictors].sum()
         needed = np.array([[doubt], [max(doubt, features / ENOUGH)]])
         near, regressed = np.where(
-            (counts > 0) & (counts >= needed),
+            ((counts > 0) & (counts >= needed)) | (not self.borrows),
             np.stack([starts[:-1], starts[1:]])[:, np.newaxis],
             np.array([0, len(labels)])[:, np.newaxis, np.newaxis],
         ).transpose(1, 2, 0)
@@ -252,7 +253,8 @@ class ColumnPredictor:
             weights[RELEVANCES.index(name)] = given[order]
         return DonorLayout(
             rows, starts, np.ascontiguousarray(near), np.ascontiguousarray(regressed),
-            counts / (counts + doubt), donor_of, columns, limits, weights, cells,
+            counts / (counts + doubt) if doubt else np.ones(n_groups), donor_of, columns, limits,
+            weights, cells,
         )  # fmt: skip
 
     def class_doubt(self) -> float:

@@ -60,7 +60,7 @@ class PanelChoice:
     on held-out cells, ``errors`` those of all candidates, and ``residuals`` those of a panel that
     was chosen without their cells: true minus predicted for numbers, one minus the probability of
     the true level for categories. ``sharpness`` is the power of probabilities that makes held-out
-    labels most probable.
+    labels most probable. ``borrows``: small classes borrow from all, which older files do not know.
     """
 
     target: int
@@ -72,6 +72,7 @@ class PanelChoice:
     errors: tuple[tuple[Candidate, float], ...] = ()
     sharpness: float = 1.0
     residuals: Floats = field(default_factory=lambda: np.zeros(0))
+    borrows: bool = False
 
     @property
     def optimism(self) -> float:
@@ -84,7 +85,7 @@ class PanelChoice:
         """What predicts this column from a donor table."""
         rows = donors.observed_rows(self.target)
         how = self.predictors, self.weights, self.class_weight
-        return ColumnPredictor(donors, self.target, rows, *how, n_jobs)
+        return ColumnPredictor(donors, self.target, rows, *how, n_jobs, borrows=self.borrows)
 
     def predict(self, predictor: ColumnPredictor, queries: Queries) -> Forecast:
         """The mean of the panel's predictions, some rows at a time.
@@ -210,7 +211,9 @@ def choose_panel(
     the moment ``until`` no other kind of candidate is tried.
     """
     p = predictor
-    plain = PanelChoice(p.target, p.predictors, p.weights, p.class_weight, (MEAN_OF_ALL,))
+    plain = PanelChoice(
+        p.target, p.predictors, p.weights, p.class_weight, (MEAN_OF_ALL,), borrows=p.borrows
+    )
     if len(p.donor_rows) < 4 or len(p.predictors) == 0:
         return plain
     cells = rng.permutation(p.donor_rows)[:n_cells]
