@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from greyfill.evaluation.pipelines import FoldRun, Task
+from greyfill.evaluation.pipelines import FoldRun, PredictionTask
 from greyfill.evaluation.protocols import stratified_folds
 from greyfill.missingness import hide, mcar
 
@@ -30,7 +30,7 @@ def losses(name: str, seed: int, n_folds: int, n_draws: int) -> dict[str, float]
     """The mean log loss over the folds, for each pipeline."""
     data = tables.load(name)
     table = hide(data.table, mcar(data.table, 0.2, random_state=seed))
-    task = Task(table, data.labels, int(data.labels.max()) + 1, n_draws)
+    task = PredictionTask(table, data.labels, int(data.labels.max()) + 1, n_draws)
     fold_of = stratified_folds(data.labels, n_folds, seed)
     runs = [FoldRun(task, fold_of != fold, fold_of == fold, seed) for fold in range(n_folds)]
     return {

@@ -12,7 +12,14 @@ from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
 from greyfill.evaluation import MissingnessTest, Worth, pipelines, worth
-from greyfill.evaluation.pipelines import IMPUTING, PIPELINES, PLAIN, READING, FoldRun, Task
+from greyfill.evaluation.pipelines import (
+    IMPUTING,
+    PIPELINES,
+    PLAIN,
+    READING,
+    FoldRun,
+    PredictionTask,
+)
 from greyfill.evaluation.snippet import Snippet
 from greyfill.evaluation.verdict import corrected_error
 from greyfill.evaluation.worth import Piece, WorthPlan, _task, missingness_test
@@ -140,7 +147,7 @@ def test_no_label_of_a_test_row_reaches_a_prediction(name: str) -> None:
     plan = plan_of(X, y)
     train, test = plan.rows(Piece(0, 0, None))
     other = np.where(test, 1 - y, y)
-    turned = Task(plan.task.table, other, 2, 2)
+    turned = PredictionTask(plan.task.table, other, 2, 2)
     runs = [FoldRun(task, train, test, 0) for task in (plan.task, turned)]
     first, second = (run._predict(PIPELINES[name]) for run in runs)
     np.testing.assert_array_equal(first, second)
@@ -263,7 +270,7 @@ def test_parameters_that_mean_nothing_are_refused(change: dict[str, Any]) -> Non
         worth(*table(), **{**QUICK, **change})
 
 
-def mask_task(missing: np.ndarray, y: np.ndarray) -> Task:
+def mask_task(missing: np.ndarray, y: np.ndarray) -> PredictionTask:
     X = np.where(missing, np.nan, 1.0)
     return _task(X, y, 2, "auto", None, None)[0]
 

@@ -87,7 +87,7 @@ PIPELINES = {pipeline.name: pipeline for pipeline in _pipelines()}
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PredictionTask:
     """A table whose every row has a y: class codes, or numbers where ``n_classes`` is 0."""
 
     table: Table
@@ -129,7 +129,7 @@ class Sides:
 class FoldRun:
     """Training and test rows of a task; what several pipelines share is made once."""
 
-    task: Task
+    task: PredictionTask
     is_train: Bools
     is_test: Bools
     seed: int

@@ -17,7 +17,7 @@ from greyfill import frames
 from greyfill.checks import check_choice, check_seed, check_whole
 from greyfill.datasets import Dataset
 from greyfill.evaluation.compare import Store, digest, fingerprint
-from greyfill.evaluation.pipelines import PIPELINES, FoldRun, Task
+from greyfill.evaluation.pipelines import PIPELINES, FoldRun, PredictionTask
 from greyfill.evaluation.protocols import stratified_folds
 from greyfill.evaluation.snippet import Snippet, column_names
 from greyfill.evaluation.trials import Data, outcome, try_step, warm_up
@@ -133,7 +133,9 @@ def worth(
     return found
 
 
-def _task(X: Any, y: Any, n_draws: int, *kinds: Any) -> tuple[Task, tuple[list[Any], list[Any]]]:
+def _task(
+    X: Any, y: Any, n_draws: int, *kinds: Any
+) -> tuple[PredictionTask, tuple[list[Any], list[Any]]]:
     """The rows with a y, and the columns of levels and of numbers; refuse what tells nothing."""
     names = ("categorical_features", "ordinal_features", "missing_values")
     table, origin = frames.encode(X, **dict(zip(names, kinds, strict=True)))
@@ -154,9 +156,9 @@ def _task(X: Any, y: Any, n_draws: int, *kinds: Any) -> tuple[Task, tuple[list[A
     if not rows.missing.any():
         raise InvalidDataError("no row with a y has a hole: there is nothing to impute")
     if target.meaning is Meaning.RESPONSE:
-        task = Task(rows, target.response[known], 0, n_draws)
+        task = PredictionTask(rows, target.response[known], 0, n_draws)
     else:
-        task = Task(rows, target.codes[known], len(target.classes), n_draws)
+        task = PredictionTask(rows, target.codes[known], len(target.classes), n_draws)
     return task, column_names(X, origin.schema, kept)
 
 
@@ -173,7 +175,7 @@ class Piece:
 class WorthPlan:
     """The folds of a task."""
 
-    task: Task
+    task: PredictionTask
     name: str
     n_splits: int
     repeats: int
@@ -261,7 +263,9 @@ def _scored(plan: WorthPlan, piece: Piece, names: list[str]) -> tuple[Piece, lis
     return piece, rows
 
 
-def missingness_test(task: Task, random_state: int, n: int = N_PERMUTATIONS) -> MissingnessTest:
+def missingness_test(
+    task: PredictionTask, random_state: int, n: int = N_PERMUTATIONS
+) -> MissingnessTest:
     """Whether where the holes are tells of y: a permutation test.
 
     A ridge regression of y (of the indicators of the classes) on the mask of holes predicts each
