@@ -150,7 +150,9 @@ class FilledSheet:
 class FillJob:
     """An imputer and the sheet that it learns from, whose cells are encoded once."""
 
-    def __init__(self, sheet: Sheet, choice: MethodChoice, draws: int = 0) -> None:
+    def __init__(
+        self, sheet: Sheet, choice: MethodChoice, draws: int = 0, words: Words = FLAGS
+    ) -> None:
         self.sheet, self._method = sheet, choice.method
         given = [names for names in sheet.kinds.values() if names and names != "auto"]
         told = [c for c in sheet.features if any(c in names for names in given)]
@@ -163,7 +165,7 @@ class FillJob:
             imputer,
             insisted=[*told, *sheet.wishes.insisted],
             kept_empty=sheet.wishes.kept_empty,
-            words=FLAGS,
+            words=words,
         )
         self.schema, self.left_alone = self._opened.schema, self._opened.left_alone
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from greyfill.cli import options as o
@@ -13,6 +14,7 @@ from greyfill.text import clean, count, number, plural, share, shorten, tidy
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
     from greyfill.cli.sheet import Sheet
+    from greyfill.filled import Words
     from greyfill.frames import Schema
     from greyfill.table import Ints, Table
 
@@ -60,8 +62,8 @@ def inspect(
         show(numbers, page())
 
 
-def examine(sheet: Sheet, options: TableOptions) -> Numbers:
-    """What can be told about a table without filling it."""
+def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> Numbers:
+    """What can be told about a table without filling it; ``words`` are how options are called."""
     from greyfill import frames
     from greyfill.cli.fill_job import FLAGS
     from greyfill.cli.findings import command, find
@@ -75,7 +77,7 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
     found = patterns(missing, list(names))
     test = missing_at_random(table, found["count"])
     left_alone = frames.find_excluded(table, origin.schema)
-    left_notes = notes_on_columns(missing, names, left_alone, left_alone, FLAGS)
+    left_notes = notes_on_columns(missing, names, left_alone, left_alone, words or FLAGS)
     codes, classes = _classes(sheet)
     looked = [*sheet.features, *([] if sheet.target is None else [sheet.target])]
     codes_of = possible_codes(sheet, origin.schema.fields)
@@ -95,9 +97,9 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "left_alone": left_alone,
         "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-        "findings": [{"column": f.column, "text": f.text} for f in doubts if f.text],
+        "findings": [asdict(found) for found in doubts],
         "notes": [*sheet.notes(), *left_notes],
-        "command": command(sheet.source.name, options, doubts),
+        "command": command(sheet.source.name, [options], doubts),
     }
 
 
@@ -138,9 +140,10 @@ def show(numbers: Numbers, page: Console) -> None:
     page.show(_columns(numbers, page.console.width))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
         page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
-    if numbers["findings"]:
+    told = [found for found in numbers["findings"] if found["text"]]
+    if told:
         page.say("worth a look:", "bold")
-    for found in numbers["findings"]:
+    for found in told:
         _say_indented(page, f"{clean(found['column'], 40)}: {clean(found['text'], 500)}")
     for note in numbers["notes"]:
         _say_indented(page, clean(note, 600), "note: ")

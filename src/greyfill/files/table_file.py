@@ -36,7 +36,7 @@ from greyfill.files.polars_formats import (
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, Workbook, read_book
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 
@@ -330,6 +330,8 @@ class Source:
                     sink.write(chunk)
             else:
                 made = _writer(sink, format, self.origin, about)
+                if made is None and format is Format.EXCEL:
+                    made = NewBook(sink, self.frame, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
             yield

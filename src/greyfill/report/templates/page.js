@@ -37,7 +37,7 @@
     body.append(...keyed.map(([, row]) => row));
   };
 
-  for (const table of document.querySelectorAll("table.sortable")) {
+  const makeSortable = (table) => {
     const heads = Array.from(table.tHead.rows[0].cells);
     heads.forEach((head, place) => {
       const button = document.createElement("button");
@@ -54,7 +54,13 @@
         said.textContent = `Sorted by ${button.textContent}, ${falling ? "descending" : "ascending"}`;
       });
     });
-  }
+  };
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
+  // Tables that a script adds later tell of themselves.
+  document.addEventListener("greyfill:tables", (event) => {
+    const added = event.target;
+    [...(added.matches("table.sortable") ? [added] : []), ...added.querySelectorAll("table.sortable")].forEach(makeSortable);
+  });
 
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.open = true; });

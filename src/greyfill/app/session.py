@@ -1,0 +1,260 @@
+"""One table of the page: its process, its folder, what it does just now and how far it is."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from greyfill.app.guard import RefusedError
+
+LONGEST_LINE = 1 << 28
+ENDED = (
+    "The work on this table ended by itself, most likely because memory ran out. Close other "
+    "programs, or fill it with the command."
+)
+
+
+class WorkError(RefusedError):
+    """What a worker could not do, in words."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(422, why)
+
+
+class WorkerProcess:
+    """A process that takes orders."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process, self._ids = process, count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self.progress: dict[str, Any] = {}
+        self._listener = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(cls, root: Path) -> "WorkerProcess":
+        """A new process, which ends with this one and then removes the folder."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "greyfill.app.worker", os.fspath(root),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL, limit=LONGEST_LINE, start_new_session=True,
+        )  # fmt: skip
+        return cls(process)
+
+    async def _listen(self) -> None:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            answer = json.loads(line)
+            if "progress" in answer:
+                self.progress = self.progress | answer["progress"]
+            waiting = self._waiting.pop(answer["id"] or 0, None)
+            if waiting is None or waiting.done():
+                continue
+            if "error" in answer:
+                waiting.set_exception(WorkError(answer["error"]))
+            else:
+                waiting.set_result(answer["ok"])
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(WorkError(ENDED))
+        self._waiting.clear()
+
+    async def ask(self, do: str, **given: Any) -> Any:
+        """Have something done, and wait for it."""
+        if self._process.returncode is not None:
+            raise WorkError(ENDED)
+        order, answer = next(self._ids), asyncio.get_running_loop().create_future()
+        self._waiting[order] = answer
+        await self._send({"id": order, "do": do, "with": given})
+        return await answer
+
+    async def open(self, folder: Path, name: str) -> None:
+        """Name the table."""
+        await self._send({"id": 0, "do": "open", "with": {"folder": str(folder), "name": name}})
+
+    async def _send(self, order: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(order).encode() + b"\n")
+        with suppress(ConnectionError):
+            await self._process.stdin.drain()
+
+    def kill(self) -> None:
+        """End it now, with all processes that it started."""
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    async def ended(self) -> None:
+        """Wait until it is gone."""
+        await self._process.wait()
+        await self._listener
+
+
+class TableSession:
+    """A table that somebody opened."""
+
+    def __init__(self, tables: "Tables", folder: Path, name: str, choices: dict[str, Any]) -> None:
+        self.id, self.name, self.folder = folder.name, name, folder
+        self._tables, self._first = tables, choices
+        self._worker: WorkerProcess | None = None
+        self._filling: asyncio.Task[None] | None = None
+        self._opening, self._looking = asyncio.Lock(), asyncio.Lock()
+        self.looked: dict[str, Any] | None = None
+        self.filled: dict[str, Any] | None = None
+        self.error: str | None = None
+
+    async def worker(self) -> WorkerProcess:
+        """Its process; a new one if there is none."""
+        async with self._opening:
+            if self._worker is None:
+                self._worker = await self._tables.spare()
+                await self._worker.open(self.folder / "in", self.name)
+            return self._worker
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What the page shows: what is done, and how far it is."""
+        is_filling = self._filling is not None and not self._filling.done()
+        state = "filling" if is_filling else "filled" if self.filled else "open"
+        progress = self._worker.progress if self._worker is not None and is_filling else {}
+        return {"id": self.id, "name": self.name, "state": state, "error": self.error,
+                "progress": progress}  # fmt: skip
+
+    async def look(self, choices: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Read it with new choices; without any, what is known of it."""
+        self._refuse_if_filling()
+        async with self._looking:
+            if choices is None and self.looked is not None:
+                return self.looked
+            worker = await self.worker()
+            found: dict[str, Any] = await worker.ask("look", choices=choices or self._first)
+            self.looked, self.filled, self.error = found, None, None
+            return found
+
+    def _refuse_if_filling(self) -> None:
+        if self._filling is not None and not self._filling.done():
+            raise RefusedError(409, "The table is being filled. Wait, or cancel it.")
+
+    async def fill(self) -> None:
+        """Begin to fill it."""
+        self._refuse_if_filling()
+        await self.look()
+        worker = await self.worker()
+        worker.progress, self.error, self.filled = {}, None, None
+        self._filling = asyncio.create_task(self._fill(worker))
+
+    async def _fill(self, worker: WorkerProcess) -> None:
+        try:
+            self.filled = await worker.ask("fill")
+        except WorkError as error:
+            if worker is self._worker:
+                self.error = str(error)
+
+    async def cancel(self) -> None:
+        """End a fill at once; the next question is answered by a new process."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+            await worker.ended()
+        if self._filling is not None:
+            await self._filling
+        if self.looked is not None:
+            chosen, self.looked, self.filled, self.error = self.looked, None, None, None
+            self._first = chosen["choices"]
+            await self.look()
+
+    async def ask(self, do: str, given: dict[str, Any]) -> Any:
+        """Have something done that changes nothing."""
+        await self.look() if self.looked is None else None
+        return await (await self.worker()).ask(do, **given)
+
+    async def write(self, what: str) -> Path:
+        """A file to take home."""
+        out = self.folder / "out"
+        out.mkdir(exist_ok=True)
+        made = await self.ask("write", {"what": what, "folder": str(out)})
+        return out / str(made["name"])
+
+    async def close(self) -> None:
+        """Forget it, and remove what was kept of it."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+            await worker.ended()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+MOST_TABLES = 8
+
+
+class Tables:
+    """All open tables, and a process that waits for the next one."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._spare: asyncio.Task[WorkerProcess] | None = None
+        self.open: dict[str, TableSession] = {}
+
+    def prepare(self) -> None:
+        """Start a process ahead of time."""
+        self._spare = asyncio.create_task(WorkerProcess.start(self._root))
+
+    async def look_ahead(self) -> None:
+        """Read the tables that were given at the start, before a browser asks for them."""
+        for table in self.open.values():
+            with suppress(RefusedError):  # it is told when somebody asks
+                await table.look()
+
+    async def spare(self) -> WorkerProcess:
+        """The process that waits; another one takes its place."""
+        if self._spare is None:
+            self.prepare()
+        assert self._spare is not None
+        taken = self._spare
+        self._spare = None
+        worker = await taken
+        self.prepare()
+        return worker
+
+    def new_folder(self) -> Path:
+        """A folder for one more table."""
+        if len(self.open) >= MOST_TABLES:
+            raise RefusedError(409, f"{MOST_TABLES} tables are open. Close one of them first.")
+        folder = self._root / token_hex(8)
+        (folder / "in").mkdir(parents=True, mode=0o700)
+        return folder
+
+    def add(self, folder: Path, name: str, choices: dict[str, Any] | None = None) -> TableSession:
+        """Open the file of this name in the folder."""
+        table = TableSession(self, folder, name, choices or {})
+        self.open[table.id] = table
+        return table
+
+    def get(self, id: str) -> TableSession:
+        """An open table."""
+        if id not in self.open:
+            raise RefusedError(404, "This table is not open any more.")
+        return self.open[id]
+
+    async def remove(self, id: str) -> None:
+        """Close a table."""
+        table = self.get(id)
+        del self.open[id]
+        await table.close()
+
+    async def close(self) -> None:
+        """Close them all."""
+        for id in list(self.open):
+            await self.remove(id)
+        if self._spare is not None:
+            worker = await self._spare
+            worker.kill()
+            await worker.ended()
