@@ -202,6 +202,23 @@ def test_cancel_ends_the_process_and_keeps_the_table(server):
     server.json("DELETE", table)
 
 
+def test_a_worker_that_dies_is_told_of_and_replaced(server):
+    table = server.upload("doses.csv", b"a,b\n1,2\n,3\n4,\n" + b"5,6\n" * 20)
+    before = {p.pid for p in psutil.Process(server.process.pid).children()}
+    assert server.json("POST", f"{table}/look", {})[0] == 200
+    found = [p for p in psutil.Process(server.process.pid).children() if p.pid in before]
+    for worker in found:
+        if os.path.realpath(worker.cwd()).endswith(os.path.join(table.rpartition("/")[2], "in")):
+            worker.kill()
+            worker.wait(20)
+    status, page = server.json("POST", f"{table}/ask/rows", {})
+    while status == 422:  # the server may not know yet
+        status, page = server.json("POST", f"{table}/ask/rows", {})
+    assert page["total"] == 23
+    assert server.fill(table)["filled"] == 2
+    server.json("DELETE", table)
+
+
 def wait_until(is_so):
     for _ in range(400):
         if is_so():

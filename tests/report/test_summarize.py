@@ -12,7 +12,7 @@ from report.tables import nasty_report, tiny
 
 import greyfill
 from greyfill.exceptions import InvalidDataError
-from greyfill.report import evidence, summarize
+from greyfill.report import evidence, render, summarize
 from greyfill.report.column_summary import NO_SPREADS, OTHER_ROWS
 from greyfill.text import OTHER_LABELS, OWN_LABELS
 
@@ -280,3 +280,15 @@ def test_columns_that_are_left_alone_are_named_and_not_warned_of():
     assert "Left as they are, and not used to fill other columns: “id” (an identifier" in told
     assert not any("“id”" in c["text"] for c in cautions if c["level"] == "warning")
     assert "without a value" not in told
+
+
+def test_a_report_of_a_file_names_it_and_its_lines(tmp_path):
+    path = tmp_path / "doses.csv"
+    path.write_text("dose,level\n\n" + "".join(f"{n},{2 * n}\n" for n in range(40)) + "41,\n")
+    summary = greyfill.fill(path).report.summary
+    assert summary["name"] == "doses.csv"
+    (cell,) = summary["uncertain"]["cells"]
+    assert (cell["row"], cell["line"]) == (40, 43)
+    assert all(donor["line"] == donor["row"] + 3 for donor in cell["donors"])
+    assert "<bdi>doses.csv</bdi>" in render(summary)
+    assert "line" not in summarize(*tiny()[:3])["uncertain"]["cells"][0]

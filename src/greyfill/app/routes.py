@@ -54,6 +54,8 @@ def make_routes(tables: Tables, stop: Callable[[], None]) -> Starlette:
         Route(one + "/look", site.look, methods=["POST"]),
         Route(one + "/fill", site.fill, methods=["POST"]),
         Route(one + "/cancel", site.cancel, methods=["POST"]),
+        Route(one + "/worth", site.worth, methods=["POST"]),
+        Route(one + "/worth", site.stop_worth, methods=["DELETE"]),
         Route(one + "/filled", site.filled, methods=["GET"]),
         Route(one + "/ask/{do:str}", site.ask, methods=["POST"]),
         Route(one + "/files/{what:str}", site.download, methods=["GET"]),
@@ -141,6 +143,15 @@ class Site:
         table = self._table(request)
         await table.cancel()
         return JSONResponse(table.status)
+
+    async def worth(self, request: Request) -> Response:
+        """Find out whether imputing pays."""
+        return JSONResponse(await self._table(request).judge())
+
+    async def stop_worth(self, request: Request) -> Response:
+        """End that."""
+        await self._table(request).stop_judging()
+        return JSONResponse({})
 
     async def filled(self, request: Request) -> Response:
         """How a fill went."""

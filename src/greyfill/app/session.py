@@ -65,9 +65,14 @@ class WorkerProcess:
                 waiting.set_exception(WorkError(ENDED))
         self._waiting.clear()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it takes orders."""
+        return self._process.returncode is None
+
     async def ask(self, do: str, **given: Any) -> Any:
         """Have something done, and wait for it."""
-        if self._process.returncode is not None:
+        if not self.is_alive:
             raise WorkError(ENDED)
         order, answer = next(self._ids), asyncio.get_running_loop().create_future()
         self._waiting[order] = answer
@@ -107,17 +112,32 @@ class TableSession:
         self._worker: WorkerProcess | None = None
         self._filling: asyncio.Task[None] | None = None
         self._opening, self._looking = asyncio.Lock(), asyncio.Lock()
+        self._reads: WorkerProcess | None = None
+        self.judge_worker: WorkerProcess | None = None
         self.looked: dict[str, Any] | None = None
         self.filled: dict[str, Any] | None = None
         self.error: str | None = None
 
     async def worker(self) -> WorkerProcess:
-        """Its process; a new one if there is none."""
+        """Its process; a new one if there is none, or none any more."""
         async with self._opening:
-            if self._worker is None:
+            if self._worker is None or not self._worker.is_alive:
                 self._worker = await self._tables.spare()
                 await self._worker.open(self.folder / "in", self.name)
             return self._worker
+
+    async def _reader(self) -> WorkerProcess:
+        """Its process, which has read the table."""
+        worker = await self.worker()
+        async with self._looking:
+            if self._reads is not worker:
+                await self._read(worker, self.looked["choices"] if self.looked else self._first)
+        return worker
+
+    async def _read(self, worker: WorkerProcess, choices: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = await worker.ask("look", choices=choices)
+        self.looked, self._reads = found, worker
+        return found
 
     @property
     def status(self) -> dict[str, Any]:
@@ -125,8 +145,9 @@ class TableSession:
         is_filling = self._filling is not None and not self._filling.done()
         state = "filling" if is_filling else "filled" if self.filled else "open"
         progress = self._worker.progress if self._worker is not None and is_filling else {}
+        judging = {} if self.judge_worker is None else self.judge_worker.progress
         return {"id": self.id, "name": self.name, "state": state, "error": self.error,
-                "progress": progress}  # fmt: skip
+                "progress": progress, "judging": judging}  # fmt: skip
 
     async def look(self, choices: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read it with new choices; without any, what is known of it."""
@@ -134,9 +155,8 @@ class TableSession:
         async with self._looking:
             if choices is None and self.looked is not None:
                 return self.looked
-            worker = await self.worker()
-            found: dict[str, Any] = await worker.ask("look", choices=choices or self._first)
-            self.looked, self.filled, self.error = found, None, None
+            found = await self._read(await self.worker(), choices or self._first)
+            self.filled, self.error = None, None
             return found
 
     def _refuse_if_filling(self) -> None:
@@ -146,8 +166,7 @@ class TableSession:
     async def fill(self) -> None:
         """Begin to fill it."""
         self._refuse_if_filling()
-        await self.look()
-        worker = await self.worker()
+        worker = await self._reader()
         worker.progress, self.error, self.filled = {}, None, None
         self._filling = asyncio.create_task(self._fill(worker))
 
@@ -166,15 +185,31 @@ class TableSession:
             await worker.ended()
         if self._filling is not None:
             await self._filling
-        if self.looked is not None:
-            chosen, self.looked, self.filled, self.error = self.looked, None, None, None
-            self._first = chosen["choices"]
-            await self.look()
+        self.filled, self.error = None, None
+
+    async def judge(self) -> Any:
+        """Whether imputing pays: asked of a process of its own, so that the fill stays at hand."""
+        if self.judge_worker is not None:
+            raise RefusedError(409, "That is being found out already.")
+        chosen = (await self.look())["choices"]
+        worker = self.judge_worker = await self._tables.spare()
+        try:
+            await worker.open(self.folder / "in", self.name)
+            await worker.ask("look", choices=chosen)
+            return await worker.ask("worth")
+        finally:
+            await self.stop_judging()
+
+    async def stop_judging(self) -> None:
+        """End it."""
+        worker, self.judge_worker = self.judge_worker, None
+        if worker is not None:
+            worker.kill()
+            await worker.ended()
 
     async def ask(self, do: str, given: dict[str, Any]) -> Any:
         """Have something done that changes nothing."""
-        await self.look() if self.looked is None else None
-        return await (await self.worker()).ask(do, **given)
+        return await (await self._reader()).ask(do, **given)
 
     async def write(self, what: str) -> Path:
         """A file to take home."""
@@ -185,6 +220,7 @@ class TableSession:
 
     async def close(self) -> None:
         """Forget it, and remove what was kept of it."""
+        await self.stop_judging()
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.kill()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+import greyfill
 from greyfill import files
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import plain_name
@@ -23,7 +24,7 @@ from greyfill.cli.fill_job import FilledSheet, FillJob
 from greyfill.cli.findings import find
 from greyfill.cli.inspect_command import examine
 from greyfill.cli.options import beside
-from greyfill.cli.sheet import Sheet, read_sheet
+from greyfill.cli.sheet import Sheet, read_sheet, sheet_of
 from greyfill.exceptions import GreyfillError, InvalidParameterError
 from greyfill.filled import Words
 from greyfill.progress import watch_compiling
@@ -79,6 +80,7 @@ class Workbench:
         self._filled: FilledSheet | None = None
         self._order: tuple[Any, Any] = (None, None)
         self._reported: tuple[Any, Any] = (None, None)
+        self._read_last: tuple[Any, Any] = (None, None)
 
     @property
     def sheet(self) -> Sheet:
@@ -120,14 +122,22 @@ class Workbench:
             "all_columns": names[:MOST_SHOWN],
             "n_columns": len(names),
             "settled": settled,
+            "has_worth": hasattr(greyfill, "worth"),
             "choices": chosen.to_dict(),
             **self.lines(),
         }
 
     def _read(self, chosen: Choices) -> Sheet:
-        return read_sheet(
+        """The table by these choices; the file is read again only if they are about reading."""
+        names = ("categorical", "numeric", "ignored")
+        of_reading = chosen.table.of_text, [getattr(chosen.table, name) for name in names]
+        if self._read_last[0] == of_reading:
+            return sheet_of(self._read_last[1], chosen.table, chosen.method, chosen.wishes)
+        sheet = read_sheet(
             self.name, chosen.table, self._reporter, chosen.method, chosen.wishes, lenient=True
         )
+        self._read_last = (of_reading, sheet.source)
+        return sheet
 
     def lines(self) -> Plain:
         """The command, and the line of Python, that do the same."""
@@ -277,6 +287,18 @@ class Workbench:
         if self._reported[0] is not filled:
             self._reported = (filled, filled.result.report)
         return self._reported[1]
+
+    def worth(self) -> Plain:
+        """Whether imputing pays for predicting the target: a title, a table of texts, remarks."""
+        if self.sheet.y is None:
+            raise InvalidParameterError("Choose a target: that is what imputing must pay for.")
+        with self._reporter.working("comparing pipelines") as show:
+            found = greyfill.worth(
+                self.sheet.X, self.sheet.y, progress=show, name=self.name, n_jobs=-1,
+                **self.sheet.kinds,
+            )  # fmt: skip
+        title, table, remarks = found.overview()
+        return {"title": title, "table": table, "remarks": remarks}
 
     def write(self, what: str, folder: str) -> Plain:
         """Write one of the files to take home into a folder; its name and its type."""

@@ -17,7 +17,7 @@ from typing import Any
 
 LANES = {
     "look": "work", "fill": "work", "rows": "page", "cell": "page", "write": "files",
-    "describe": "report", "draw": "report",
+    "describe": "report", "draw": "report", "worth": "work",
 }  # fmt: skip
 """Which thread does what: one fill at a time, and no plot beside another."""
 

@@ -24,7 +24,7 @@ from greyfill.files.formats import (
     output_layout,
 )
 from greyfill.files.guesses import Guess, sentences
-from greyfill.files.inputs import BLOCK, Encoder, Input, shown
+from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
@@ -245,6 +245,11 @@ class Source:
     csv: CsvText | None = field(default=None, repr=False)
     guesses: tuple[Guess, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The name of the file without its folder; none for standard input."""
+        return "" if self.name == STANDARD_STREAM else os.path.basename(self.name)
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:

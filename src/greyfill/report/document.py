@@ -17,7 +17,7 @@ from greyfill import text
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.files import put
-from greyfill.report.column_summary import describe_cells
+from greyfill.report.column_summary import describe_cells, pattern_matrix
 from greyfill.report.summary import Summary, summarize
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def _environment() -> "Environment":
     environment.filters.update(FILTERS)
     environment.globals.update(
         describe_cells=describe_cells,
+        pattern_matrix=pattern_matrix,
         spread_in=text.spread_in,
         error_in=text.error_in,
         explained_in=text.explained_in,
@@ -223,6 +224,8 @@ def make_report(
     *,
     raw_rows: int = 0,
     guesses: Sequence[str] = (),
+    name: str = "",
+    lines: Sequence[int] | None = None,
 ) -> Report:
     """Describe what an imputer did to a table; the parameters are those of `summarize`.
 
@@ -232,4 +235,7 @@ def make_report(
     >>> make_report(imputer, X, imputer.fit_transform(X))
     <Report of KNNIImputer: 1 holes in 3 × 2 cells>
     """
-    return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows, guesses=guesses))
+    found = summarize(
+        imputer, X, filled, y, raw_rows=raw_rows, guesses=guesses, name=name, lines=lines
+    )
+    return Report(found)

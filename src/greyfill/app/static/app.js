@@ -375,6 +375,28 @@
       await put(plots, "draw");
     } catch (error) { showError(error, panel); }
   };
+  const worth = (panel) => {
+    const told = el("div", {}), stop = el("button", { type: "button", hidden: true, onclick: () => call("DELETE", api("/worth")) }, "Stop");
+    const ask = el("button", { type: "button", id: "worth", className: "primary", onclick: async () => {
+      const asked = current;
+      ask.disabled = true;
+      stop.hidden = false;
+      told.replaceChildren(el("p", { className: "loading", role: "status" }, "Comparing pipelines with and without imputing; this takes a while …"));
+      const timer = setInterval(async () => {
+        const status = await call("GET", `/api/tables/${asked.id}`).catch(() => null);
+        const p = status && status.judging;
+        if (p && p.total) { told.firstChild.textContent = `${p.stage}: ${count(p.done)} of ${count(p.total)}${p.left === null ? "" : `, about ${Math.max(1, Math.round(p.left))} s left`}`; }
+      }, 1000);
+      try {
+        const found = await call("POST", api("/worth"), {});
+        const [heads, ...rows] = found.table;
+        told.replaceChildren(el("p", {}, el("strong", {}, found.title)), el("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": "Pipelines" },
+          el("table", {}, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, rows.map((r) => el("tr", {}, r.map((c, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, c))))))),
+        el("ul", { className: "told" }, found.remarks.map((r) => el("li", {}, r))));
+      } catch (error) { told.replaceChildren(); showError(error, panel); } finally { clearInterval(timer); ask.disabled = false; stop.hidden = true; }
+    } }, "Find out");
+    panel.append(el("p", {}, "Does imputing help to predict the target, or is the mean with an indicator as good? Cross-validation tells, with its error."), el("p", {}, ask, " ", stop), told);
+  };
   const takeHome = (panel) => {
     const code = (text, label) => text ? [el("h3", {}, label), el("div", { className: "line-of-code" }, el("code", {}, text), el("button", { type: "button", className: "quiet", onclick: async (event) => { await navigator.clipboard.writeText(text); event.target.textContent = "Copied"; } }, "Copy"))] : [];
     panel.append(
@@ -394,6 +416,7 @@
     const [parts, begin] = tabs([
       { id: "rows", title: "Filled table", make: (panel) => grid(panel) },
       { id: "trust", title: "How far to trust it", make: pieces },
+      ...(found.has_worth && found.target ? [{ id: "worth", title: "Is imputing worth it?", make: worth }] : []),
       { id: "take", title: "Take it home", make: takeHome },
     ]);
     main.replaceChildren(...[
