@@ -236,7 +236,7 @@
       el("td", { className: "n", "data-label": "holes", "data-value": c.holes }, count(c.holes)),
       el("td", { className: "n", "data-label": "share", "data-value": c.share }, share(c.share)),
       el("td", { className: "holds" }, bdi(short(held(c), 90))),
-      current.look.target ? el("td", { className: "n", "data-label": "bits about the target", "data-value": c.bits === null ? "" : c.bits }, c.bits === null ? "–" : c.bits.toFixed(3)) : null,
+      current.look.target ? el("td", { className: "n bits", "data-label": "bits about the target", "data-value": c.bits === null ? "" : c.bits }, c.bits === null ? "–" : c.bits.toFixed(3)) : null,
       el("td", { className: "do", "data-label": "do" }, roles),
       el("td", { className: "limit", "data-label": isNumber ? "limits" : null }, isNumber ? el("span", { className: "limits" }, bound("low", low), "–", bound("high", high)) : null));
   };

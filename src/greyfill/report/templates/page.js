@@ -40,7 +40,7 @@
   const makeSortable = (table) => {
     const heads = Array.from(table.tHead.rows[0].cells);
     if (!table.matches(".upset, .columns")) {  // on a narrow window each row becomes a card
-      table.classList.add("cards");
+      table.classList.add("stacked");
       for (const row of table.tBodies[0].rows) {
         Array.from(row.cells).forEach((cell, place) => {
           if (cell.tagName === "TD") { cell.dataset.label = heads[place].textContent; }
