@@ -21,6 +21,7 @@ import greyfill
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import PREFIX, remove_abandoned
 from greyfill.app.workbench import Workbench
+from greyfill.exceptions import InvalidParameterError
 
 DATA = Path(greyfill.__file__).parent / "datasets" / "data"
 HEPATITIS = (DATA / "hepatitis.csv").read_bytes()
@@ -217,6 +218,26 @@ def test_a_worker_that_dies_is_told_of_and_replaced(server):
     assert page["total"] == 23
     assert server.fill(table)["filled"] == 2
     server.json("DELETE", table)
+
+
+@pytest.mark.skipif(not hasattr(greyfill, "worth"), reason="this greyfill has no worth")
+def test_worth_is_found_out_beside_the_fill(server, filled):
+    table = filled[0]
+    assert server.json("POST", f"{table}/worth", {})[0] == 202
+    assert server.json("POST", f"{table}/worth", {})[0] == 409
+    assert server.json("GET", table)[1]["judging"] is not None
+    assert server.json("DELETE", f"{table}/worth")[0] == 200
+    assert server.json("GET", table)[1]["judging"] is None
+    assert server.json("GET", f"{table}/filled")[1]["filled"] == 167
+
+
+def test_worth_is_refused_in_words_where_it_cannot_be_had(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("doses.csv").write_bytes(b"a,b\n1,2\n,3\n4,\n" + b"5,6\n" * 20)
+    bench = Workbench("doses.csv", lambda progress: None)
+    assert bench.look({})["has_worth"] == hasattr(greyfill, "worth")
+    with pytest.raises(InvalidParameterError, match="Choose a target"):
+        bench.worth()
 
 
 def wait_until(is_so):

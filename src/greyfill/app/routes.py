@@ -145,8 +145,10 @@ class Site:
         return JSONResponse(table.status)
 
     async def worth(self, request: Request) -> Response:
-        """Find out whether imputing pays."""
-        return JSONResponse(await self._table(request).judge())
+        """Begin to find out whether imputing pays."""
+        table = self._table(request)
+        await table.judge()
+        return JSONResponse(table.status, 202)
 
     async def stop_worth(self, request: Request) -> Response:
         """End that."""

@@ -113,7 +113,9 @@ class TableSession:
         self._filling: asyncio.Task[None] | None = None
         self._opening, self._looking = asyncio.Lock(), asyncio.Lock()
         self._reads: WorkerProcess | None = None
-        self.judge_worker: WorkerProcess | None = None
+        self._judging: WorkerProcess | None = None
+        self._judgement: asyncio.Task[None] | None = None
+        self.judged: dict[str, Any] | None = None
         self.looked: dict[str, Any] | None = None
         self.filled: dict[str, Any] | None = None
         self.error: str | None = None
@@ -145,9 +147,9 @@ class TableSession:
         is_filling = self._filling is not None and not self._filling.done()
         state = "filling" if is_filling else "filled" if self.filled else "open"
         progress = self._worker.progress if self._worker is not None and is_filling else {}
-        judging = {} if self.judge_worker is None else self.judge_worker.progress
+        judging = None if self._judging is None else self._judging.progress
         return {"id": self.id, "name": self.name, "state": state, "error": self.error,
-                "progress": progress, "judging": judging}  # fmt: skip
+                "progress": progress, "judging": judging, "judged": self.judged}  # fmt: skip
 
     async def look(self, choices: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read it with new choices; without any, what is known of it."""
@@ -156,7 +158,7 @@ class TableSession:
             if choices is None and self.looked is not None:
                 return self.looked
             found = await self._read(await self.worker(), choices or self._first)
-            self.filled, self.error = None, None
+            self.filled, self.error, self.judged = None, None, None
             return found
 
     def _refuse_if_filling(self) -> None:
@@ -187,22 +189,29 @@ class TableSession:
             await self._filling
         self.filled, self.error = None, None
 
-    async def judge(self) -> Any:
-        """Whether imputing pays: asked of a process of its own, so that the fill stays at hand."""
-        if self.judge_worker is not None:
+    async def judge(self) -> None:
+        """Begin to find out whether imputing pays, in a process of its own: the fill stays."""
+        if self._judging is not None:
             raise RefusedError(409, "That is being found out already.")
+        self._refuse_if_filling()
         chosen = (await self.look())["choices"]
-        worker = self.judge_worker = await self._tables.spare()
+        self._judging = await self._tables.spare()
+        self.judged = None
+        self._judgement = asyncio.create_task(self._judge(self._judging, chosen))
+
+    async def _judge(self, worker: WorkerProcess, choices: dict[str, Any]) -> None:
         try:
             await worker.open(self.folder / "in", self.name)
-            await worker.ask("look", choices=chosen)
-            return await worker.ask("worth")
-        finally:
-            await self.stop_judging()
+            await worker.ask("look", choices=choices)
+            self.judged = await worker.ask("worth")
+        except WorkError as error:
+            if worker is self._judging:
+                self.judged = {"error": str(error)}
+        await self.stop_judging()
 
     async def stop_judging(self) -> None:
         """End it."""
-        worker, self.judge_worker = self.judge_worker, None
+        worker, self._judging = self._judging, None
         if worker is not None:
             worker.kill()
             await worker.ended()

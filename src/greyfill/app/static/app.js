@@ -377,25 +377,38 @@
   };
   const worth = (panel) => {
     const told = el("div", {}), stop = el("button", { type: "button", hidden: true, onclick: () => call("DELETE", api("/worth")) }, "Stop");
-    const ask = el("button", { type: "button", id: "worth", className: "primary", onclick: async () => {
-      const asked = current;
+    const show = (found) => {
+      const [heads, ...rows] = found.table;
+      told.replaceChildren(el("p", {}, el("strong", {}, found.title)), el("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": "Pipelines" },
+        el("table", {}, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, rows.map((r) => el("tr", {}, r.map((c, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, c))))))),
+      el("ul", { className: "told" }, found.remarks.map((r) => el("li", {}, r))));
+    };
+    const follow = async () => {
+      const asked = current, words = el("p", { className: "loading", role: "status" }, "Comparing pipelines with and without imputing; this takes some minutes …");
       ask.disabled = true;
       stop.hidden = false;
-      told.replaceChildren(el("p", { className: "loading", role: "status" }, "Comparing pipelines with and without imputing; this takes a while …"));
-      const timer = setInterval(async () => {
-        const status = await call("GET", `/api/tables/${asked.id}`).catch(() => null);
-        const p = status && status.judging;
-        if (p && p.total) { told.firstChild.textContent = `${p.stage}: ${count(p.done)} of ${count(p.total)}${p.left === null ? "" : `, about ${Math.max(1, Math.round(p.left))} s left`}`; }
-      }, 1000);
+      told.replaceChildren(words);
       try {
-        const found = await call("POST", api("/worth"), {});
-        const [heads, ...rows] = found.table;
-        told.replaceChildren(el("p", {}, el("strong", {}, found.title)), el("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": "Pipelines" },
-          el("table", {}, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, rows.map((r) => el("tr", {}, r.map((c, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, c))))))),
-        el("ul", { className: "told" }, found.remarks.map((r) => el("li", {}, r))));
-      } catch (error) { told.replaceChildren(); showError(error, panel); } finally { clearInterval(timer); ask.disabled = false; stop.hidden = true; }
+        for (;;) {
+          const status = await call("GET", api(""));
+          if (asked !== current) { return; }
+          if (status.judging === null) {
+            if (status.judged && status.judged.error) { throw new Refused(status.judged.error); }
+            if (status.judged) { show(status.judged); } else { told.replaceChildren(el("p", {}, "Stopped.")); }
+            return;
+          }
+          const p = status.judging;
+          if (p.total) { words.textContent = `${p.stage}: ${count(p.done)} of ${count(p.total)}${p.left === null ? "" : `, about ${Math.max(1, Math.round(p.left))} s left`}`; }
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+        }
+      } catch (error) { told.replaceChildren(); showError(error, panel); } finally { ask.disabled = false; stop.hidden = true; }
+    };
+    const ask = el("button", { type: "button", id: "worth", className: "primary", onclick: async () => {
+      try { await call("POST", api("/worth"), {}); } catch (error) { showError(error, panel); return; }
+      await follow();
     } }, "Find out");
     panel.append(el("p", {}, "Does imputing help to predict the target, or is the mean with an indicator as good? Cross-validation tells, with its error."), el("p", {}, ask, " ", stop), told);
+    call("GET", api("")).then((status) => { if (status.judging !== null || status.judged) { follow(); } });
   };
   const takeHome = (panel) => {
     const code = (text, label) => text ? [el("h3", {}, label), el("div", { className: "line-of-code" }, el("code", {}, text), el("button", { type: "button", className: "quiet", onclick: async (event) => { await navigator.clipboard.writeText(text); event.target.textContent = "Copied"; } }, "Copy"))] : [];
