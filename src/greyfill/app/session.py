@@ -238,6 +238,8 @@ class TableSession:
 
 
 MOST_TABLES = 8
+LATER = 8.0
+"""Seconds after which the next process is started, so that it does not slow down this one."""
 
 
 class Tables:
@@ -246,11 +248,13 @@ class Tables:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._spare: asyncio.Task[WorkerProcess] | None = None
+        self._next: asyncio.TimerHandle | None = None
         self.open: dict[str, TableSession] = {}
 
     def prepare(self) -> None:
         """Start a process ahead of time."""
-        self._spare = asyncio.create_task(WorkerProcess.start(self._root))
+        if self._spare is None:
+            self._spare = asyncio.create_task(WorkerProcess.start(self._root))
 
     async def look_ahead(self) -> None:
         """Read the tables that were given at the start, before a browser asks for them."""
@@ -259,15 +263,12 @@ class Tables:
                 await table.look()
 
     async def spare(self) -> WorkerProcess:
-        """The process that waits; another one takes its place."""
-        if self._spare is None:
-            self.prepare()
-        assert self._spare is not None
-        taken = self._spare
-        self._spare = None
-        worker = await taken
+        """The process that waits; another one takes its place when this one has begun."""
         self.prepare()
-        return worker
+        taken, self._spare = self._spare, None
+        assert taken is not None
+        self._next = asyncio.get_running_loop().call_later(LATER, self.prepare)
+        return await taken
 
     def new_folder(self) -> Path:
         """A folder for one more table."""
@@ -297,6 +298,8 @@ class Tables:
 
     async def close(self) -> None:
         """Close them all."""
+        if self._next is not None:
+            self._next.cancel()
         for id in list(self.open):
             await self.remove(id)
         if self._spare is not None:

@@ -30,6 +30,7 @@ from greyfill.files.polars_formats import (
     FrameWriter,
     Scan,
     TypedReader,
+    check_engine,
     read_typed,
     read_whole,
     scan_of,
@@ -336,6 +337,7 @@ class Source:
             else:
                 made = _writer(sink, format, self.origin, about)
                 if made is None and format is Format.EXCEL:
+                    check_engine(format, "write")
                     made = NewBook(sink, self.frame, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
