@@ -284,7 +284,8 @@ def test_columns_that_are_left_alone_are_named_and_not_warned_of():
 
 def test_a_report_of_a_file_names_it_and_its_lines(tmp_path):
     path = tmp_path / "doses.csv"
-    path.write_text("dose,level\n\n" + "".join(f"{n},{2 * n}\n" for n in range(40)) + "41,\n")
+    rows = [f"{n % 13 + 0.5},{2 * (n % 13) + n % 3 / 10}\n" for n in range(40)]
+    path.write_text("dose,level\n\n" + "".join(rows) + "4.5,\n")
     summary = greyfill.fill(path).report.summary
     assert summary["name"] == "doses.csv"
     (cell,) = summary["uncertain"]["cells"]

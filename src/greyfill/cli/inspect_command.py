@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from greyfill.cli import options as o
@@ -13,6 +12,7 @@ from greyfill.text import clean, count, number, plural, share, shorten, tidy
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
+    from greyfill.cli.findings import Finding
     from greyfill.cli.sheet import Sheet
     from greyfill.filled import Words
     from greyfill.frames import Schema
@@ -97,10 +97,20 @@ def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> 
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "left_alone": left_alone,
         "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-        "findings": [asdict(found) for found in doubts],
+        "findings": _told(doubts),
         "notes": [*sheet.notes(), *left_notes],
         "command": command(sheet.source.name, [options], doubts),
     }
+
+
+def _told(doubts: list[Finding]) -> list[Numbers]:
+    """The findings, each with the options that take it; one without words goes with the last."""
+    told: list[Numbers] = []
+    for found in doubts:
+        if found.text or not told:
+            told.append({"column": found.column, "text": found.text, "options": []})
+        told[-1]["options"] += [] if found.option is None else [list(found.option)]
+    return told
 
 
 def _columns_of(
@@ -140,10 +150,9 @@ def show(numbers: Numbers, page: Console) -> None:
     page.show(_columns(numbers, page.console.width))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
         page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
-    told = [found for found in numbers["findings"] if found["text"]]
-    if told:
+    if numbers["findings"]:
         page.say("worth a look:", "bold")
-    for found in told:
+    for found in numbers["findings"]:
         _say_indented(page, f"{clean(found['column'], 40)}: {clean(found['text'], 500)}")
     for note in numbers["notes"]:
         _say_indented(page, clean(note, 600), "note: ")

@@ -181,12 +181,12 @@
   };
   const REMEDIES = { "--categorical": "Take them as categories.", "--na-values": "Take it as missing.", "--ignore": "Leave it out." };
   const findingItems = (look) => {
-    const key = (f) => f.text ? `${f.text}=${f.option && f.option[0]}` : f.option.join("=");
-    const items = grouped(look.findings.filter((f) => f.text || f.option), key).map((alike, n) => {
-      const [first] = alike, option = first.option && first.option[0], list = LISTS[option];
-      const text = first.text ? `${first.text}${/[.?!]$/.test(first.text) ? "" : "."} ${REMEDIES[option] || ""}` : `“${first.option[1].slice(first.column.length + 1)}” means missing.`;
+    const key = (f) => `${f.text}=${f.options.map((o) => o[0])}`;
+    const items = grouped(look.findings, key).map((alike, n) => {
+      const [first] = alike, options = alike.flatMap((f) => f.options).filter(([name]) => LISTS[name]);
+      const text = `${first.text}${/[.?!]$/.test(first.text) ? "" : "."} ${options.length ? REMEDIES[options[0][0]] || "" : ""}`;
       const what = [...listed(alike.map((f) => f.column)), ": ", text];
-      return list ? switchItem(`finding-${n}`, false, what, (c, on) => alike.forEach((f) => toggle(c[list], f.option[1], on))) : el("li", {}, el("span", {}, what));
+      return options.length ? switchItem(`finding-${n}`, false, what, (c, on) => options.forEach(([name, value]) => toggle(c[LISTS[name]], value, on))) : el("li", {}, el("span", {}, what));
     });
     const coded = look.choices.categorical.filter((c) => ![...current.off.values()].flat().some((g) => g.column === c));
     if (coded.length) { items.push(switchItem("coded", true, [...listed(coded), ": taken as categories."], (c) => { c.categorical = []; })); }
