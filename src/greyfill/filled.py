@@ -145,8 +145,9 @@ class Filled:
         """The page about it: ``report.save("page.html")`` writes it, a notebook shows it."""
         from greyfill.report import make_report
 
-        told = files.sentences(() if self._source is None else self._source.guesses)
-        return make_report(self.imputer, self._X, self.features, self._y, guesses=told)
+        s = self._source
+        told: Any = {} if s is None else {"guesses": files.sentences(s.guesses), "name": s.title}
+        return make_report(self.imputer, self._X, self.features, self._y, lines=self.lines, **told)
 
     @cached_property
     def mask(self) -> Any:

@@ -316,6 +316,7 @@ def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):
         "greyfill impute 'my table.csv' '--na-values=the dose=<0.5'"
         " '--na-values=the dose=-9' --categorical=sex '--na-values=it'\"'\"'s=-'"
     )
+    assert numbers["findings"][0]["options"] == [["--na-values", "the dose=<0.5"]]
     told = [f"{found['column']}: {found['text']}" for found in numbers["findings"]]
     assert told[0] == "the dose: 1 cell is of another kind, taken as missing below: '<0.5' (1)"
     assert told[1].startswith("the dose: -9 (1 cell) stands apart from the others (0.5 … 8.5)")

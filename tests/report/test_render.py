@@ -159,9 +159,14 @@ def test_users_matplotlib_style_does_not_leak_in_and_ours_not_out():
 
 
 def test_colors_come_from_the_page(page):
-    styles = " ".join(v for _, n, v in page.attributes if n == "style")
-    assert "var(--observed)" in styles
-    assert "#000000" not in styles
+    colors = [v for _, name, v in page.attributes if name in ("fill", "stroke", "color")]
+    assert "var(--observed)" in colors
+    assert "#000000" not in colors
+
+
+def test_no_element_has_a_style_of_its_own(page):
+    """So the policy can forbid them, and the local page can show the same pieces."""
+    assert [(tag, v) for tag, name, v in page.attributes if name == "style"] == []
 
 
 def test_table_without_holes_has_a_page():

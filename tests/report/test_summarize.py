@@ -12,7 +12,7 @@ from report.tables import nasty_report, tiny
 
 import greyfill
 from greyfill.exceptions import InvalidDataError
-from greyfill.report import evidence, summarize
+from greyfill.report import evidence, render, summarize
 from greyfill.report.column_summary import NO_SPREADS, OTHER_ROWS
 from greyfill.text import OTHER_LABELS, OWN_LABELS
 
@@ -284,3 +284,16 @@ def test_columns_that_are_left_alone_are_named_and_not_warned_of():
     assert (entry["name"], entry["kind"]) == ("id", "left alone")
     for page in (filled.report.render("html"), filled.report.render("markdown")):
         assert "left alone: an identifier: none of its 30 texts occurs" in page.replace("\\", "")
+
+
+def test_a_report_of_a_file_names_it_and_its_lines(tmp_path):
+    path = tmp_path / "doses.csv"
+    rows = [f"{n % 13 + 0.5},{2 * (n % 13) + n % 3 / 10}\n" for n in range(40)]
+    path.write_text("dose,level\n\n" + "".join(rows) + "4.5,\n")
+    summary = greyfill.fill(path).report.summary
+    assert summary["name"] == "doses.csv"
+    (cell,) = summary["uncertain"]["cells"]
+    assert (cell["row"], cell["line"]) == (40, 43)
+    assert all(donor["line"] == donor["row"] + 3 for donor in cell["donors"])
+    assert "<bdi>doses.csv</bdi>" in render(summary)
+    assert "line" not in summarize(*tiny()[:3])["uncertain"]["cells"][0]

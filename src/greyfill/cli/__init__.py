@@ -11,10 +11,10 @@ console     messages, tables and progress in a terminal
 ```
 
 One module for each group of commands: impute_command (impute, fit), apply_command, inspect_command,
-compare_command, worth_command, sensitivity_command, report_command (report, reproduce),
-demo_command (demo, datasets), warmup_command. ``with_options`` expands a parameter whose type is a
-dataclass into the options of its fields, so a command gets ``table: TableOptions`` and typer sees
-nine options.
+app_command (`greyfill.app`, the local page), compare_command, worth_command, sensitivity_command,
+report_command (report, reproduce), demo_command (demo, datasets), warmup_command.
+``with_options`` expands a parameter whose type is a dataclass into the options of its fields, so a
+command gets ``table: TableOptions`` and typer sees nine options.
 
 The path of ``greyfill impute``: program → options → impute_command → sheet (reads) → fill_job
 (encodes once, fits, fills) → console. What can be wrong is checked on the way before what takes

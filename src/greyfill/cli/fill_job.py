@@ -151,7 +151,9 @@ class FilledSheet:
 class FillJob:
     """An imputer and the sheet that it learns from, whose cells are encoded once."""
 
-    def __init__(self, sheet: Sheet, choice: MethodChoice, draws: int = 0) -> None:
+    def __init__(
+        self, sheet: Sheet, choice: MethodChoice, draws: int = 0, words: Words = FLAGS
+    ) -> None:
         self.sheet, self._method = sheet, choice.method
         given = [names for names in sheet.kinds.values() if names and names != "auto"]
         told = [c for c in sheet.features if any(c in names for names in given)]
@@ -165,7 +167,7 @@ class FillJob:
             insisted=sheet.wishes.insisted,
             told=told,
             kept_empty=sheet.kept_empty,
-            words=FLAGS,
+            words=words,
         )
         self.schema, self.left_alone = self._opened.schema, self._opened.left_alone
 

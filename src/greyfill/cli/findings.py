@@ -8,11 +8,12 @@ are stored as text, and whole numbers that may be codes.
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from inspect import signature
+from typing import get_args
 
 import polars as pl
 
-from greyfill.cli.options import TableOptions
 from greyfill.files import Source
 from greyfill.files.type_fits import number_pattern
 from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES
@@ -135,32 +136,36 @@ def _counted(words: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f" and {len(words) - MOST_WORDS} more" * (len(words) > MOST_WORDS))
 
 
-def command(file: str, given: TableOptions, findings: Sequence[Finding]) -> str:
+def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()) -> str:
     """The finished command that fills the table and takes all findings, to be pasted into a shell.
 
+    ``given`` are groups of options, such as `TableOptions`.
+
+    >>> from greyfill.cli.options import TableOptions
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
-    >>> command("my file.csv", TableOptions(target="y"), found)
+    >>> command("my file.csv", [TableOptions(target="y")], found)
     "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"
     """
-    words = [*_given(given), *(found.option for found in findings if found.option is not None)]
+    said = [pair for group in given for pair in _given(group)]
+    words = [*said, *(found.option for found in findings if found.option is not None)]
     parts = [
         _quoted(f"{option}={value}" if value else option) for option, value in dict.fromkeys(words)
     ]
     return " ".join(["greyfill impute", _quoted(file), *parts])
 
 
-_FLAGS = {"na_values": "--na-values", "date_order": "--date-order", "ignored": "--ignore"}
-
-
-def _given(options: TableOptions) -> Iterator[tuple[str, str]]:
-    """What the user said already."""
-    for one in fields(options):
-        value, flag = getattr(options, one.name), _FLAGS.get(one.name, f"--{one.name}")
+def _given(options: object) -> Iterator[tuple[str, str]]:
+    """What the user said already: options that are not as they are by default."""
+    for name, parameter in signature(type(options), eval_str=True).parameters.items():
+        value = getattr(options, name)
+        # typer keeps the first name of an annotated option in the place of its default
+        flag, _, negative = get_args(parameter.annotation)[1].default.partition("/")
+        if value == parameter.default:
+            continue
         if isinstance(value, bool):
-            if value or one.name == "header":
-                yield (flag if value else f"--no-{one.name}"), ""
-        elif isinstance(value, str):
-            yield flag, value
+            yield (flag if value else negative), ""
+        elif isinstance(value, str | int | float):
+            yield flag, str(value)
         else:
             yield from ((flag, item) for item in value or ())
 

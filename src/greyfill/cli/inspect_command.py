@@ -12,7 +12,9 @@ from greyfill.text import clean, count, number, plural, share, shorten, tidy
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
+    from greyfill.cli.findings import Finding
     from greyfill.cli.sheet import Sheet
+    from greyfill.column_notes import Words
     from greyfill.frames import Schema
     from greyfill.table import Ints, Table
 
@@ -60,8 +62,8 @@ def inspect(
         show(numbers, page())
 
 
-def examine(sheet: Sheet, options: TableOptions) -> Numbers:
-    """What can be told about a table without filling it."""
+def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> Numbers:
+    """What can be told about a table without filling it; ``words`` are how options are called."""
     from greyfill import frames
     from greyfill.cli.fill_job import FLAGS
     from greyfill.cli.findings import command, find
@@ -75,7 +77,7 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
     found = patterns(missing, list(names))
     test = missing_at_random(table, found["count"])
     left_alone = frames.find_excluded(table, origin.schema)
-    left_notes = notes_on_columns(missing, names, left_alone, left_alone, FLAGS)
+    left_notes = notes_on_columns(missing, names, left_alone, left_alone, words or FLAGS)
     codes, classes = _classes(sheet)
     looked = [*sheet.features, *([] if sheet.target is None else [sheet.target])]
     codes_of = possible_codes(sheet, origin.schema.fields)
@@ -95,10 +97,20 @@ def examine(sheet: Sheet, options: TableOptions) -> Numbers:
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "left_alone": left_alone,
         "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-        "findings": [{"column": f.column, "text": f.text} for f in doubts if f.text],
+        "findings": _told(doubts),
         "notes": [*sheet.notes(), *left_notes],
-        "command": command(sheet.source.name, options, doubts),
+        "command": command(sheet.source.name, [options], doubts),
     }
+
+
+def _told(doubts: list[Finding]) -> list[Numbers]:
+    """The findings, each with the options that take it; one without words goes with the last."""
+    told: list[Numbers] = []
+    for found in doubts:
+        if found.text or not told:
+            told.append({"column": found.column, "text": found.text, "options": []})
+        told[-1]["options"] += [] if found.option is None else [list(found.option)]
+    return told
 
 
 def _columns_of(

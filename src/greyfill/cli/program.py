@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from greyfill import __version__
 from greyfill.cli import options as o
+from greyfill.cli.app_command import app as open_page
 from greyfill.cli.apply_command import apply
 from greyfill.cli.compare_command import compare
 from greyfill.cli.demo_command import datasets, demo
@@ -77,7 +78,7 @@ def _answering(meta: Mapping[str, Any]) -> Iterator[None]:
             raise typer.Exit(READER_GONE) from error
         if meta.get(o.DEBUG):
             traceback.print_exc()
-        _say(_in_words(error))
+        _say(in_words(error))
         _drop_output()
         raise typer.Exit(WRONG_INPUT) from error
 
@@ -122,7 +123,8 @@ _PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
 """A flag and, in parentheses, what it is called in Python."""
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """What went wrong, as a sentence."""
     if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
         return "not enough memory. Give fewer rows, or a machine with more."
     if isinstance(error, GreyfillError) or not isinstance(error, OSError):
@@ -173,7 +175,8 @@ def main(
 
 
 COMMANDS = (
-    impute, fit, apply, inspect, report, compare, worth, sensitivity, demo, datasets, warmup,
+    impute, fit, apply, inspect, open_page, report, compare, worth, sensitivity, demo, datasets,
+    warmup,
     reproduce,
 )  # fmt: skip
 

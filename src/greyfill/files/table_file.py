@@ -24,19 +24,20 @@ from greyfill.files.formats import (
     output_layout,
 )
 from greyfill.files.guesses import Guess, sentences
-from greyfill.files.inputs import BLOCK, Encoder, Input, shown
+from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
     Scan,
     TypedReader,
+    check_engine,
     read_typed,
     read_whole,
     scan_of,
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, Workbook, read_book
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 
@@ -248,6 +249,11 @@ class Source:
     origin: Origin | None = field(default=None, repr=False)
 
     @property
+    def title(self) -> str:
+        """The name of the file without its folder; none for standard input."""
+        return "" if self.name == STANDARD_STREAM else os.path.basename(self.name)
+
+    @property
     def words(self) -> dict[str, tuple[str, ...]]:
         """The words that were taken as missing in each column, though nobody named them."""
         if isinstance(self.origin, Workbook):
@@ -331,6 +337,9 @@ class Source:
                     sink.write(chunk)
             else:
                 made = _writer(sink, format, self.origin, about)
+                if made is None and format is Format.EXCEL:
+                    check_engine(format, "write")
+                    made = NewBook(sink, self.frame, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
             yield

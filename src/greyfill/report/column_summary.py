@@ -1,6 +1,8 @@
 """Columns in numbers and words: patterns of holes, histograms, uncertain cells."""
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ from greyfill.text import clean, isolated, share, shorten, spread_in, tidy, valu
 
 MOST_PATTERNS = 20
 MOST_NAMES = 30
+MATRIX_COLUMNS = 16
 ROW_BINS = 120
 N_BINS = 20
 EXACT_HALVES = 2.0**51
@@ -52,6 +55,30 @@ def patterns(missing: Bools, names: list[str]) -> Entry:
         )
     left_out = int(counts.sum() - counts[order].sum())
     return {"count": len(counts), "rows_left_out": left_out, "top": top}
+
+
+def pattern_matrix(found: Entry) -> Entry:
+    """Patterns as lines of a matrix: which of the columns with most holes each of them lacks.
+
+    >>> holes = np.array([[0, 1], [0, 1], [0, 0], [1, 1]], dtype=bool)
+    >>> matrix = pattern_matrix(patterns(holes, ["a", "b"]))
+    >>> matrix["columns"], [line["cells"] for line in matrix["rows"]]
+    (['b', 'a'], [[True, False], [False, False], [True, True]])
+    """
+    rows = Counter[str]()
+    for pattern in found["top"]:
+        rows.update(dict.fromkeys(pattern["columns"], pattern["rows"]))
+    columns = [name for name, _ in rows.most_common(MATRIX_COLUMNS)]
+    lines = [
+        {
+            "rows": pattern["rows"],
+            "share": pattern["share"],
+            "cells": [name in pattern["columns"] for name in columns],
+            "others": pattern["n_columns"] - len({*columns} & {*pattern["columns"]}),
+        }
+        for pattern in found["top"]
+    ]
+    return {"columns": columns, "rows": lines, "others": any(line["others"] for line in lines)}
 
 
 def missing_map(missing: Bools, names: list[str], shown: Ints) -> Entry:
@@ -199,7 +226,7 @@ def _level_bins(evidence: Evidence, j: int) -> _Bins:
     return _Bins(places, labels + [OTHER] * has_rest, [])
 
 
-def uncertain_cells(imputer: Any, evidence: Evidence) -> Entry:
+def uncertain_cells(imputer: Any, evidence: Evidence, lines: Sequence[int] | None = None) -> Entry:
     """The most uncertain cells, or the reason why there are none to name."""
     spreads = getattr(imputer, "cell_spreads_", None)
     if spreads is None:
@@ -211,7 +238,11 @@ def uncertain_cells(imputer: Any, evidence: Evidence) -> Entry:
         return {"note": OTHER_ROWS, "cells": []}
     order = np.argsort(-values, kind="stable")[:MOST_CELLS]
     picked = zip(rows[order].tolist(), columns[order].tolist(), values[order].tolist(), strict=True)
-    return {"note": None, "cells": [_cell(imputer, evidence, *cell) for cell in picked]}
+    cells = [_cell(imputer, evidence, *cell) for cell in picked]
+    for place in (part for cell in cells for part in (cell, *cell["donors"])):
+        if lines is not None:
+            place["line"] = int(lines[place["row"]])
+    return {"note": None, "cells": cells}
 
 
 def _cell(imputer: Any, evidence: Evidence, row: int, column: int, spread: float) -> Entry:

@@ -5,6 +5,7 @@ import hashlib
 import html
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +17,7 @@ from greyfill import text
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.files import put
-from greyfill.report.column_summary import describe_cells
+from greyfill.report.column_summary import describe_cells, pattern_matrix
 from greyfill.report.summary import Summary, summarize
 
 if TYPE_CHECKING:
@@ -68,21 +69,54 @@ def _to_html(summary: Summary) -> str:
     from greyfill.report.svg import figures  # matplotlib is slow to import, and for pages only
 
     script = (files("greyfill.report") / "templates" / "page.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    columns = [column for column in summary["columns"] if column["filled"]]
-    filled = sorted(columns, key=lambda column: -int(column["filled"]))
+    style = style_sheet()
     numbers = _embedded(summary)
     template = _environment().get_template("page.html.jinja")
     return template.render(
-        s=summary,
-        filled=filled,
-        figures=figures(summary, filled),
-        most_by_class=MOST_BY_CLASS,
-        most_trusted=MOST_TRUSTED,
+        **_shown(summary, figures),
         script=Markup(script),
-        script_hash=f"sha256-{digest}",
+        style=Markup(style),
+        script_hash=_hash(script),
+        style_hash=_hash(style),
         embedded=None if numbers is None else Markup(numbers),
     )
+
+
+def _hash(text: str) -> str:
+    """What lets a policy know a script or a style."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def style_sheet() -> str:
+    """The style of the page."""
+    return _environment().get_template("page.css.jinja").render()
+
+
+def _shown(summary: Summary, figures: Callable[..., Any]) -> dict[str, Any]:
+    """What the sections of a page are made of."""
+    columns = [column for column in summary["columns"] if column["filled"]]
+    filled = sorted(columns, key=lambda column: -int(column["filled"]))
+    return {
+        "s": summary,
+        "filled": filled,
+        "figures": figures(summary, filled),
+        "most_by_class": MOST_BY_CLASS,
+        "most_trusted": MOST_TRUSTED,
+    }
+
+
+def render_part(summary: Summary, part: str) -> str:
+    """Some sections of the page, to stand in another one: ``"numbers"`` or ``"plots"``.
+
+    Numbers are there at once; plots take some seconds.
+    """
+    check_choice("part", part, ("numbers", "plots"))
+    if part == "plots":
+        from greyfill.report.svg import figures
+
+        return _environment().get_template("plots.html.jinja").render(_shown(summary, figures))
+    shown = _shown(summary, lambda *_: defaultdict(lambda: None))
+    return _environment().get_template("numbers.html.jinja").render(shown)
 
 
 def _to_markdown(summary: Summary) -> str:
@@ -108,6 +142,7 @@ def _environment() -> "Environment":
     environment.filters.update(FILTERS)
     environment.globals.update(
         describe_cells=describe_cells,
+        pattern_matrix=pattern_matrix,
         spread_in=text.spread_in,
         error_in=text.error_in,
         explained_in=text.explained_in,
@@ -193,6 +228,8 @@ def make_report(
     *,
     raw_rows: int = 0,
     guesses: Sequence[str] = (),
+    name: str = "",
+    lines: Sequence[int] | None = None,
 ) -> Report:
     """Describe what an imputer did to a table; the parameters are those of `summarize`.
 
@@ -202,4 +239,7 @@ def make_report(
     >>> make_report(imputer, X, imputer.fit_transform(X))
     <Report of KNNIImputer: 1 holes in 3 × 2 cells>
     """
-    return Report(summarize(imputer, X, filled, y, raw_rows=raw_rows, guesses=guesses))
+    found = summarize(
+        imputer, X, filled, y, raw_rows=raw_rows, guesses=guesses, name=name, lines=lines
+    )
+    return Report(found)

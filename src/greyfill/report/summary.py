@@ -77,6 +77,8 @@ def summarize(
     *,
     raw_rows: int = 0,
     guesses: Sequence[str] = (),
+    name: str = "",
+    lines: Sequence[int] | None = None,
 ) -> Summary:
     """Describe what an imputer did to a table, in numbers and words that JSON can hold.
 
@@ -97,6 +99,8 @@ def summarize(
         How many of the rows with holes to include as they are after filling; none by default.
     guesses
         Sentences about what was taken for granted when the file of X was read.
+    name, lines
+        The name of that file, and the line of each row in it.
 
     Examples
     --------
@@ -118,6 +122,7 @@ def summarize(
         "format": FORMAT,
         "created": _now().isoformat(timespec="seconds"),
         "method": type(imputer).__name__,
+        "name": clean(name) if name else "",
         "table": _table(evidence),
         "trust": held_out.trust(imputer, dict(counts), evidence.table.n_rows),
         "overimputed": held_out.overimputed(imputer, _most_filled(evidence)),
@@ -130,10 +135,10 @@ def summarize(
         "convergence": facts.convergence(imputer),
         "fallbacks": fallbacks(imputer),
         "guesses": [clean(text, 500) for text in guesses],
-        "uncertain": uncertain_cells(imputer, evidence),
+        "uncertain": uncertain_cells(imputer, evidence, lines),
         "settings": facts.settings(imputer),
         "versions": facts.versions(),
-        "rows": _raw_rows(evidence, raw_rows),
+        "rows": _raw_rows(evidence, raw_rows, lines),
     }
     summary["little_test"] = missing_at_random(evidence.table, summary["patterns"]["count"])
     summary["cautions"] = cautions(summary, evidence, imputer)
@@ -191,7 +196,7 @@ def sampled_information(
     return class_information(taken, labels, n_permutations=n_permutations), sample
 
 
-def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
+def _raw_rows(evidence: Evidence, most: int, lines: Sequence[int] | None) -> dict[str, Any] | None:
     """The first rows with holes, as text, with the columns of their imputed cells."""
     rows = np.flatnonzero(evidence.imputed.any(axis=1))[:most].tolist()
     if not rows:
@@ -203,6 +208,7 @@ def _raw_rows(evidence: Evidence, most: int) -> dict[str, Any] | None:
         "rows": [
             {
                 "row": i,
+                **({} if lines is None else {"line": int(lines[i])}),
                 "cells": [shown_value(evidence, i, j) for j in columns],
                 "imputed": [bool(evidence.imputed[i, j]) for j in columns],
             }

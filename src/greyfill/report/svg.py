@@ -130,9 +130,10 @@ def _tidy_element(element: ElementTree.Element, used: set[str], prefix: str) -> 
     clip = element.get("clip-path")
     if clip is not None:
         element.set("clip-path", clip.replace("url(#", f"url(#{prefix}-"))
-    style = element.get("style")
-    if style is not None:
+    style = element.attrib.pop("style", None)
+    if style is not None:  # as attributes: a page may forbid styles within its elements
         style = re.sub(r"font: ([\d.]+)px [^;]*", r"font-size: \1px", style)
         style = style.replace("url(#", f"url(#{prefix}-")
         style = re.sub(r"#[0-9a-f]{6}\b", lambda m: COLORS.get(m.group(), m.group()), style)
-        element.set("style", style)
+        for name, value in (part.split(":", 1) for part in style.split(";") if ":" in part):
+            element.set(name.strip(), value.strip())

@@ -37,8 +37,16 @@
     body.append(...keyed.map(([, row]) => row));
   };
 
-  for (const table of document.querySelectorAll("table.sortable")) {
+  const makeSortable = (table) => {
     const heads = Array.from(table.tHead.rows[0].cells);
+    if (!table.matches(".upset, .columns")) {  // on a narrow window each row becomes a card
+      table.classList.add("stacked");
+      for (const row of table.tBodies[0].rows) {
+        Array.from(row.cells).forEach((cell, place) => {
+          if (cell.tagName === "TD") { cell.dataset.label = heads[place].textContent; }
+        });
+      }
+    }
     heads.forEach((head, place) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -54,7 +62,13 @@
         said.textContent = `Sorted by ${button.textContent}, ${falling ? "descending" : "ascending"}`;
       });
     });
-  }
+  };
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
+  // Tables that a script adds later tell of themselves.
+  document.addEventListener("greyfill:tables", (event) => {
+    const added = event.target;
+    [...(added.matches("table.sortable") ? [added] : []), ...added.querySelectorAll("table.sortable")].forEach(makeSortable);
+  });
 
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.open = true; });
