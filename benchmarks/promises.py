@@ -504,8 +504,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "small tables are refused for nothing",
             "imputers/estimator.py",
-            "FOR_NEW_ROWS = 32",
-            "FOR_NEW_ROWS = 3200",
+            "FOR_NEW_ROWS = 28",
+            "FOR_NEW_ROWS = 2800",
             f"{MEMORY}::test_estimates_are_below_what_is_needed_and_not_far_below",
         ),
         Fault(
@@ -808,8 +808,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a page loads its letters",
             "report/templates/page.html.jinja",
-            "<style>\n",
-            '<link rel="stylesheet" href="https://fonts.example/a.css">\n<style>\n',
+            "<style>{{ style }}",
+            '<link rel="stylesheet" href="https://fonts.example/a.css">\n<style>{{ style }}',
             RENDER,
         ),
         Fault(
@@ -960,6 +960,22 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "tests/distributed/test_cluster.py::test_a_closed_client_is_told_in_words",
         ),
     ],
+    "The local page answers its user alone": [
+        Fault(
+            "any token opens the page",
+            "app/guard.py",
+            "    return compare_digest(given.encode(), secret.encode())",
+            "    return bool(given)",
+            "tests/app/test_guard.py",
+        ),
+        Fault(
+            "the page answers under any name",
+            "app/guard.py",
+            'if _all(headers, b"host") != [self._host]:',
+            'if not _all(headers, b"host"):',
+            "tests/app/test_guard.py",
+        ),
+    ],
     "A file that changes while `apply` reads it": [
         Fault(
             "a file that changed is written on",
@@ -1002,7 +1018,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a child may stand before its parent",
-            "persistence/record_rules.py",
+            "persistence/chained_rules.py",
             "(children > inner).all()",
             "(children >= 0).all()",
             HOSTILE,
@@ -1079,10 +1095,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a column is tuned when it is first needed",
             "_grey/grey_engine.py",
-            "choice = self.choices.get(target) or _untuned(self.donors, [target], UNTUNED)[target]",
-            "choice = self.choices.setdefault(\n"
-            "                target, _untuned(self.donors, [target], UNTUNED)[target]\n"
-            "            )",
+            "choice = replace(untuned, borrows=borrows)",
+            "choice = self.choices.setdefault(target, replace(untuned, borrows=borrows))",
             "tests/grey/test_state.py::test_no_use_changes_what_was_fitted",
         ),
     ],
@@ -1318,8 +1332,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "MICE has no draws",
             "imputers/registry.py",
-            'class_uses=("predictor",), draws=True',
-            'class_uses=("predictor",)',
+            '"van Buuren 2018", class_uses=("predictor",), draws=True',
+            '"van Buuren 2018", class_uses=("predictor",)',
             "tests/test_registry.py::test_rows_tell_the_truth",
         ),
     ],
@@ -1335,7 +1349,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A report is rendered whatever is unknown": [
         Fault(
             "an uncertainty is always known",
-            "report/templates/page.html.jinja",
+            "report/templates/sections.html.jinja",
             "[c.uncertainty or 0, 1] | min",
             "[c.uncertainty, 1] | min",
             "tests/report/test_unknown.py::test_a_page_needs_no_place_that_may_be_none",

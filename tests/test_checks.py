@@ -28,10 +28,12 @@ def test_a_missing_frame_library_is_named() -> None:
 
 
 @pytest.mark.usefixtures("nothing_installed")
-@pytest.mark.parametrize("name", ["DaskImputer", "impute_dataset"])
+@pytest.mark.parametrize(
+    ("name", "package"), [("DaskImputer", "dask"), ("impute_dataset", "pyarrow")]
+)
 def test_a_missing_cluster_library_is_named_with_its_extra(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(vars(distributed), name, raising=False)  # may have been imported before
-    with pytest.raises(MissingPackageError, match=r'dask: pip install "greyfill\[dask\]"'):
+    with pytest.raises(MissingPackageError, match=rf'{package}: pip install "greyfill\[dask\]"'):
         getattr(distributed, name)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import greyfill
-from greyfill.distributed.partitions import Overview, read_facts
 from greyfill.evaluation import compare
 from greyfill.evaluation.protocols import fit_fill, prepare
 from greyfill.exceptions import InvalidDataError
@@ -129,14 +128,3 @@ def test_measurements_are_refused_where_classes_are_needed():
     for estimator in (greyfill.CGKNNImputer(), greyfill.GreyClassifier()):
         with pytest.raises(InvalidDataError, match="continuous"):
             estimator.fit(holes(), fractions)
-
-
-def test_partitions_are_read_like_the_whole():
-    frame = pd.DataFrame({"x": np.arange(90.0)})
-    for y in (pd.Series(SCATTERED), pd.Series(SCATTERED).astype("category"), SCATTERED // 2):
-        labels = pd.Series(y)
-        halves = (slice(0, 40), slice(40, 90))
-        facts = [read_facts(frame[h], labels[h], {}, None, n) for n, h in enumerate(halves)]
-        for needs_classes in (False, True):
-            whole = read_target(labels, needs_classes=needs_classes).meaning
-            assert Overview.of(facts).meaning(needs_classes) is whole

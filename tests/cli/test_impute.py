@@ -298,7 +298,7 @@ def test_a_name_with_a_comma_is_a_name(greyfill, folder):
         (("table.csv", "-k", "3"), "--k has no meaning for the method grey, which is taken if"),
         (("table.csv", "-k", "3"), "Leave it away, or name a method that takes it (--method): cgk"),
         (("table.csv", "--labels", "weights"), "--labels weights has no meaning for the method gr"),
-        (("table.csv", "--labels", "predictor"), "takes it (--method): mice."),
+        (("table.csv", "--labels", "predictor"), "takes it (--method): mice"),
         (("table.csv", "-t", "outcome", "--labels", "foo"), "--labels must be one of"),
         (("table.csv", "-t", "outcome", "-m", "mean", "--labels", "none"), "--labels has no"),
         (("table.csv", "-t", "outcome", "--labels", "some"), "'some'"),

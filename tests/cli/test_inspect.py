@@ -211,7 +211,7 @@ def test_datasets(greyfill, fails, folder):
 
 def test_completion_knows_the_methods():
     assert complete_method("") == list(FILE_METHODS)
-    assert complete_method("mi") == ["miknn", "mice", "missforest"]
+    assert complete_method("mi") == ["miknn", "mice", "missforest", "misspalasso"]
 
 
 def test_reproduce_tells_on_stderr_what_it_wrote(greyfill, folder, monkeypatch):

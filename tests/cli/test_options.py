@@ -16,6 +16,7 @@ from greyfill.cli.options import (
     TableOptions,
 )
 from greyfill.cli.program import COMMANDS
+from greyfill.distributed.donor_sample import check_sampled
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers import registry
 from greyfill.persistence.tags import IMPUTERS
@@ -30,7 +31,7 @@ ABOUT_FILES = {
 def test_every_command_that_reads_a_table_has_all_options_about_its_columns():
     named = set(inspect.signature(TableOptions).parameters)
     about = {c.__name__: named & set(inspect.signature(c).parameters) for c in COMMANDS}
-    for command in ("impute", "fit", "inspect", "report", "compare", "sensitivity"):
+    for command in ("impute", "fit", "inspect", "report", "compare", "worth", "sensitivity"):
         assert about.pop(command) == named
     assert about.pop("apply") == ABOUT_FILES  # a model has learned the rest
     assert not any(about.values())
@@ -77,16 +78,15 @@ def test_labels_are_used_as_the_table_of_methods_says(name, use):
 
 @pytest.mark.parametrize("name", [n for n, m in registry.REGISTRY.items() if m.for_files])
 def test_partitions_are_filled_by_the_methods_that_say_so(name):
-    pytest.importorskip("distributed")
-    from greyfill.distributed.dask_imputer import check_imputer
-
     if name not in registry.METHODS:
         pytest.skip("needs its package")
+    choice = MethodChoice(method=name)
     if CHUNKED in registry.REGISTRY[name].options:
-        check_imputer(registry.make(name))
+        choice.check(chunked=True)
+        check_sampled(registry.make(name), "all")
     else:
-        with pytest.raises(InvalidParameterError):
-            check_imputer(registry.make(name))
+        with pytest.raises(InvalidParameterError, match=CHUNKED):
+            choice.check(chunked=True)
 
 
 @pytest.mark.parametrize(

@@ -646,8 +646,8 @@ def test_dates_are_averaged() -> None:
     assert filled.schema == column.schema
     assert filled["value"][5] == date(2024, 2, 29)
     moments = near_pairs([pd.Timestamp("2024-01-01 10:00"), pd.Timestamp("2024-01-01 11:00"),
-                          *[pd.Timestamp("2020-01-01")] * 3, None])  # fmt: skip
-    assert fill_last(moments) == pd.Timestamp("2024-01-01 10:30")
+                          *[pd.Timestamp("2020-01-01 00:01")] * 3, None])  # fmt: skip
+    assert fill_last(moments) == pd.Timestamp("2024-01-01 10:30")  # to the minute, as all are
 
 
 def test_ordinals_are_averaged_by_rank() -> None:

@@ -46,7 +46,7 @@ class Snippet:
         >>> print(Snippet(["sex"], ["age"], True, 5).written("grey_model"))
         from greyfill import GreyClassifier
         <BLANKLINE>
-        model = GreyClassifier()
+        model = GreyClassifier(categorical_features=['sex'])
         model.fit(X, y)
         """
         pipeline = PIPELINES[name]

@@ -88,8 +88,8 @@ def encode(
     array([[1., 0.],
            [0., 1.],
            [3., 0.]])
-    >>> table.columns[1]
-    Column(name='x1', kind=<Kind.CATEGORICAL: 'categorical'>, n_levels=2)
+    >>> table.columns[1].kind, table.columns[1].n_levels
+    (<Kind.CATEGORICAL: 'categorical'>, 2)
     """
     table = open_table(X)
     sentinels = as_sentinels(missing_values) if schema is None else schema.missing_values

@@ -107,7 +107,7 @@ class BaggedDraws(MetaEstimatorMixin, TableEstimator):
     >>> X = rng.normal(size=(60, 3)) + y[:, None]
     >>> X[rng.random(X.shape) < 0.2] = np.nan
     >>> model = BaggedDraws(GreyImputer(), n_draws=3).fit(X, y)
-    >>> model.predict_proba([[2.0, np.nan, 1.5]]).argmax()
+    >>> int(model.predict_proba([[2.0, np.nan, 1.5]]).argmax())
     1
     >>> model.variance_share([[2.0, 1.0, 1.5]])
     array([0.])

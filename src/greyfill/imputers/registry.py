@@ -143,7 +143,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "missforest", "MissForestImputer", "chained",
             "Chained random forests, one for each column with holes.",
-            "Stekhoven and Bühlmann 2012", takes=("--save",),
+            "Stekhoven and Bühlmann 2012", takes=("--save", "--chunked"),
         ),
         Method(
             "srmi", "SRMIImputer", "chained",
@@ -153,7 +153,7 @@ REGISTRY: dict[str, Method] = {
         Method(
             "regression", "RegressionImputer", "chained",
             "What a regression of each column on the others predicts.",
-            "Gelman and Hill 2006", takes=("--save",),
+            "Gelman and Hill 2006", takes=("--save", "--chunked"),
         ),
         Method(
             "iari", "IARIImputer", "chained",

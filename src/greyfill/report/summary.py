@@ -45,6 +45,7 @@ Summary = dict[str, Any]
 MAY_BE_NONE = frozenset(
     f"{place}.{name}"
     for place, names in {
+        "columns.*": ("left_alone",),
         "columns.*.observed": ("mean", "sd"),
         "columns.*.imputed": ("mean", "sd"),
         "columns.*.classes.*.observed": ("mean", "sd"),
