@@ -1,4 +1,4 @@
-"""What the site needs besides its theme: formulas without a script, and no request to elsewhere."""
+"""What the site needs besides its theme: formulas, a gallery of reports, no request to elsewhere."""
 
 import html
 import re
@@ -7,6 +7,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
 
 FORMULA = re.compile(
     r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<latex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
@@ -15,6 +16,26 @@ FOREIGN = re.compile(
     r'<(?:script|img|iframe|link(?=[^>]*rel="?(?:stylesheet|preconnect|preload))[^>]*?)[^>]*?'
     r'(?:src|href)="?(?:https?:)?//[^>]*>'
 )
+
+
+GALLERY = ("hepatitis", "penguins", "votes")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Make the reports of the gallery, as whoever fills these tables gets them."""
+    import greyfill
+    from greyfill.datasets import load
+
+    for name in GALLERY:
+        table = load(name)
+        imputer = greyfill.GreyImputer(
+            categorical_features=table.categorical_features,
+            ordinal_features=table.ordinal_features or None,
+        )
+        imputer.fit_transform(table.X, table.y)
+        page = imputer.report_.render("html")
+        files.append(File.generated(config, f"gallery/{name}.html", content=page))
+    return files
 
 
 def on_page_content(text: str, **_: Any) -> str:

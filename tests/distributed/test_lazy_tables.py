@@ -7,15 +7,21 @@ from polars.testing import assert_frame_equal
 from sklearn.impute import SimpleImputer
 
 import greyfill
-from greyfill import CGKNNImputer, GreyImputer
+from greyfill import CGKNNImputer, GreyImputer, KNNIImputer
 from greyfill.distributed import fill_duckdb, lazy_tables
-from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.exceptions import (
+    EmptyColumnWarning,
+    FileProblemError,
+    InvalidDataError,
+    InvalidParameterError,
+)
 
 pytest.importorskip("pyarrow")
 
 TABLE = pl.from_pandas(mixed_table(240).astype({"size": "string"}))
 X = TABLE.drop("class")
 IMPUTER = CGKNNImputer(n_neighbors=5)
+IMPUTER_WITHOUT_Y = KNNIImputer(n_neighbors=3)
 
 
 @pytest.fixture
@@ -73,6 +79,11 @@ def test_grey_is_what_scan_uses_and_a_sample_will_do(tmp_path) -> None:
     for name in X.columns:
         known = X[name].is_not_null()
         assert filled[name].filter(known).to_list() == X[name].filter(known).to_list()
+
+
+def test_what_the_fit_warns_of_is_told() -> None:
+    with pytest.warns(EmptyColumnWarning, match="nothing"):
+        greyfill.scan(X.with_columns(nothing=pl.lit(None, pl.Float64)).lazy(), IMPUTER_WITHOUT_Y)
 
 
 def test_duckdb_relations_come_back(tmp_path, whole) -> None:

@@ -304,16 +304,21 @@ def fill_dataset(
     out = job.output or beside
     assert isinstance(frame, pl.DataFrame)
     sheet = sheet_of(files.Source(job.file, files.Format.PARQUET, frame), table, choice)
-    numbers = impute_dataset(
-        job.file,
-        out,
-        make_imputer(choice, sheet),
-        target=sheet.target,
-        ignored=sheet.ignored,
-        n_jobs=choice.jobs,
-        force=printing.force,
-        report=console.say,
-    )
+    imputer = make_imputer(choice, sheet).set_params(leave_alone="auto")
+    with console.working(f"filling {job.file}") as show:
+        numbers = impute_dataset(
+            job.file,
+            out,
+            imputer,
+            target=sheet.target,
+            ignored=sheet.ignored,
+            n_jobs=choice.jobs,
+            force=printing.force,
+            progress=show,
+            report=console.say if show is None else lambda message: None,
+        )
+    for name, why in numbers["left_alone"].items():
+        console.say(f"left alone, neither filled nor used: {clean(name)} ({why})")
     console.say(
         f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')} from "
         f"{plural(numbers['donors'], 'donor')}"

@@ -1,6 +1,5 @@
 """`DaskImputer`: any imputer for `dask.dataframe` collections."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -232,8 +231,7 @@ class DaskImputer(OwnParameters, BaseEstimator):
         cluster = Cluster(self.client)
         fit = fit_partitions(cluster, imputer, _partitions(X), labels, X._meta, self.donors)
         fitted = cluster.fetch([fit.fitted], "learning from the donors")[0]
-        for note in fitted.warnings:
-            warnings.warn(note, stacklevel=3)
+        fitted.warn()
         self._fitted, self._alone = fit.fitted, fitted.imputer
         return fit
 

@@ -156,6 +156,11 @@ class FittedSample:
         """Bytes, about; Dask would see an object and not its arrays, and move it like a number."""
         return object.__sizeof__(self) + 4 * self.values.nbytes
 
+    def warn(self) -> None:
+        """Warn here of what the fit warned of where it was."""
+        for note in self.warnings:
+            warnings.warn(note, stacklevel=4)
+
     def fill(self, frame: Any, y: Any, first: int) -> Any:
         """Training rows from number ``first`` on, without holes.
 

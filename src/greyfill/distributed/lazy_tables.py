@@ -68,6 +68,7 @@ def scan(
     spool = Spool(source)
     dataset = PartedDataset.of(spool.path, target, ignored)
     fitted = dataset.fit(imputer, donors, Meter(progress))
+    fitted.warn()
     return _lazy(dataset, fitted, spool)
 
 

@@ -235,7 +235,9 @@ def impute_dataset(
     staging.open(_fingerprint(dataset, imputer, donors))
     if not staging.is_fitted():
         report(f"learning from {len(dataset.partitions)} partitions")
-        staging.keep(dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter))
+        learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
+        learned.warn()
+        staging.keep(learned)
     fitted = staging.fitted()
     _with_threads(fitted.imputer, n_jobs)
     meter.begin("writing", len(dataset.partitions))
@@ -387,5 +389,6 @@ def _numbers(source: str, out: str, fitted: FittedSample, n_partitions: int) -> 
         "donors": len(fitted.rows),
         "filled": sum(imputer.imputed_counts_.values()),
         "columns": imputer.imputed_counts_,
+        "left_alone": imputer.left_alone_,
         "fallbacks": getattr(imputer, "fallback_counts_", {}),
     }
