@@ -1,4 +1,4 @@
-"""What the site needs besides its theme: formulas, a gallery of reports, no request to elsewhere."""
+"""What the site needs besides its theme: formulas, a gallery, and no request to elsewhere."""
 
 import html
 import re
