@@ -113,5 +113,5 @@ def test_it_works_in_a_clean_environment(clean_python: Path, tmp_path: Path) -> 
     assert version == f"greyfill {__version__}\n"
     run(clean_python, "-m", "greyfill", "demo", cwd=tmp_path)
     report = (tmp_path / "greyfill-demo" / "report.html").read_text(encoding="utf-8")
-    assert "<title>Imputation report: GreyImputer</title>" in report
+    assert "<title>hepatitis.csv: GreyImputer</title>" in report
     run(clean_python.with_name("greyfill"), "--help", cwd=tmp_path)
