@@ -317,14 +317,18 @@ def fill_dataset(
             progress=show,
             report=console.say if show is None else lambda message: None,
         )
+    _show_dataset(numbers, console)
+    console.show_written(out)
+    printing.print_json(numbers)
+
+
+def _show_dataset(numbers: Numbers, console: Console) -> None:
     for name, why in numbers["left_alone"].items():
         console.say(f"left alone, neither filled nor used: {clean(name)} ({why})")
     console.say(
         f"filled {numbers['filled']:,} cells in {plural(numbers['partitions'], 'partition')} from "
         f"{plural(numbers['donors'], 'donor')}"
     )
-    console.show_written(out)
-    printing.print_json(numbers)
 
 
 def report_format(name: str) -> str:
