@@ -268,7 +268,9 @@ class Tables:
         taken, self._spare = self._spare, None
         assert taken is not None
         self._next = asyncio.get_running_loop().call_later(LATER, self.prepare)
-        return await taken
+        worker = await taken
+        # It may have waited for long, and been ended by somebody who needed its memory.
+        return worker if worker.is_alive else await WorkerProcess.start(self._root)
 
     def new_folder(self) -> Path:
         """A folder for one more table."""
