@@ -71,10 +71,17 @@ def write_parts(folder: Path, rows: int) -> int:
     return len(sizes)
 
 
+def written(folder: Path) -> list[Path]:
+    """The files of a folder by the number in their names: 10 after 9."""
+    return sorted(
+        folder.glob("*.parquet"), key=lambda path: int("".join(filter(str.isdigit, path.stem)))
+    )
+
+
 def error(folder: Path, most: int = 8) -> float:
     """Root mean squared error of hidden numbers in units of their spread, in some partitions."""
     squares, n = 0.0, 0
-    for number, file in enumerate(sorted(folder.glob("*.parquet"))[:most]):
+    for number, file in enumerate(written(folder)[:most]):
         filled = pd.read_parquet(file)
         assert not filled.isna().any().any()
         whole, holed = part(number, len(filled))
@@ -182,7 +189,7 @@ def measure_kill(rows: int, imputer: str) -> dict[str, Any]:
 
             threading.Thread(target=kill, daemon=True).start()
             disturbed = run_dask(client, source, wild, imputer)
-        one, two = (pd.concat(map(pd.read_parquet, sorted(f.glob("*")))) for f in (calm, wild))
+        one, two = (pd.concat(map(pd.read_parquet, written(f))) for f in (calm, wild))
         changed = int((one.reset_index(drop=True) != two.reset_index(drop=True)).sum().sum())
     ratio = disturbed["seconds"] / undisturbed["seconds"]
     return {"ratio": ratio, "changed": changed, "seconds": undisturbed["seconds"]}
@@ -303,6 +310,9 @@ def page(data: dict[str, Any]) -> str:
         "model": model_lines(data, "dask", 2) + model_lines(data, "chunked", 1),
     }
     text = TEMPLATE.read_text(encoding="utf-8")
+    for kind in (kind for kind in MEASURES if not runs_of(data, kind)):
+        blocks[kind] = f"Not run yet: `python benchmarks/scale.py {kind}`."
+    blocks["model"] = blocks["model"] or "Too few runs yet: it takes three sizes."
     for name, lines in blocks.items():
         text = text.replace(
             "{{" + name + "}}", lines if isinstance(lines, str) else "\n".join(lines)
