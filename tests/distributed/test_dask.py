@@ -28,6 +28,7 @@ from greyfill import (  # noqa: E402
     SKNNImputer,
 )
 from greyfill.distributed import DaskImputer  # noqa: E402
+from greyfill.distributed.donor_sample import seed_of_sample  # noqa: E402
 from greyfill.exceptions import (  # noqa: E402
     ClusterError,
     EmptyColumnWarning,
@@ -172,6 +173,14 @@ def test_other_rows_are_filled_with_the_help_of_their_labels(imputer) -> None:
     assert np.abs(filled["v"] - apart["v"]).max() < 0.2  # x alone tells nothing of v
     rows = dask.compute(cluster._fitted)[0].rows
     assert holed["v"].drop(rows).isna().any()
+
+
+def test_the_seed_of_the_imputer_draws_the_sample() -> None:
+    seeds = (3, np.int64(3), np.random.RandomState(5), np.random.RandomState(5), None, None)
+    found = [seed_of_sample(CGKNNImputer(random_state=seed)) for seed in seeds]
+    assert found[0] == found[1] == 3
+    assert found[2] == found[3]
+    assert found[4] != found[5]
 
 
 def test_all_rows_are_donors_if_wanted() -> None:

@@ -12,7 +12,6 @@ from greyfill.distributed.donor_sample import (
     DONORS,
     FittedSample,
     check_sampled,
-    fill_training,
     fit_sample,
     pick_donors,
     read_options,
@@ -115,7 +114,9 @@ def fill_old(frame: Any, y: Any, fitted: FittedSample, first: int, meta: Any, nu
     """Training rows without holes."""
     if len(frame) == 0:
         return meta
-    return aligned(fill_training(frame, y, fitted, first, number), dict(meta.dtypes), number)
+    with naming_partition(number):
+        filled = fitted.fill(frame, y, first)
+    return aligned(filled, dict(meta.dtypes), number)
 
 
 class DaskImputer(OwnParameters, BaseEstimator):

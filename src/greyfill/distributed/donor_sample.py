@@ -24,8 +24,8 @@ from sklearn.utils.validation import validate_data
 
 from greyfill import frames, targets
 from greyfill._neighbors.k_selection import even_sizes, rows_by_rank, sample_ranks
-from greyfill.checks import check_whole
-from greyfill.distributed.partitions import Overview, naming_partition
+from greyfill.checks import check_whole, seed_of
+from greyfill.distributed.partitions import Overview
 from greyfill.exceptions import GreyfillWarning, InvalidDataError, InvalidParameterError
 from greyfill.frames import Schema
 from greyfill.frames.schema import Origin
@@ -97,9 +97,9 @@ def pick_donors(
     if len(frame) == 0:
         return None
     rows = share.rows(overview.groups(y, len(frame)))
-    picked = take_rows(frame, rows)
     if len(rows) == 0:
         return None
+    picked = take_rows(frame, rows)
     table, _ = frames.encode(picked, schema=overview.schema, missing_values=missing_values)
     return PickedRows(
         table.values, table.missing, first + rows, None if y is None else take(y, rows)
@@ -227,12 +227,6 @@ def _origin(header: Any, schema: Schema, table: Table) -> Origin:
     return Origin(schema, header, table.missing, families, tuple(repeat(False, len(families))))
 
 
-def fill_training(frame: Any, y: Any, fitted: FittedSample, first: int, number: int) -> Any:
-    """`FittedSample.fill`, with the number of the partition in errors."""
-    with naming_partition(number):
-        return fitted.fill(frame, y, first)
-
-
 def read_options(imputer: Any) -> dict[str, Any]:
     """How the imputer wants columns to be read."""
     names = ("categorical_features", "ordinal_features", "missing_values")
@@ -241,10 +235,8 @@ def read_options(imputer: Any) -> dict[str, Any]:
 
 def seed_of_sample(imputer: Any) -> int:
     """The seed of the imputer, or one drawn once: all partitions must share it."""
-    seed = getattr(imputer, "random_state", 0)
-    if isinstance(seed, int):
-        return seed
-    return int(np.random.default_rng().integers(2**31))
+    seed = seed_of(copy.deepcopy(getattr(imputer, "random_state", 0)))  # the fit draws from it too
+    return int(np.random.default_rng().integers(2**31)) if seed is None else seed
 
 
 def refuse_empty(overview: Overview) -> None:

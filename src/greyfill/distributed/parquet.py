@@ -77,10 +77,6 @@ class Partition:
                 return int(file.metadata.num_rows)
             return int(file.metadata.row_group(self.row_group).num_rows)
 
-    def labels(self, target: str) -> Any:
-        """The column of the classes."""
-        return self.read([target])[target]
-
 
 @contextmanager
 def opened(path: str, problem: str = "it is no Parquet file, or damaged") -> Iterator[Any]:
@@ -133,11 +129,15 @@ class PartedDataset:
         """An empty table with the columns that are filled."""
         return self.partitions[0].schema().empty_table().select(self.features)
 
-    def labels(self, partition: Partition, imputer: Any) -> Any:
-        """The classes of a partition, where the imputer looks at them."""
-        if self.target is None or getattr(imputer, "labels", "") == "none":
-            return None
-        return partition.labels(self.target)
+    def split(self, table: Any, imputer: Any) -> tuple[Any, Any]:
+        """What is filled of a table, and its classes, where the imputer looks at them."""
+        heeds = self.target is not None and getattr(imputer, "labels", "") != "none"
+        return table.select(self.features), table[self.target] if heeds else None
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that a fit reads."""
+        return [*self.features, *([self.target] if self.target else [])]
 
     def fit(self, imputer: Any, donors: int | str, meter: Meter) -> FittedSample:
         """Learn from a sample of the rows of all partitions; each is read twice."""
@@ -146,7 +146,7 @@ class PartedDataset:
         options, facts = read_options(imputer), []
         meter.begin("reading", len(self.partitions), ahead=2 * len(self.partitions))
         for number, partition in enumerate(self.partitions):
-            y, table = self.labels(partition, imputer), partition.read(self.features)
+            table, y = self.split(partition.read(self.needed), imputer)
             facts.append(read_facts(table, y, options, None, number))
             meter.advance()
         overview = Overview.of(facts)
@@ -157,7 +157,7 @@ class PartedDataset:
         for partition, share, first in zip(
             self.partitions, shares, overview.firsts.tolist(), strict=True
         ):
-            y, table = self.labels(partition, imputer), partition.read(self.features)
+            table, y = self.split(partition.read(self.needed), imputer)
             missing = options["missing_values"]
             parts.append(pick_donors(table, y, overview, share, first, missing))
             meter.advance()
@@ -168,8 +168,7 @@ class PartedDataset:
         table = partition.read()
         if table.num_rows == 0:
             return table
-        y = self.labels(partition, fitted.imputer)
-        return with_columns_of(table, fitted.fill(table.select(self.features), y, first))
+        return with_columns_of(table, fitted.fill(*self.split(table, fitted.imputer), first))
 
     @property
     def firsts(self) -> list[int]:
