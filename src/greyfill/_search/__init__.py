@@ -14,6 +14,7 @@
     histogram  compiled: information between columns within classes
     reference  all of it in numpy, slow and readable, one function for each equation
     jit        how kernels are compiled and their files kept
+    modules    a kernel and all that it calls, compiled as one
 
 The path of a search: `pool.build_pool` sorts the donors so that near ones stand together and draws
 boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each

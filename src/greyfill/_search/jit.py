@@ -1,9 +1,10 @@
 """How kernels are compiled, and kept in files that are used only as they were written.
 
 A kernel is decorated by `exact` or `fast`, or by `exact_inner` or `fast_inner` where only kernels
-call it. Files of compiled code are sealed by a hash; where one is damaged or cannot be written, the
-kernel is compiled in this process instead. Files that another user left in a folder that this
-process cannot write to are used, too: those of an image, or of an installation for all.
+call it; those are compiled with their callers (`modules`). Files of compiled code are sealed by a
+hash; where one is damaged or cannot be written, the kernel is compiled in this process instead.
+Files that another user left in a folder that this process cannot write to are used, too: those of
+an image, or of an installation for all.
 """
 
 import hashlib
@@ -20,9 +21,12 @@ from numba import njit
 from numba.core import caching
 
 from greyfill import progress
+from greyfill._search.modules import compilers
 
 KERNELS: list[Any] = []
-"""The kernels of this process."""
+"""The kernels of this process that Python calls."""
+
+OUTER, INNER = compilers()
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
 NEEDED = ("load", "save", "_load_index", "_load_data", "_open_for_write", "_index_path")
@@ -81,6 +85,9 @@ def _compile(**flags: Any) -> Any:
 
     def decorate(function: Any) -> Any:
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **flags}
+        if "no_cpython_wrapper" in flags:  # kept with the kernels that call it, not alone
+            return njit(pipeline_class=INNER, **options)(function)
+        options["pipeline_class"] = OUTER
         try:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache

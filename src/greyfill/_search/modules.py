@@ -1,0 +1,120 @@
+"""A kernel and all that it calls, compiled as one module.
+
+Numba makes machine code of each function on its own, and optimizes it again in each function that
+calls it, and in their callers. Here what a kernel calls is a fragment of it: translated once, then
+optimized and made machine code once, with the kernel, to the same results. Python's search for
+cycles rests meanwhile: compiling makes millions of objects, and hardly a cycle.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core import codegen, compiler
+
+LIBRARY: Any = codegen.JITCodeLibrary
+COMPILER: Any = compiler.Compiler
+FLAGS: Any = compiler.Flags
+
+NEEDED = (
+    (LIBRARY, "_optimize_functions", "_optimize_final_module"),
+    (LIBRARY, "_finalize_final_module", "_finalize_dynamic_globals"),
+    (codegen.JITCPUCodegen, "_library_class", "set_env"),
+    (compiler.CompileResult, "_find_referenced_environments"),
+    (COMPILER, "compile_extra"),
+)
+"""What is extended here; a numba without it compiles as it likes."""
+
+KEYS: int = hash(FLAGS())
+"""What numba gives as the hash of any flags: that of the names of the options."""
+
+
+class Fragment(LIBRARY):  # type: ignore[misc]
+    """Code that waits to be linked into the kernel that calls it.
+
+    Where its address is wanted after all, it is compiled like any function of numba.
+    """
+
+    is_built = False
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave this to the kernel."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave this to the kernel."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> Any:
+        """The address of a function, 0 if there is none of that name."""
+        if not self.is_built and any(f.name == name for f in self.get_defined_functions()):
+            super()._optimize_final_module()
+            super()._finalize_final_module()
+            self.is_built = True
+        return super().get_pointer_to_function(name)
+
+    @property
+    def codegen(self) -> Any:
+        """Where the code's environment is set: nowhere, as long as it is no machine code."""
+        return self._codegen if self.is_built else self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Leave this to the kernel."""
+
+
+class QuickFlags(FLAGS):  # type: ignore[misc]
+    """Flags of numba, which are compared at each call that is resolved, compared quickly."""
+
+    def __hash__(self) -> int:
+        return KEYS
+
+    def __eq__(self, other: object) -> Any:
+        same = isinstance(other, FLAGS) and self._values == other._values
+        return same or super().__eq__(other)
+
+
+class InnerCompiler(COMPILER):  # type: ignore[misc]
+    """Numba's compiler, with quick flags."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags = QuickFlags(self.state.flags)
+
+
+class ModuleCompiler(InnerCompiler):
+    """Numba's compiler for a kernel whose callees are fragments of its module."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile the kernel."""
+        generator = self.state.targetctx.codegen()
+        library = self.state.library = LIBRARY(generator, func.__qualname__)
+        library.enable_object_caching()
+        with _fragments(generator):
+            result = super().compile_extra(func)
+        for environment in result._find_referenced_environments():
+            generator.set_env(environment.env_name, environment)
+        return result
+
+
+@contextmanager
+def _fragments(generator: Any) -> Iterator[None]:
+    """All that is compiled meanwhile becomes fragments."""
+    kind, collects = generator._library_class, gc.isenabled()
+    generator._library_class = Fragment
+    gc.disable()
+    try:
+        yield
+    finally:
+        generator._library_class = kind
+        if collects:
+            gc.enable()
+
+
+def compilers() -> tuple[Any, Any]:
+    """The compiler of kernels, and that of functions that only kernels call."""
+    if all(hasattr(owner, name) for owner, *names in NEEDED for name in names):
+        return ModuleCompiler, InnerCompiler
+    return COMPILER, COMPILER
