@@ -149,10 +149,14 @@ class ConfidenceMixin(BaseImputer):
             n filled tables, each in the container of X.
         """
         check_whole("n", n)
+        return self._draw(X, n, y)
+
+    def _draw(self, X: Any, n: int, y: Any = None, alone: bool = False) -> list[Any]:
+        """Draws of X; with ``alone`` that of a row does not depend on the others."""
         table, origin, known_y = self._open_with_y(X, y)
         if not self._kept.any():
             return [self._restore(origin, table.missing, table.values) for _ in range(n)]
-        tables = draws(self._fitted, table.select(self._kept), known_y, n, self._seed())
+        tables = draws(self._fitted, table.select(self._kept), known_y, n, self._seed(), alone)
         return [
             self._restore(origin, table.missing, self._put_back(table, drawn)) for drawn in tables
         ]
