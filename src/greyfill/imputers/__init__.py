@@ -19,7 +19,7 @@ networks    multi-task perceptrons and learning vector quantization, with classi
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
-shared_help     words of help that several imputers share
+shared_help     help of an estimator: its own words, and those of its bases
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
