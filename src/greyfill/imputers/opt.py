@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 
 from greyfill._neighbors.distance import Heom
-from greyfill._neighbors.donors import AllRows
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
-from greyfill._neighbors.filling import PlainFill
 from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Descent
-from greyfill._neighbors.start import GlobalStart
-from greyfill._neighbors.weighting import EqualWeights
-from greyfill._systems.column_models import Cart, ColumnModels, Machine, run_models
+from greyfill._systems.column_models import (
+    Cart,
+    ColumnModels,
+    Machine,
+    plain_recipe,
+    run_models,
+)
 from greyfill._systems.fuzzy import hidden_error, hide_tenth
 from greyfill.checks import check_choice, check_tolerance, check_whole, is_number
 from greyfill.exceptions import InvalidParameterError
@@ -22,12 +24,6 @@ from greyfill.imputers.estimator import learned
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.systems import IterativeSystem, SystemImputer
 from greyfill.table import Floats, Ints, Table
-
-
-def neighbor_recipe(tol: float, max_iter: int, both_ways: bool = True) -> Recipe:
-    """The recipe of opt.knn."""
-    schedule = Descent(tol, max_iter, both_ways)
-    return Recipe(Heom("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)
 
 
 class OptKNNImputer(NeighborFamily):
@@ -54,7 +50,7 @@ class OptKNNImputer(NeighborFamily):
     """
 
     def _recipe(self) -> Recipe:
-        return neighbor_recipe(self.tol, self.max_iter).checked()
+        return plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter)).checked()
 
 
 class ModelFamily(IterativeSystem):
@@ -244,7 +240,7 @@ class OptImputer(SystemImputer):
         """Fill a table by one candidate; also the number of passes."""
         if name == "knn":
             settings = RecipeSettings(n_neighbors="masked", report=self._report)
-            recipe = neighbor_recipe(self.tol, self.max_iter)
+            recipe = plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter))
             filled, neighbors = run_recipe(recipe, table, None, settings)
             return filled, neighbors, len(neighbors.trace.history)
         how = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
