@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
     from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
-    from greyfill.imputers.decks import (
-        ColdDeckImputer,
-        HotDeckImputer,
-        ShellImputer,
-    )
+    from greyfill.imputers.decks import ColdDeckImputer, HotDeckImputer, ShellImputer
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
@@ -64,18 +60,8 @@ if TYPE_CHECKING:
         MultiTaskMLPClassifier,
         MultiTaskMLPImputer,
     )
-    from greyfill.imputers.opt import (
-        OptImputer,
-        OptKNNImputer,
-        OptSVMImputer,
-        OptTreeImputer,
-    )
-    from greyfill.imputers.sequential import (
-        C45Imputer,
-        IARIImputer,
-        RegressionImputer,
-        SRMIImputer,
-    )
+    from greyfill.imputers.opt import OptImputer, OptKNNImputer, OptSVMImputer, OptTreeImputer
+    from greyfill.imputers.sequential import C45Imputer, IARIImputer, RegressionImputer, SRMIImputer
 
 __all__ = [
     "BaggedDraws",

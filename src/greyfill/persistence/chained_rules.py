@@ -125,7 +125,12 @@ def check_observed(table: Table, values: Floats) -> None:
     """Codes of levels that exist in the cells of a table in its own units; none without a value."""
     require(values.shape == table.values.shape, "values do not fit the table")
     require((~table.missing).any(axis=0).all(), "a column has no observed value")
-    for j, column in enumerate(table.columns):
+    check_cells(table.columns, values)
+
+
+def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
+    """Codes of levels that exist in all cells; an unknown level is none of them."""
+    for j, column in enumerate(columns):
         if column.kind is not Kind.NUMERIC:
             check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
 
