@@ -23,7 +23,7 @@ from greyfill.imputers.column_trust import (
     skill,
     word_for,
 )
-from greyfill.imputers.estimator import root_error
+from greyfill.imputers.estimator import learned, root_error
 from greyfill.imputers.explanation import Explanation
 from greyfill.table import Floats, Ints, Kind, Table, to_share
 
@@ -52,11 +52,11 @@ def unit_of(field: frames.Field) -> tuple[float, str]:
 class ConfidenceMixin(BaseImputer):
     """Draws, intervals and explanations, in the units of the table."""
 
-    _fitted: FittedGrey
-    _classes: tuple[Any, ...]
-    _response_range: tuple[float, float] | None
+    _fitted: FittedGrey = learned()
+    _classes: tuple[Any, ...] = learned()
+    _response_range: tuple[float, float] | None = learned()
 
-    labels: str
+    labels: str = "cross"
 
     @abstractmethod
     def _seed(self) -> int:
