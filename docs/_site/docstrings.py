@@ -5,7 +5,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-from griffe import Class, Extension, Function, Object, Parameter, ParameterKind, Parameters
+from griffe import Alias, Class, Extension, Function, Object, Parameter, ParameterKind, Parameters
 
 EXAMPLE = re.compile(r"^>>> .*?(?=\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -19,6 +19,14 @@ class FencedExamples(Extension):
             obj.docstring.value = EXAMPLE.sub(
                 lambda found: f"```pycon\n{found.group()}\n```", obj.docstring.value
             )
+
+
+class LateNames(Extension):
+    """Find names that are imported for the checker of types alone, and else when first used."""
+
+    def on_alias_instance(self, *, alias: Alias, **_: Any) -> None:
+        """Let ``import *`` pass such a name on."""
+        alias.runtime = True
 
 
 class MadeParameters(Extension):
