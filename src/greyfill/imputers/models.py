@@ -95,7 +95,8 @@ class _GreyModel(TableModel):
 
     def _queries(self, X: Any) -> Queries:
         """New rows, for donors."""
-        return new_queries(self._fitted, self._new_rows(X))
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
+        return new_queries(self._fitted, rows)
 
 
 def class_codes(y: Any, model: str) -> tuple[Ints, Any]:
