@@ -95,7 +95,7 @@ class _GreyModel(TableModel):
 
     def _queries(self, X: Any) -> Queries:
         """New rows, for donors."""
-        rows = self._new_rows(X)  # refuses a model that is not fitted
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
         return new_queries(self._fitted, rows)
 
 
