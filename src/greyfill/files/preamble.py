@@ -75,7 +75,7 @@ def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> 
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
             n_lines = sample.count(newline, 0, size)
-            text = f"{plural(n_lines, 'line')} before the table kept as they are."
+            text = f"{plural(n_lines, 'line')} before the table kept as found."
             return Preamble(sample[:size], mark, guesses=(Guess("title", text),))
     return Preamble()
 

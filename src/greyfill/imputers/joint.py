@@ -1,8 +1,7 @@
 """The joint family: one normal distribution for all columns, by EM, bootstrap, posterior or lasso.
 
-All four see numbers with mean 0 and deviation 1, ranks of ordered levels as numbers, and k − 1
-indicators of a category of k levels. On the way back ranks are rounded, and the level with the
-largest indicator wins, where what the indicators leave of 1 belongs to the first level.
+All four see numbers with mean 0 and deviation 1, ranks of ordered levels as numbers, which are
+rounded on the way back, and categories as `EMImputer` says.
 """
 
 from dataclasses import replace

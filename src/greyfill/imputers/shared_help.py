@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from inspect import cleandoc, signature
 from typing import Any
 
@@ -44,6 +45,7 @@ def full_help(kind: type[Any]) -> str:
     return "\n\n".join(titled).lstrip("\n")
 
 
+@cache  # each base is read for each class below it
 def _sections(text: str) -> dict[str, str]:
     """The parts of a docstring by title; what is before the first has none."""
     first, *rest = SECTION.split(cleandoc(text))
