@@ -84,11 +84,8 @@ class Discriminant:
 
     def _learn(self, predictor: ColumnPredictor) -> tuple[Ints, Ints, "ClassNormals"]:
         """The features that count, their columns, and the distributions of the donors'."""
-        donors, rows, features = (
-            predictor.donors,
-            predictor.donor_rows,
-            predictor.donors.feature_map,
-        )
+        donors, rows = predictor.donors, predictor.donor_rows
+        features = donors.feature_map
         places, owners = features.places(predictor.predictors)
         labels, form = donors.labels[rows], FORMS.index(self.form)
         squares = predictor._once(
@@ -177,7 +174,8 @@ class ClassSquares:
         found = []
         for rows in features:
             mean = rows.sum(axis=0) / max(len(rows), 1)
-            found.append((float(len(rows)), mean, (rows - mean).T @ (rows - mean)))
+            apart = rows - mean
+            found.append((float(len(rows)), mean, apart.T @ apart))
         return cls(*(np.array(part) for part in zip(*found, strict=True)))
 
 
