@@ -19,10 +19,11 @@ from pathlib import Path
 
 from greyfill import files
 from greyfill.cli.apply_command import ApplyJob
+from greyfill.cli.command import OutputOptions
 from greyfill.cli.impute_command import ImputeJob
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.vocabulary import MISSING_WORDS
+from greyfill.jobs.options import MethodChoice, TableOptions
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from greyfill.cli.fill_options import FillOptions
-from greyfill.cli.findings import command
-from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import DEFAULT
+from greyfill.jobs.fill_options import FillOptions
+from greyfill.jobs.findings import command
+from greyfill.jobs.options import MethodChoice, TableOptions
 
 LISTS = (
     "ignored", "categorical", "numeric", "ordinal", "na_values",

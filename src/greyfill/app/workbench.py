@@ -19,14 +19,13 @@ import greyfill
 from greyfill import files
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import plain_name
-from greyfill.cli.console import Console
-from greyfill.cli.fill_job import FilledSheet, FillJob
-from greyfill.cli.findings import find
-from greyfill.cli.inspect_command import examine
-from greyfill.cli.options import beside
-from greyfill.cli.sheet import Sheet, read_sheet, sheet_of
 from greyfill.column_notes import Words
 from greyfill.exceptions import GreyfillError, InvalidParameterError
+from greyfill.jobs.fill_job import FilledSheet, FillJob
+from greyfill.jobs.findings import find
+from greyfill.jobs.inspection import examine
+from greyfill.jobs.options import beside
+from greyfill.jobs.sheet import Sheet, read_sheet, sheet_of
 from greyfill.progress import watch_compiling
 from greyfill.report.column_summary import missing_map
 from greyfill.text import clean, error_in, explained_in, value_in
@@ -52,11 +51,10 @@ SWITCHES = {"missing": "categorical", "dates": "categorical", "amounts": "catego
 """What undoes a guess of each kind."""
 
 
-class Reporter(Console):
-    """Has progress told to the page instead of a terminal."""
+class Reporter:
+    """Tells the page what is worked on."""
 
     def __init__(self, tell: Callable[[Plain], None]) -> None:
-        super().__init__(Console.on_stderr(quiet=True).console)
         self.tell = tell
 
     @contextmanager

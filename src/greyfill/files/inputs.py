@@ -4,6 +4,7 @@ import codecs
 import errno
 import gzip
 import os
+import re
 import shutil
 import stat
 import sys
@@ -15,7 +16,12 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
-from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.exceptions import (
+    FileProblemError,
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+)
 from greyfill.files.formats import HEAD, Compression, Format, found_format, layout_of, unzstd
 
 STANDARD_STREAM = "-"
@@ -62,6 +68,20 @@ def naming(name: str, deed: str) -> Iterator[None]:
 def reason(error: OSError) -> str:
     """What the system could not do, in words."""
     return _REASONS.get(error.errno or 0, error.strerror or str(error))
+
+
+_PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
+"""A flag and, in parentheses, what it is called in Python."""
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, as a sentence."""
+    if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
+        return "not enough memory. Give fewer rows, or a machine with more."
+    if isinstance(error, GreyfillError) or not isinstance(error, OSError):
+        return _PYTHON.sub(r"\1", str(error))
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{reason(error)}"
 
 
 def shown(name: str) -> str:

@@ -141,7 +141,7 @@ def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()
 
     ``given`` are groups of options, such as `TableOptions`.
 
-    >>> from greyfill.cli.options import TableOptions
+    >>> from greyfill.jobs.options import TableOptions
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
     >>> command("my file.csv", [TableOptions(target="y")], found)
     "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"

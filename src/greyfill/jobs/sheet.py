@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
-from greyfill.cli import options as o
-from greyfill.cli.console import Console
-from greyfill.cli.fill_options import NO_WISHES, FillOptions, Wishes
-from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming, peek_names, shown
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
+from greyfill.jobs.fill_options import NO_WISHES, FillOptions, Wishes
+from greyfill.jobs.options import STREAM, MethodChoice, TableOptions, did_you_mean
+from greyfill.progress import Display
 
 if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
     import polars as pl
@@ -78,7 +77,7 @@ class Sheet:
 def read_sheet(
     name: str,
     options: TableOptions,
-    console: Console,
+    console: Display,
     choice: MethodChoice | None = None,
     wishes: FillOptions = NO_WISHES,
     *,
@@ -153,7 +152,7 @@ def _inapplicable(
 
 @contextmanager
 def open_new(
-    name: str, options: TableOptions, schema: Schema, learned: files.LearnedTypes, console: Console
+    name: str, options: TableOptions, schema: Schema, learned: files.LearnedTypes, console: Display
 ) -> Iterator[files.Batches]:
     """Open new rows for a model; columns that it was not fitted on are left as they are."""
     from greyfill.frames import Family
@@ -187,7 +186,7 @@ def learned_names(schema: Schema) -> list[str]:
 def check_exist(names: Iterable[str]) -> None:
     """Refuse names of files that are read late, if there is nothing to read."""
     for name in names:
-        if name != o.STREAM:
+        if name != STREAM:
             with naming(shown(name), "read"):
                 os.stat(name)
 
@@ -262,7 +261,7 @@ def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str],
     for name in given:
         if name not in columns:
             raise InvalidParameterError(
-                f"{file} has no column {name!r} ({option}). {o.did_you_mean(name, columns)}"
+                f"{file} has no column {name!r} ({option}). {did_you_mean(name, columns)}"
             )
 
 
@@ -272,7 +271,7 @@ def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) 
         strangers = [c for c in columns if c not in wanted]
         raise InvalidDataError(
             f"{file} has no column {lacking!r}, which the imputer was fitted on. "
-            + o.did_you_mean(lacking, strangers or columns)
+            + did_you_mean(lacking, strangers or columns)
         )
 
 

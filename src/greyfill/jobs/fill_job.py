@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -11,9 +12,6 @@ from typing import Any
 import polars as pl
 
 from greyfill import files, frames
-from greyfill.cli.console import Console, Numbers
-from greyfill.cli.options import MethodChoice
-from greyfill.cli.sheet import Sheet, count_holes, learned_names
 from greyfill.column_notes import Words, collected_warnings
 from greyfill.exceptions import PersistenceError
 from greyfill.files import styles
@@ -21,8 +19,15 @@ from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
 from greyfill.filled import Filled, OpenedFill
 from greyfill.frames import Family, Field, Schema
+from greyfill.jobs.options import MethodChoice
+from greyfill.jobs.sheet import Sheet, count_holes, learned_names
+from greyfill.progress import Display
 from greyfill.table import Kind
 from greyfill.text import OWN_LABELS, plural
+
+Numbers = dict[str, Any]
+Counting = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""A bar of so many rows, moved on by what it yields."""
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
@@ -175,7 +180,7 @@ class FillJob:
         """What is left alone, and what may not apply."""
         return self._opened.notes()
 
-    def run(self, console: Console) -> FilledSheet:
+    def run(self, console: Display) -> FilledSheet:
         """Fit the imputer and fill the rows that it learns from."""
         sheet = self.sheet
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
@@ -187,14 +192,14 @@ class FillJob:
 
 
 def fill_new(
-    imputer: Any, batches: files.Batches, out: str, force: bool, console: Console
+    imputer: Any, batches: files.Batches, out: str, force: bool, counting: Counting
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
     started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
     holes, filled, odd = Counter[str](), Counter[str](), Counter[str]()
     imputer._refuse_taken_names(batches.columns)
     with (
-        console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
+        counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         collected_warnings(),
         batches.writing(out, force=force) as writer,
     ):
