@@ -53,7 +53,12 @@ def visit(browser, server):
         page.on("console", lambda m: "422" in m.text or incidents.append((m.type, m.text)))
         page.on("request", lambda r: r.url.startswith((f"http://{at.host}/", "blob:"))
                 or incidents.append(("request", r.url)))  # fmt: skip
-        page.goto(at.address)
+        if at.cookie is None:
+            page.goto(at.address)  # works once
+        else:
+            name, value = at.cookie.split("=")
+            context.add_cookies([{"name": name, "value": value, "url": f"http://{at.host}/"}])
+            page.goto(f"http://{at.host}/")
         return page
 
     yield open_page
