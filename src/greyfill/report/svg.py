@@ -17,6 +17,7 @@ from greyfill.report import charts
 from greyfill.report.charts import IMPUTED, OBSERVED, QUIET
 from greyfill.report.overimputation import overimpute
 from greyfill.report.summary import Summary
+from greyfill.report.tips import tip_elements
 from greyfill.text import plural, share
 
 MOST_CHARTS = 24
@@ -103,6 +104,7 @@ def to_svg(drawn: Axes | Figure, title: str, prefix: str) -> str:
     _tidy(root, prefix)
     root.set("role", "img")
     root.set("aria-label", title)
+    root.extend(tip_elements(figure))
     for element in root.iter():  # html wants elements without a namespace prefix
         element.tag = element.tag.rpartition("}")[2]
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
