@@ -112,7 +112,7 @@ class ImputeJob:
                 console.say(f"fall-back: {fallback['text']}")
             console.show_trust(numbers["trust"])
             console.show_notes(numbers["notes"])
-            drawn = filled.result.draws(self.draws) if self.draws else []
+            drawn = filled.draws(self.draws) if self.draws else []
             tables = dict(zip(self._draw_names, drawn, strict=True))
 
             def about(row: int, column: str) -> str:

@@ -172,12 +172,13 @@ def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Gue
         guesses.append(Guess("header", text, "If it has their names: --header."))
     if header.lacks_first:
         text = "The header lacks one name: the first column has none, as for names of rows."
-        guesses.append(Guess("header", text))
+        guesses.append(Guess("header", text, "If it is a row of the table: --no-header."))
     made = header.names(first, "")[header.lacks_first :] if header.is_there and first else ()
     renamed = [new for new, old in zip(made, first, strict=False) if old and new != old]
     if renamed:
         text = f"Names that appear twice were told apart: {', '.join(map(repr, renamed[:6]))}."
-        guesses.append(Guess("names", text))
+        undo = "To leave one alone: --ignore COLUMN."
+        guesses.append(Guess("names", text, undo, names=tuple(renamed)))
     return guesses
 
 

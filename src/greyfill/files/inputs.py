@@ -299,7 +299,9 @@ def peek_names(
         found = find_encoding(source.blocks, shown(name), encoding)
         sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
         given = None if delimiter is None else find_delimiter(sample, delimiter)
-        before = Preamble() if strict else find_preamble(sample, found.newline, given)
+        before = Preamble()
+        if not strict:
+            before = find_preamble(sample, found.newline, given, titled=not header)
         sample = sample[len(before.text) :]
         mark = find_delimiter(sample, given if before.delimiter is None else before.delimiter)
         line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)

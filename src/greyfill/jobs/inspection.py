@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from greyfill.text import tidy
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from greyfill.jobs.findings import Finding
     from greyfill.jobs.options import TableOptions
     from greyfill.jobs.sheet import Sheet
-    from greyfill.table import Ints, Table
+    from greyfill.table import Bools, Ints, Table
 
 SHUFFLES = 5
 """Bits that shuffled labels give count for nothing, so an identifier tells nothing."""
@@ -54,13 +55,28 @@ def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> 
         "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
         "left_alone": left_alone,
         "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-        "findings": _told(doubts),
+        "findings": in_plain(doubts),
+        "blocks": _blocks(missing, names, left_alone),
         "notes": [*sheet.notes(), *left_notes],
         "command": command(sheet.source.name, [options], doubts),
     }
 
 
-def _told(doubts: list[Finding]) -> list[Numbers]:
+def _blocks(missing: Bools, names: tuple[str, ...], left_alone: Collection[str]) -> list[Numbers]:
+    """Columns that rows lack together, so that they may not apply to these rows."""
+    from greyfill.exclusion import find_blocks
+
+    blocks = [
+        (b, [names[j] for j in b if names[j] not in left_alone]) for b in find_blocks(missing)
+    ]
+    return [
+        {"columns": inside, "rows": int(missing[:, block].all(axis=1).sum())}
+        for block, inside in blocks
+        if len(inside) > 1
+    ]
+
+
+def in_plain(doubts: list[Finding]) -> list[Numbers]:
     """The findings, each with the options that take it; one without words goes with the last."""
     told: list[Numbers] = []
     for found in doubts:

@@ -55,7 +55,8 @@ Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
 Seed = Annotated[int, option(METHOD, "N", "Seed of all random draws.", "--seed", min=0)]
 TARGET = "The class labels, or a measurement to predict; never imputed."
 CATEGORICAL = "Numbers that are codes of categories."
-NUMERIC = "Quantities that look like identifiers, such as 007."
+NUMERIC = "Quantities that look like identifiers or missing, such as 007 or -999."
+FOLDED = "Take levels as one that differ only by blanks around them or by capitals."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
 NA_VALUES = (
@@ -63,7 +64,7 @@ NA_VALUES = (
     "always do. Repeatable."
 )
 STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
-HEADER = "Whether the first line has the names; else found out."
+HEADER = "Whether the first line has the names, with no title before it; else found out."
 SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."
 DATE_ORDER = "Day first (dmy) or month first (mdy), where no cell tells."
 ABOUT_METHODS = (
@@ -95,6 +96,7 @@ class TableOptions:
     numeric: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", NUMERIC, "--numeric")] = ()
     ordinal: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", ORDINAL, "--ordinal")] = ()
     ignored: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", IGNORED, "--ignore", "--id")] = ()
+    folded: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", FOLDED, "--fold")] = ()
     na_values: Annotated[Sequence[str], option(COLUMNS, "WORD", NA_VALUES, "--na-values")] = ()
     delimiter: Annotated[str | None, option(TEXT, "CHAR", "Else found out.", "--delimiter")] = None
     decimal: Annotated[
