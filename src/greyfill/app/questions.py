@@ -122,7 +122,8 @@ def _about_guesses(numbers: Plain) -> Iterator[Plain]:
     for guess in numbers["guesses"]:
         answers = _undone(guess)
         if answers:
-            column, is_on = guess["column"], 0 if len(answers) == 2 else None
+            is_switch = len(answers) == 2 and guess["kind"] != "sheet"
+            column, is_on = guess["column"], 0 if is_switch else None
             text = clean(guess["detail"], 300)
             yield _question(
                 "guess", text, answers, column=column, cells=guess["cells"], is_on=is_on

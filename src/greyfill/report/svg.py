@@ -72,6 +72,7 @@ def figures(summary: Summary, filled: list[dict[str, Any]]) -> dict[str, Any]:
         found["overimputed"] = []
         for n, c in enumerate(summary.get("overimputed", ())):
             cells = f"{plural(c['cells'], 'cell')}, limits of 90 % hold {share(c['inside'])}"
+            cells = cells.replace(" %", "\u00a0%")  # no line begins with the sign
             drawn = overimpute(summary, c["name"])
             svg = to_svg(drawn, f"{TITLES['held out']} {c['name']}: {cells}", f"o{n}")
             found["overimputed"].append((c["name"], cells, Markup(svg)))
