@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_output, writing
-from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.column_types import ChooseTypes
+from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.formats import (
     HEAD,
     Format,
@@ -410,7 +411,8 @@ def read(
         name, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
-        columns, before any cell is read. Only for CSV.
+        columns, before any cell is read. In a workbook, texts are left as they are; in a file of
+        SPSS, codes that are declared missing are values, and numbers have no labels.
 
     Examples
     --------
@@ -442,7 +444,7 @@ def read(
         found = format or found_format(layout, source.head(HEAD))
         _refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(_scan_origin, source, found, sheet, strict, origins)
+            scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
@@ -469,13 +471,19 @@ def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
 
 
 def _scan_origin(
-    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin]
+    source: Input,
+    format: Format,
+    sheet: str | None,
+    strict: bool,
+    origins: list[Origin],
+    chosen: ChooseTypes | None = None,
 ) -> Scan:
     """The frame of a workbook or a coded table, which is put into a list."""
     if format.is_book:
-        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict=strict))
+        raw = b"".join(source.blocks())
+        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
     else:
-        origins.append(read_coded(source.plain_path(), format))
+        origins.append(read_coded(source.plain_path(), format, chosen))
     return scan_of(origins[0].frame)
 
 

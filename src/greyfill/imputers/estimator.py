@@ -167,12 +167,14 @@ class SavedEstimator(TableEstimator):
 
     cell_styles_: dict[str, Any]
     cell_words_: dict[str, Any]
+    cell_folds_: dict[str, Any]
     _sklearn_output_config: dict[str, str]
 
     _optional: ClassVar[tuple[str, ...]] = (
         "feature_names_in_",
         "cell_styles_",
         "cell_words_",
+        "cell_folds_",
         "_sklearn_output_config",
     )
     """Declared attributes that not every fitted estimator has."""
