@@ -73,11 +73,9 @@ class Discriminant:
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
-    def mixed(
-        self, predictor: ColumnPredictor, queries: Queries, panel: Forecast, leave_out: bool = False
-    ) -> Forecast:
+    def mixed(self, predictor: ColumnPredictor, queries: Queries, panel: Forecast) -> Forecast:
         """What a panel predicts of the class, mixed with what the discriminant does."""
-        shares = self.shares(predictor, queries, leave_out)
+        shares = self.shares(predictor, queries)
         return replace(
             panel, predicted=(1.0 - self.weight) * panel.predicted + self.weight * shares
         )

@@ -219,11 +219,13 @@ def choose_panel(
     rng: np.random.Generator,
     loss: str = "square",
     until: float = np.inf,
+    discriminates: bool = False,
 ) -> PanelChoice:
     """Compare candidates on held-out cells and keep a panel of the best.
 
     All of them meet the first cells, and those that may still join the panel the others. After
-    the moment ``until`` no other kind of candidate is tried.
+    the moment ``until`` no other kind of candidate is tried. ``discriminates`` says that the panel
+    of classes may be mixed with a discriminant.
     """
     p = predictor
     plain = PanelChoice(
@@ -247,7 +249,7 @@ def choose_panel(
     n_rows = p.donors.table.n_rows
     panel = _best_panel(race, slice(None), n_rows)
     found, how, sharpness = Forecast(race.found[panel].mean(axis=0), race.outcomes), None, 1.0
-    if loss == "log" and monotonic() < until and not race.outcomes.n_others:
+    if discriminates and monotonic() < until and not race.outcomes.n_others:
         queries = trial.queries(cells[: len(race.truth)])
         how, found = choose_discriminant(p, queries, found, race.truth, np.array(SHARPNESS))
 
