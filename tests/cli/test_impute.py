@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from greyfill import GreyImputer, frames, load
-from greyfill.cli import fill_job
+from greyfill.jobs import fill_job
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-m", "cgknn")
 FILLED = b"""id,age,smear,size,dose,outcome\r

@@ -6,7 +6,11 @@ import json
 import pytest
 from sklearn.utils import get_tags
 
-from greyfill.cli.options import (
+from greyfill.cli.program import COMMANDS
+from greyfill.distributed.donor_sample import check_sampled
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers import registry
+from greyfill.jobs.options import (
     CHUNKED,
     LABEL_USES,
     LABELS,
@@ -15,10 +19,6 @@ from greyfill.cli.options import (
     MethodChoice,
     TableOptions,
 )
-from greyfill.cli.program import COMMANDS
-from greyfill.distributed.donor_sample import check_sampled
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers import registry
 from greyfill.persistence.tags import IMPUTERS
 
 HEAVY = ("scipy", "sklearn", "numba", "matplotlib")

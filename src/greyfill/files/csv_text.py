@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -13,7 +13,7 @@ import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.cell_grid import CellGrid, RowWidths, header_names, lay_out_parts
-from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
+from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.dialect import Header, find_delimiter, find_header
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
@@ -37,8 +37,6 @@ from greyfill.files.words import (
 from greyfill.table import Ints
 
 ARFF_HEAD = 1 << 22
-ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
-"""All names of columns → those of text, and those of numbers."""
 
 
 @dataclass(frozen=True)
@@ -297,7 +295,7 @@ class CsvReader:
             return Preamble()
         sample = first_bytes(self._decoded(), SAMPLE)
         given = None if options.delimiter is None else find_delimiter(sample, options.delimiter)
-        return find_preamble(sample, self.encoding.newline, given)
+        return find_preamble(sample, self.encoding.newline, given, titled=not options.header)
 
     @cached_property
     def _grids_in_memory(self) -> list[CellGrid]:
@@ -400,11 +398,13 @@ class CsvReader:
 
     def _without_guessed_sentinels(self, values: pl.Series, column: int) -> pl.Series:
         """A whole column, null where -999 or alike can mean nothing but missing."""
-        if self.options.strict or self.options.learned is not None:
+        is_told = values.name in self.options.numeric_columns
+        if is_told or self.options.strict or self.options.learned is not None:
             return values
         for found in find_sentinels(values):
             if found.is_overwhelming:
-                undo = f"All others lie in {found.low:g} … {found.high:g}; if it is one: --strict."
+                others = f"All others lie in {found.low:g} … {found.high:g}"
+                undo = f"{others}; if it is one of them: --numeric COLUMN."
                 guess = Guess("sentinel", found.word, undo, values.name, found.count)
                 self._sentinels[column] = guess
                 return without_sentinels(values, [found.word])

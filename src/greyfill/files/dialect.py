@@ -185,6 +185,9 @@ def _n_lacking(first: list[str], rest: list[list[str]]) -> int:
     return width - len(first) if width > len(first) and is_usual and any(r[-1] for r in full) else 0
 
 
+NO_HEADER = "If it is a row of the table: --no-header."
+
+
 def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Guess]:
     guesses = []
     if not header.is_there and is_asked:
@@ -193,15 +196,16 @@ def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Gue
         guesses.append(Guess("header", text, "If it has their names: --header."))
     if header.n_lacking == 1:
         text = "The header lacks one name: the first column has none, as for names of rows."
-        guesses.append(Guess("header", text))
+        guesses.append(Guess("header", text, NO_HEADER))
     elif header.n_lacking:
         text = f"The header lacks {header.n_lacking} names: so many first columns have none."
-        guesses.append(Guess("header", text))
+        guesses.append(Guess("header", text, NO_HEADER))
     made = header.names(first, "")[header.n_lacking :] if header.is_there and first else ()
     renamed = [new for new, old in zip(made, first, strict=False) if old and new != old]
     if renamed:
         text = f"Names that appear twice were told apart: {', '.join(map(repr, renamed[:6]))}."
-        guesses.append(Guess("names", text))
+        undo = "To leave one alone: --ignore COLUMN."
+        guesses.append(Guess("names", text, undo, names=tuple(renamed)))
     return guesses
 
 

@@ -3,6 +3,7 @@
 import codecs
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
@@ -13,7 +14,12 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
-from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
+from greyfill.exceptions import (
+    FileProblemError,
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+)
 from greyfill.files.formats import (
     DAMAGED,
     HEAD,
@@ -71,6 +77,20 @@ def naming(name: str, deed: str) -> Iterator[None]:
 def reason(error: OSError) -> str:
     """What the system could not do, in words."""
     return _REASONS.get(error.errno or 0, error.strerror or str(error))
+
+
+_PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
+"""A flag and, in parentheses, what it is called in Python."""
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, as a sentence."""
+    if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
+        return "not enough memory. Give fewer rows, or a machine with more."
+    if isinstance(error, GreyfillError) or not isinstance(error, OSError):
+        return _PYTHON.sub(r"\1", str(error))
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{reason(error)}"
 
 
 def shown(name: str) -> str:
@@ -293,7 +313,9 @@ def peek_names(
         found = find_encoding(source.blocks, shown(name), encoding)
         sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
         given = None if delimiter is None else find_delimiter(sample, delimiter)
-        before = Preamble() if strict else find_preamble(sample, found.newline, given)
+        before = Preamble()
+        if not strict:
+            before = find_preamble(sample, found.newline, given, titled=not header)
         sample = sample[len(before.text) :]
         mark = find_delimiter(sample, given if before.delimiter is None else before.delimiter)
         line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)

@@ -60,8 +60,12 @@ def arff_head(sample: bytes, file: str) -> Preamble:
     return Preamble(sample[: end.end()], ",", names, texts)
 
 
-def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> Preamble:
+def find_preamble(
+    sample: bytes, newline: int, delimiter: str | None = None, *, titled: bool = True
+) -> Preamble:
     r"""Find lines of a title, or one that names the delimiter as spreadsheets do.
+
+    Where the user says that the first line has the names, there is no title (``titled``).
 
     >>> find_preamble(b"sep=;\na;b\n1;2\n", 10).delimiter
     ';'
@@ -75,12 +79,13 @@ def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> 
         _cuts_evenly(sample[:SAMPLE], mark, newline) for mark in DELIMITERS
     ):
         return Preamble()
-    for mark in DELIMITERS if delimiter is None else (delimiter,):
+    for mark in () if not titled else DELIMITERS if delimiter is None else (delimiter,):
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
             n_lines = sample.count(newline, 0, size)
             text = f"{plural(n_lines, 'line')} before the table kept as found."
-            return Preamble(sample[:size], mark, guesses=(Guess("title", text),))
+            undo = "If the first line of all has the names: --header."
+            return Preamble(sample[:size], mark, guesses=(Guess("title", text, undo),))
     return Preamble()
 
 

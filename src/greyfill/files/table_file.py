@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
-from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.column_types import ChooseTypes
+from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.formats import (
     HEAD,
     Format,
@@ -38,7 +39,7 @@ from greyfill.files.polars_formats import (
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book, refuse_sheet
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 
@@ -119,7 +120,7 @@ class Batches:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         told = () if self._origin is None else sentences(self._origin.guesses)
-        return (*told, *self._reader.notes, *_about_writing(self.format))
+        return (*told, *self._reader.notes, *self.format.about_writing())
 
     @contextmanager
     def writing(
@@ -204,7 +205,7 @@ def open_batches(
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
         format = found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, format, name)
+        refuse_sheet(sheet, format, name)
         reader: CsvReader | TypedReader
         origins: list[Origin] = []
         if format.is_text:
@@ -410,7 +411,8 @@ def read(
         name, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
-        columns, before any cell is read. Only for CSV.
+        columns, before any cell is read. In a workbook, texts are left as they are; in a file of
+        SPSS, codes that are declared missing are values, and numbers have no labels.
 
     Examples
     --------
@@ -440,13 +442,13 @@ def read(
     words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
         found = format or found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, found, name)
+        refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(_scan_origin, source, found, sheet, strict, origins)
+            scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes, *_about_writing(found))
+            notes = (*sentences(guesses), *notes, *found.about_writing())
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:
@@ -461,28 +463,21 @@ def read(
     return Source(name, found, frame, notes)
 
 
-def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
-    if sheet is not None and not format.is_book:
-        raise InvalidParameterError(
-            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
-        )
-
-
 def _scan_origin(
-    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin]
+    source: Input,
+    format: Format,
+    sheet: str | None,
+    strict: bool,
+    origins: list[Origin],
+    chosen: ChooseTypes | None = None,
 ) -> Scan:
     """The frame of a workbook or a coded table, which is put into a list."""
     if format.is_book:
-        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict=strict))
+        raw = b"".join(source.blocks())
+        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
     else:
-        origins.append(read_coded(source.plain_path(), format))
+        origins.append(read_coded(source.plain_path(), format, chosen))
     return scan_of(origins[0].frame)
-
-
-def _about_writing(format: Format) -> Iterator[str]:
-    if format.written_as is not format:
-        other = format.written_as.extensions[0]
-        yield f"{format} files can only be read: it is written as {other}, values without formats."
 
 
 def _writer(
