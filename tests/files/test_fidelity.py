@@ -274,3 +274,10 @@ def test_names_that_a_header_lacks(tmp_path: Path) -> None:
     assert "The header lacks 2 names" in source.notes[0]
     path.write_bytes(b"a,b\n1,2,\n3,4,\n")
     assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
+
+
+def test_commas_in_quotes_are_no_title(tmp_path: Path) -> None:
+    """With commas as delimiters, all lines but the first two would have two cells."""
+    rows = ['"0,25 %"\t7 %\tu', *['"12,5 %"\t"12,5 %"\tv'] * 9]
+    (tmp_path / "t.txt").write_text("\n".join(["c0\tc1\tclass", *rows]))
+    assert files.read(tmp_path / "t.txt").frame.columns == ["c0", "c1", "class"]

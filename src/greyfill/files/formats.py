@@ -83,6 +83,12 @@ class Format(_Listed):
         }  # fmt: skip
         return others.get(self, self)
 
+    def about_writing(self) -> Iterator[str]:
+        """A sentence about one that is written as another."""
+        if self.written_as is not self:
+            other = f"written as {self.written_as.extensions[0]}"
+            yield f"{self} files can only be read: it is {other}, values without formats."
+
 
 class Compression(_Listed):
     """The compressions that may be wrapped around a format."""
@@ -363,10 +369,3 @@ def _zstandard() -> Any:
         raise FileProblemError(
             'Zstandard files need one more package: pip install "greyfill[zstd]"'
         ) from error
-
-
-def written_otherwise(format: Format) -> Iterator[str]:
-    """What to tell of a format that can only be read."""
-    if format.written_as is not format:
-        other = format.written_as.extensions[0]
-        yield f"{format} files can only be read: it is written as {other}, values without formats."

@@ -75,6 +75,10 @@ def find_preamble(
     named = re.match(rb"sep=(.)\r?[\r\n]", sample)
     if named is not None:
         return Preamble(named.group(), delimiter or named.group(1).decode("latin-1"))
+    if delimiter is None and any(
+        _cuts_evenly(sample[:SAMPLE], mark, newline) for mark in DELIMITERS
+    ):
+        return Preamble()
     for mark in () if not titled else DELIMITERS if delimiter is None else (delimiter,):
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
@@ -83,6 +87,13 @@ def find_preamble(
             undo = "If the first line of all has the names: --header."
             return Preamble(sample[:size], mark, guesses=(Guess("title", text, undo),))
     return Preamble()
+
+
+def _cuts_evenly(sample: bytes, mark: str, newline: int) -> bool:
+    """Whether a mark cuts all lines into equally many cells, the first of them included."""
+    tokens = tokenize(sample, mark, newline)
+    widths = tokens.widths[~tokens.is_blank][: -1 if len(sample) == SAMPLE else None]
+    return len(widths) > 1 and widths[0] > 1 and bool((widths == widths[0]).all())
 
 
 def _title_size(sample: bytes, mark: str, newline: int) -> int:

@@ -105,6 +105,14 @@ def read_book(
     return book if strict else _typed(book, texts_kept)
 
 
+def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
+    """Refuse the name of a sheet for a file that is no workbook."""
+    if sheet is not None and not format.is_book:
+        raise InvalidParameterError(
+            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
+        )
+
+
 def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) -> tuple[str, int]:
     """The sheet, and the row of its header, counted from 0."""
     if wanted is not None:

@@ -24,7 +24,6 @@ from greyfill.files.formats import (
     found_format,
     layout_of,
     output_layout,
-    written_otherwise,
 )
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, shown
@@ -121,7 +120,7 @@ class Batches:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         told = () if self._origin is None else sentences(self._origin.guesses)
-        return (*told, *self._reader.notes, *written_otherwise(self.format))
+        return (*told, *self._reader.notes, *self.format.about_writing())
 
     @contextmanager
     def writing(
@@ -449,7 +448,7 @@ def read(
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes, *written_otherwise(found))
+            notes = (*sentences(guesses), *notes, *found.about_writing())
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:

@@ -86,7 +86,9 @@ def _tokenize_tidy(data: Bytes, delimiter: int, newline: int) -> Tokens | None:
     """
     n, is_quote = len(data), data == QUOTE
     is_mark = (data == delimiter) | (data == newline)
-    is_open = np.cumsum(is_quote, dtype=np.uint8) & 1 == 1  # wraps, which keeps it odd or even
+    parity = np.cumsum(is_quote, dtype=np.uint8)  # wraps, which keeps it odd or even
+    parity &= 1
+    is_open = parity.view(np.bool_)
     is_mark &= ~is_open
     opens = np.flatnonzero(is_quote & is_open)
     before = opens[opens > 0] - 1
