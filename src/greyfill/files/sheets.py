@@ -281,11 +281,3 @@ class NewBook(WholeWriter):
                         n_said += 1
                         sheet.write_comment(row + 1, place, text, {"author": "greyfill"})
         self._sink.write(buffer.getvalue())
-
-
-def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
-    """Refuse the name of a sheet for a file without sheets."""
-    if sheet is not None and not format.is_book:
-        raise InvalidParameterError(
-            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
-        )
