@@ -266,8 +266,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "the trees of a late forest depend on those before",
             "_chained/missforest.py",
-            "self.state.values, x, 0).forest",
-            "self.state.values, x, len(self._late)).forest",
+            "self.grow_column(j, x, 0).forest",
+            "self.grow_column(j, x, len(self._late)).forest",
             f"{DETERMINISM}::test_late_models",
         ),
         Fault(

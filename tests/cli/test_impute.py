@@ -351,7 +351,7 @@ def test_mistakes_end_with_one_line(fails, folder, listing, arguments, words):
         "nolabels.csv": b"a,y\n1,\n,\n",
         "only.csv": b"y\nu\n",
         "broken.csv": "a,y\n1,éé\n".encode() + b"\xff,v\n",
-        "binary.csv": b"a,y\n1,\0\n",
+        "binary.csv": b"a,y\n1," + b"\0" * 9 + b"\n",
         "quote.csv": b'a,y\n"1,u\n',
         "ids.csv": b"a,y\n007,u\n,v\n",
     }.items():

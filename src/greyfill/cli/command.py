@@ -25,8 +25,8 @@ def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
 
 
 FILE = (
-    "CSV or alike, Excel, Parquet, Arrow, JSON, ARFF, SPSS, Stata or SAS, also .gz and .zst; - for "
-    "stdin."
+    "CSV or alike, Excel, Parquet, Arrow, JSON, ARFF, SPSS, Stata or SAS, also .gz, .zst, .bz2, "
+    ".xz and .zip; - for stdin."
 )
 File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
 OUT = "Where to write; - for stdout. By default NAME.filled.EXT beside the input."

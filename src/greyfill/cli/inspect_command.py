@@ -47,7 +47,10 @@ def inspect(
             {"input": file, "rows": 0, "columns": [{"name": c} for c in empty.columns]}
         )
         if not printing.json:
-            page().say(f"{empty} Its columns: {', '.join(map(clean, empty.columns))}.")
+            names = (
+                f" Its columns: {', '.join(map(clean, empty.columns))}." if empty.columns else ""
+            )
+            page().say(f"{empty}{names}")
         return
     with console.working(f"looking at {sheet.name}"):
         numbers = examine(sheet, table)

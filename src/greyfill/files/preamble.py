@@ -79,7 +79,7 @@ def find_preamble(
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
             n_lines = sample.count(newline, 0, size)
-            text = f"{plural(n_lines, 'line')} before the table kept as they are."
+            text = f"{plural(n_lines, 'line')} before the table kept as found."
             undo = "If the first line of all has the names: --header."
             return Preamble(sample[:size], mark, guesses=(Guess("title", text, undo),))
     return Preamble()

@@ -16,10 +16,11 @@ from typing import Any
 
 import polars as pl
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidParameterError
 from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
+from greyfill.files.inputs import NoRowsError
 from greyfill.files.polars_formats import WholeWriter
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
@@ -71,7 +72,6 @@ def read_book(
     raw: bytes,
     format: Format,
     sheet: str | None = None,
-    *,
     strict: bool = False,
     choose_types: ChooseTypes | None = None,
 ) -> Workbook:
@@ -85,7 +85,8 @@ def read_book(
     loaded = reader.load_sheet(name, header_row=top, schema_sample_rows=None)
     frame = loaded.to_polars()
     if not frame.width:
-        raise InvalidDataError(f"the sheet {name!r} is empty. The sheets are {_listed(names)}.")
+        text = f"the sheet {name!r} is empty. The sheets are {_listed(names)}."
+        raise NoRowsError(text, ())
     texts = reader.load_sheet(name, header_row=top, dtypes="string").to_polars()
     frame = frame.with_columns(_as_written(frame[c], texts[c]) for c in frame.columns)
     is_row = ~pl.select(pl.all_horizontal(frame[c].is_null() for c in frame.columns)).to_series()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -137,7 +138,7 @@ class Batches:
         assert format is not None
         with (
             writing(out, force=force) as stream,
-            compressing(stream, layout.compression) as sink,
+            compressing(stream, layout.compression, Path(out).stem) as sink,
             self._source.unchanged(),
         ):
             if format is self.format and isinstance(self._reader, CsvReader):
@@ -163,6 +164,7 @@ def open_batches(
     date_order: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    ragged: bool = False,
     strict: bool = False,
     learned: LearnedTypes | None = None,
     size: int = BLOCK,
@@ -176,7 +178,7 @@ def open_batches(
 
     Parameters
     ----------
-    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, strict
+    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, ragged, strict
         As in `read`.
     text_columns, numeric_columns
         Columns whose type is given; names that the file has not are passed over.
@@ -210,15 +212,14 @@ def open_batches(
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
                 delimiter, decimal, encoding, learned, None, date_order,
-                header, strict, is_arff=format is Format.ARFF,
+                header, strict, is_arff=format is Format.ARFF, ragged=ragged,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
                 scan = partial(_scan_origin, source, format, sheet, strict, origins)
-            words = (tuple(na_values), known.na_values)
-            is_empty = not source.head(1)
+            words, is_empty = (tuple(na_values), known.na_values), not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
         yield Batches(source, format, reader, known, *origins)
 
@@ -253,6 +254,11 @@ class Source:
     def title(self) -> str:
         """The name of the file without its folder; none for standard input."""
         return "" if self.name == STANDARD_STREAM else os.path.basename(self.name)
+
+    @property
+    def nested(self) -> list[str]:
+        """Columns whose cells are no single values, but lists, records or bytes."""
+        return [c.name for c in self.frame if c.dtype.is_nested() or c.dtype == pl.Binary]
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
@@ -332,7 +338,10 @@ class Source:
         layout = output_layout(os.fspath(out), self.name, self.format)
         format = layout.format
         assert format is not None
-        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+        with (
+            writing(out, force=force) as stream,
+            compressing(stream, layout.compression, Path(out).stem) as sink,
+        ):
             if format is self.format and self.csv is not None:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
@@ -360,6 +369,7 @@ def read(
     date_order: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    ragged: bool = False,
     strict: bool = False,
     lenient: bool = False,
 ) -> Source:
@@ -390,15 +400,17 @@ def read(
         Whether the first line of a CSV file has the names; by default found out.
     sheet
         The sheet of a workbook, by name or by number from 1; by default the first with a table.
+    ragged
+        Of a row with more cells than there are names, read the first and keep the rest as it is.
     strict
         Guess nothing: only empty cells and ``na_values`` are missing, and the first line has the
         names; dates that are not ISO, and amounts, are text.
     lenient
-        Read over cells that are not of the type of their column, which else are an error.
+        Read over cells that are not of the type of their column, and over those behind the last
+        name, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
-        columns, before any cell is read. In a workbook, texts are left as they are; in a file of
-        SPSS, codes that are declared missing are values, and numbers have no labels.
+        columns, before any cell is read. Also for workbooks and files of SPSS.
 
     Examples
     --------
@@ -431,8 +443,7 @@ def read(
         _refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
             scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
-            is_empty = not source.head(1)
-            frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
+            frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
             guesses = origins[0].guesses
             notes = (*sentences(guesses), *notes, *_about_writing(found))
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
@@ -441,7 +452,7 @@ def read(
         options = CsvOptions(
             words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
             choose_types=choose_types, date_order=date_order, header=header, strict=strict,
-            lenient=lenient, is_arff=found is Format.ARFF,
+            lenient=lenient, is_arff=found is Format.ARFF, ragged=ragged,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
@@ -457,17 +468,12 @@ def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
 
 
 def _scan_origin(
-    source: Input,
-    format: Format,
-    sheet: str | None,
-    strict: bool,
-    origins: list[Origin],
+    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin],
     chosen: ChooseTypes | None = None,
-) -> Scan:
+) -> Scan:  # fmt: skip
     """The frame of a workbook or a coded table, which is put into a list."""
     if format.is_book:
-        raw = b"".join(source.blocks())
-        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
+        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict, chosen))
     else:
         origins.append(read_coded(source.plain_path(), format, chosen))
     return scan_of(origins[0].frame)

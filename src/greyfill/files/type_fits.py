@@ -74,8 +74,10 @@ class TypeFit:
 
     def fitting(self, words: pl.Series) -> pl.Series:
         """Which words are of this type."""
-        matching = words.set(~words.str.contains(self._pattern), None)
-        return self._reader.parse(matching).is_not_null()
+        fits = words.str.contains(self._pattern)
+        if not fits.any():  # the usual case, without the work of a reader
+            return fits
+        return self._reader.parse(words.set(~fits, None)).is_not_null()
 
     def are_mistakes(self, n_seen: int) -> bool:
         """Whether the words that do not fit are so few, or such words, that the user must look."""

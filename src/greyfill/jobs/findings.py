@@ -48,7 +48,7 @@ def find(
     Of columns that are ``unused`` only those count without which the file is refused.
     """
     strays = _strays(source)
-    found: list[Finding] = []
+    found = list(_about_long_rows(source))
     for name in columns:
         column = source.frame[name]
         if name in strays:
@@ -63,6 +63,19 @@ def find(
             text = "two different whole numbers: a count, or the codes of categories?"
             found.append(Finding(name, text, ("--categorical", name)))
     return found
+
+
+def _about_long_rows(source: Source) -> Iterator[Finding]:
+    """Rows with more cells than names, unless the user knows of them."""
+    if source.csv is None or source.csv.reader.options.ragged:
+        return
+    rows = source.csv.reader.widths
+    if rows.n_long:
+        text = (
+            f"{rows.long_rows}. Does one hold the delimiter, without quotes? Else --ragged reads "
+            f"the first {rows.first_long[2]} and keeps the rest as it is"
+        )
+        yield Finding("rows", text, ("--ragged", ""))
 
 
 def _strays(source: Source) -> dict[str, dict[str, int]]:

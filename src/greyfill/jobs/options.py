@@ -66,6 +66,7 @@ NA_VALUES = (
 STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
 HEADER = "Whether the first line has the names, with no title before it; else found out."
 SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."
+RAGGED = "Of rows with more cells than names, read the first and keep the rest as it is."
 DATE_ORDER = "Day first (dmy) or month first (mdy), where no cell tells."
 ABOUT_METHODS = (
     "grey, unless you name another, tunes itself and uses labels if there are any; cgknn (the "
@@ -106,13 +107,14 @@ class TableOptions:
     date_order: Annotated[str | None, option(TEXT, "dmy|mdy", DATE_ORDER, "--date-order")] = None
     header: Annotated[bool | None, option(TEXT, "", HEADER, "--header/--no-header")] = None
     sheet: Annotated[str | None, option(TEXT, "SHEET", SHEET, "--sheet")] = None
+    ragged: Annotated[bool, option(TEXT, "", RAGGED, "--ragged")] = False
     strict: Annotated[bool, option(TEXT, "", STRICT, "--strict")] = False
 
     @property
     def of_text(self) -> dict[str, Any]:
         """What is said about cells and a file, as the readers of files take it."""
-        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
-        return {name: getattr(self, name) for name in ("na_values", *names)}
+        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "ragged")
+        return {name: getattr(self, name) for name in ("na_values", *names, "strict")}
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
 
     >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
     ('data/votes.filled.csv.gz', 'votes.report.html')
-    >>> beside("-", "filled"), beside("votes", "filled"), beside("votes.xls", "filled")
-    ('-', 'votes-filled', 'votes.filled.xlsx')
+    >>> beside("-", "filled"), beside("votes.zip", "filled"), beside("votes.xls", "filled")
+    ('-', 'votes-filled.zip', 'votes.filled.xlsx')
     """
     from greyfill.files.formats import layout_of
 
@@ -213,8 +215,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     if layout.format is not None and layout.format.written_as is not layout.format:
         new = layout.format.written_as.extensions[0]
     ending = new + outer if extension is None else extension
-    if not ending:  # a dot would make the word an extension, and an unknown one
-        return os.fspath(path.with_name(f"{path.name}-{word}"))
+    if ending == outer:  # a dot would make the word an extension, and an unknown one
+        return os.fspath(path.with_name(f"{path.name}-{word}{outer}"))
     return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))
 
 

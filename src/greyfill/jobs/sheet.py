@@ -121,8 +121,8 @@ def sheet_of(
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
     roles = ColumnRoles.of(options, source.frame.columns, name)
-    nested = [c.name for c in source.frame if c.dtype.is_nested() and c.name != target]
-    roles.ignored.extend(c for c in nested if c not in roles.ignored)  # no cell of them is a value
+    nested = [name for name in source.nested if name != target]
+    roles.ignored.extend(name for name in nested if name not in roles.ignored)
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")
