@@ -24,7 +24,7 @@ from greyfill.persistence.tags import IMPUTERS
 HEAVY = ("scipy", "sklearn", "numba", "matplotlib")
 ABOUT_FILES = {
     "ignored", "na_values", "delimiter", "decimal", "encoding", "date_order", "header", "sheet",
-    "strict",
+    "ragged", "strict",
 }  # fmt: skip
 
 

@@ -92,7 +92,10 @@ def test_generated_csv_files(example: Example, size: int, wrap: str) -> None:
         "na_values": ("?",), "text_columns": example.text_columns, "delimiter": example.delimiter,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        path, whole, parts = (Path(folder, name + wrap) for name in ("t.csv", "w.csv", "p.csv"))
+        # a zip archive holds the name of its table, so both outputs have the same
+        path, whole, parts = (Path(folder, where, f"t.csv{wrap}") for where in "iwp")
+        for file in (path, whole, parts):
+            file.parent.mkdir()
         compression = layout_of(path.name).compression
         with open_output(path) as stream, compressing(stream, compression) as sink:
             sink.write(example.data)

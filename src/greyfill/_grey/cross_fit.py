@@ -100,7 +100,9 @@ def _left_out(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:
     total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
     own = outcomes.truth(queries.values[:, target])
     mean = (n * predictor.overall_mean(outcomes) - own) / max(n - 1, 1)
-    return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
+    left = Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
+    how = choice.discriminant
+    return left if how is None else how.mixed(predictor, queries, left, leave_out=True)
 
 
 def _squared_error(fitted: FittedGrey, target: int) -> float:

@@ -119,7 +119,7 @@ class FittedGrey:
         """Predictions by the panel, for rows whose class is given where classes split donors."""
         choice, predictor = self.model(target)
         if len(queries.values) == 1:
-            return predictor.mean(self.plan(target), queries)
+            return choice.forecast(predictor, self.plan(target), queries)
         return choice.predict(predictor, queries)
 
 

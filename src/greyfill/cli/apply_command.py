@@ -16,7 +16,7 @@ from greyfill.text import clean
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
 
-LEARNED = Without(("target", "categorical", "numeric", "ordinal"))
+LEARNED = Without(("target", "categorical", "numeric", "ordinal", "folded"))
 """What a model tells about its columns itself."""
 
 

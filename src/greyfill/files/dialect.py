@@ -30,7 +30,6 @@ RARE_DELIMITERS = ("^", "~", "\x01")
 
 MOST_LINES = 200
 """So many lines tell a header from data."""
-NO_HEADER = "If it is a row of the table: --no-header."
 
 FEW_LINES = 5
 """With fewer lines, words that occur again may be chance."""
@@ -184,6 +183,9 @@ def _n_lacking(first: list[str], rest: list[list[str]]) -> int:
     full = [row for row in rest if len(row) == width]
     is_usual = 2 * len(full) >= len(rest) and len(full[0]) == widths[0] if full else False
     return width - len(first) if width > len(first) and is_usual and any(r[-1] for r in full) else 0
+
+
+NO_HEADER = "If it is a row of the table: --no-header."
 
 
 def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Guess]:

@@ -363,3 +363,10 @@ def _zstandard() -> Any:
         raise FileProblemError(
             'Zstandard files need one more package: pip install "greyfill[zstd]"'
         ) from error
+
+
+def written_otherwise(format: Format) -> Iterator[str]:
+    """What to tell of a format that can only be read."""
+    if format.written_as is not format:
+        other = format.written_as.extensions[0]
+        yield f"{format} files can only be read: it is written as {other}, values without formats."

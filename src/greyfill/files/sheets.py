@@ -20,7 +20,7 @@ from greyfill.exceptions import InvalidParameterError
 from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
-from greyfill.files.inputs import NoRowsError
+from greyfill.files.inputs import NoRowsError, shown
 from greyfill.files.polars_formats import WholeWriter
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
@@ -72,6 +72,7 @@ def read_book(
     raw: bytes,
     format: Format,
     sheet: str | None = None,
+    *,
     strict: bool = False,
     choose_types: ChooseTypes | None = None,
 ) -> Workbook:
@@ -272,3 +273,11 @@ class NewBook(WholeWriter):
                         n_said += 1
                         sheet.write_comment(row + 1, place, text, {"author": "greyfill"})
         self._sink.write(buffer.getvalue())
+
+
+def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
+    """Refuse the name of a sheet for a file without sheets."""
+    if sheet is not None and not format.is_book:
+        raise InvalidParameterError(
+            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
+        )

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.column_types import ChooseTypes
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
@@ -24,6 +24,7 @@ from greyfill.files.formats import (
     found_format,
     layout_of,
     output_layout,
+    written_otherwise,
 )
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, shown
@@ -39,7 +40,7 @@ from greyfill.files.polars_formats import (
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book, refuse_sheet
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 
@@ -120,7 +121,7 @@ class Batches:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         told = () if self._origin is None else sentences(self._origin.guesses)
-        return (*told, *self._reader.notes, *_about_writing(self.format))
+        return (*told, *self._reader.notes, *written_otherwise(self.format))
 
     @contextmanager
     def writing(
@@ -205,7 +206,7 @@ def open_batches(
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
         format = found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, format, name)
+        refuse_sheet(sheet, format, name)
         reader: CsvReader | TypedReader
         origins: list[Origin] = []
         if format.is_text:
@@ -219,7 +220,8 @@ def open_batches(
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
                 scan = partial(_scan_origin, source, format, sheet, strict, origins)
-            words, is_empty = (tuple(na_values), known.na_values), not source.head(1)
+            words = (tuple(na_values), known.na_values)
+            is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
         yield Batches(source, format, reader, known, *origins)
 
@@ -410,7 +412,8 @@ def read(
         name, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
-        columns, before any cell is read. Also for workbooks and files of SPSS.
+        columns, before any cell is read. In a workbook, texts are left as they are; in a file of
+        SPSS, codes that are declared missing are values, and numbers have no labels.
 
     Examples
     --------
@@ -440,12 +443,13 @@ def read(
     words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
         found = format or found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, found, name)
+        refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
             scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
-            frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
+            is_empty = not source.head(1)
+            frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes, *_about_writing(found))
+            notes = (*sentences(guesses), *notes, *written_otherwise(found))
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:
@@ -460,29 +464,21 @@ def read(
     return Source(name, found, frame, notes)
 
 
-def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
-    if sheet is not None and not format.is_book:
-        raise InvalidParameterError(
-            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
-        )
-
-
 def _scan_origin(
-    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin],
+    source: Input,
+    format: Format,
+    sheet: str | None,
+    strict: bool,
+    origins: list[Origin],
     chosen: ChooseTypes | None = None,
-) -> Scan:  # fmt: skip
+) -> Scan:
     """The frame of a workbook or a coded table, which is put into a list."""
     if format.is_book:
-        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict, chosen))
+        raw = b"".join(source.blocks())
+        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
     else:
         origins.append(read_coded(source.plain_path(), format, chosen))
     return scan_of(origins[0].frame)
-
-
-def _about_writing(format: Format) -> Iterator[str]:
-    if format.written_as is not format:
-        other = format.written_as.extensions[0]
-        yield f"{format} files can only be read: it is written as {other}, values without formats."
 
 
 def _writer(

@@ -95,7 +95,7 @@ class _GreyModel(TableModel):
 
     def _queries(self, X: Any) -> Queries:
         """New rows, for donors."""
-        rows = self._new_rows(X)  # refuses a model that is not fitted
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
         return new_queries(self._fitted, rows)
 
 
@@ -125,7 +125,8 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     weighted by each column's information about the class. Cells that the row lacks are integrated
     out by the values that its donors have there. How many donors, which weights, and whether their
     votes are averaged or joined by a ridge regression is chosen by the log loss of left-out rows,
-    and so is the power that calibrates the probabilities.
+    and so are the share of a discriminant, linear or quadratic, and the power that calibrates the
+    probabilities.
 
     Attributes
     ----------

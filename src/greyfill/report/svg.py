@@ -140,3 +140,4 @@ def _tidy_element(element: ElementTree.Element, used: set[str], prefix: str) -> 
         style = re.sub(r"#[0-9a-f]{6}\b", lambda m: COLORS.get(m.group(), m.group()), style)
         for name, value in (part.split(":", 1) for part in style.split(";") if ":" in part):
             element.set(name.strip(), value.strip())
+    element.attrib.pop("font-family", None)  # the page's own, by its style sheet

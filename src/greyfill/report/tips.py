@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from greyfill.text import shorten
 
-RADIUS, MOST_LETTERS = 4.0, 120
+RADIUS, MOST_LETTERS = 4.0, 60
 _known: WeakKeyDictionary[Axes, list["Tip"]] = WeakKeyDictionary()
 
 
