@@ -15,14 +15,15 @@ LISTS = (
     "insisted", "not_applicable", "bounds",
 )  # fmt: skip
 WORDS = ("target", "delimiter", "decimal", "date_order", "sheet", "method")
-SWITCHES = ("strict", "header", "indicators")
+SWITCHES = ("strict", "header", "ragged", "indicators")
 OF_FILLS = ("insisted", "not_applicable", "bounds", "indicators")
 ONLY_IN_COMMAND = (
-    "numeric", "folded", "delimiter", "decimal", "date_order", "sheet", "header", "strict",
+    "numeric", "folded", "delimiter", "decimal", "date_order", "sheet", "header", "ragged",
+    "strict",
 )  # fmt: skip
 FLAGS = {
     "--na-values": "na_values", "--ignore": "ignored", "--categorical": "categorical",
-    "--numeric": "numeric", "--fold": "folded",
+    "--numeric": "numeric", "--fold": "folded", "--ragged": "ragged",
 }  # fmt: skip
 """The options that findings name, as choices."""
 MOST_ITEMS, MOST_LETTERS = 20_000, 10_000
@@ -71,7 +72,10 @@ class Choices:
         plain = self.to_dict()
         for option, value in options:
             known = plain[FLAGS[option]]
-            known += [] if value in known else [value]
+            if isinstance(known, list):
+                known += [] if value in known else [value]
+            else:
+                plain[FLAGS[option]] = True
         return Choices.read(plain)
 
     def command(self, file: str) -> str:

@@ -21,6 +21,7 @@ Plain = dict[str, Any]
 Setting = list[Any]
 Answer = tuple[str, Sequence[Setting]]
 FOUND: Answer = ("found out", [])
+STRICT: Answer = ("guess nothing", [["strict", True]])
 MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 NOT_THERE = "does not apply"
 REMEDIES = {
@@ -146,7 +147,7 @@ def _undone(guess: Plain) -> list[Answer]:
         "title": [("so", []), ("not so", [["header", is_header]])],
         "names": [("used", []), ("left alone", [["ignored", name] for name in names])],
         "sheet": [(name, [["sheet", name]] if n else []) for n, name in enumerate(names)],
-        "rows": [("so", []), ("guess nothing", [["strict", True]])],
+        "rows": [("so", []), STRICT],
     }
     answers = known.get(guess["kind"], [])
     if guess["kind"] == "dates" and "--date-order" in undo:
@@ -160,19 +161,23 @@ def about_strays(found: Iterable[Plain]) -> list[Plain]:
     questions = []
     for one in found:
         column, settings = one["column"], _settings(one)
+        text = clean(one["text"], 500).replace(" below", "")
+        if settings[0][0] == "ragged":
+            rest: list[Answer] = [("the rest is kept, not used", settings), STRICT]
+            questions.append(_question("finding", text, rest))
+            continue
         others: list[Answer] = [
             ("missing", settings), ("categories", [["categorical", column]]),
             ("left alone", [["ignored", column]]),
         ]  # fmt: skip
         first = [answer for answer in others if answer[1] == settings]
         answers = first + [a for a in others[1:] if a not in first]
-        text = clean(one["text"], 500).replace(" below", "")
         questions.append(_question("finding", text, answers, column=column))
     return questions
 
 
 def _settings(found: Plain) -> list[Setting]:
-    return [[FLAGS[option], value] for option, value in found["options"]]
+    return [[FLAGS[option], value or True] for option, value in found["options"]]
 
 
 def _about_findings(numbers: Plain, choices: Plain) -> Iterator[Plain]:

@@ -144,7 +144,7 @@ def missing_map(source: Any, ax: Axes | None = None) -> Axes:
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(axis="y", length=0, labelsize=FONT_SIZE - 1)
     totals = (shares @ np.diff(edges)).round().astype(int).tolist()
-    words = [f"{n}: {plural(t, 'hole')}, {share(t / max(edges[-1], 1))}"
+    words = [f"{shorten(n, 40)}: {plural(t, 'hole')}, {share(t / max(edges[-1], 1))}"
              for n, t in zip(names, totals, strict=True)]  # fmt: skip
     add_tips(ax, (Tip(w, (-0.5, n_bins - 0.5), (j - 0.5, j + 0.5)) for j, w in enumerate(words)))
     return ax
@@ -180,7 +180,9 @@ def relevance(source: Any, ax: Axes | None = None, *, what: str | None = None) -
     for place, length in zip(places, lengths, strict=True):
         words = number(float(f"{length:.2g}"))
         note(ax, words, (length, place), (3, 0), FONT_SIZE - 1, va="center")
-        tell = Tip(f"{bars[place]['name']}: {words}", (0.0, max(length, 1e-9)), _row(place))
+        tell = Tip(
+            f"{shorten(bars[place]['name'], 40)}: {words}", (0.0, max(length, 1e-9)), _row(place)
+        )
         add_tips(ax, [tell])
     name_rows(ax, [c["name"] for c in bars], 22)
     ax.set_xlim(0.0, max(*lengths, 0.0) * 1.12 or 1.0)
@@ -354,9 +356,8 @@ def _row(place: int) -> tuple[float, float]:
 
 
 def _both(what: str, observed: float, imputed: float) -> str:
-    return (
-        f"{what}: {share(float(observed))} of the observed, {share(float(imputed))} of the imputed"
-    )
+    shares = share(float(observed)), share(float(imputed))
+    return f"{shorten(what, 24)}: {shares[0]} of the observed, {shares[1]} of the imputed"
 
 
 def _counts(part: Entry) -> str:

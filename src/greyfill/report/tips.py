@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from greyfill.text import shorten
 
-RADIUS, MOST_LETTERS = 4.0, 60
+RADIUS, MOST_LETTERS = 4.0, 90
 _known: WeakKeyDictionary[Axes, list["Tip"]] = WeakKeyDictionary()
 
 
