@@ -1,6 +1,6 @@
 """Do bagged draws beat a single fill in log loss?
 
-    python benchmarks/bagged.py [--seeds 3] [--folds 3] [--draws 5] [--tables iris,wine]
+    python benchmarks/bagged.py [--seeds 3] [--folds 3] [--draws 20] [--tables iris,wine]
 
 Logistic regression on the thirteen tables of the accuracy page, 20 % of the cells hidden
 completely at random, honest folds: training rows are filled and drawn with their labels, test rows
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=3)
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--tables", default=",".join(tables.RANKED))
     given = parser.parse_args()
     warnings.simplefilter("ignore")

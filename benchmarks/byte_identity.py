@@ -1,32 +1,41 @@
-"""Observed cells stay byte for byte: the tables of GREYFILL_DATA and generated CSV files.
+"""Observed cells stay byte for byte: the corpus, generated CSV files, the tables of GREYFILL_DATA.
 
-Fills every table and every generated file by ``greyfill impute`` and ``greyfill apply``, cuts input
-and output into raw cells with the slow reference tokenizer, and compares. The files hold words for
-missing, numbers for missing, dates and amounts as people write them, so
-that all guesses are made: a cell may change only if it is blank or such a word. Prints how many
+Fills every file by ``greyfill impute``, generated ones by ``greyfill apply`` too, cuts input and
+output into raw cells with the slow reference tokenizer, and compares. The files hold words for
+missing, numbers for missing, dates and amounts as people write them, so that all guesses are made:
+a cell may change only if it is blank, such a word, or named by the command that ``inspect`` ends
+with. Workbooks and other files that are no text are compared by their values. Prints how many
 files and cells were compared, and how many files had a guess; ends with 1 at the first difference.
 
     python benchmarks/byte_identity.py --files 2000
+    python benchmarks/byte_identity.py --files 2000 --start 600     goes on where a run was cut off
 """
 
 import argparse
+import json
 import os
 import random
+import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
+
+os.environ["POLARS_MAX_THREADS"] = "1"  # small files: threads only wait for each other
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/corpus"))
+
+from exports import EXPORTS
+from files.csv_reference import raw_cells, slow_content
+from typer.testing import CliRunner
 
 from greyfill import files
-from greyfill.cli.apply_command import ApplyJob
-from greyfill.cli.impute_command import ImputeJob
-from greyfill.cli.options import MethodChoice, OutputOptions, TableOptions
-from greyfill.exceptions import InvalidDataError
+from greyfill.cli import app
+from greyfill.files.formats import layout_of
+from greyfill.files.inputs import Input
 from greyfill.files.vocabulary import MISSING_WORDS
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
-from files.csv_reference import slow_content, slow_tokenize
 
 HOLES = ("", '""', "  ", "?", '"?"', "NA", " n/a ", "k.A.", "-", '"NULL"', "none")
 NUMBERS = ("1.50", "+3", "-0.25", "1e3", "12", ".5", "7.", " 4 ", '"2.0"')
@@ -37,8 +46,9 @@ AMOUNTS = ('"1,234.50 $"', "87.00 $", "12 $")
 PERCENTAGES = ('"12,5 %"', "7 %", '"0,25 %"')
 SENTINELS = ("1.5", "2", "3", "4", "5", "6", "7.25", "-999")
 KINDS = (NUMBERS, WORDS, DAYS, LOCAL_DAYS, AMOUNTS, PERCENTAGES, SENTINELS)
-MISSING = {b"", b"-999", *(word.encode() for word in MISSING_WORDS)}
+MISSING = {b"", *(word.encode() for word in MISSING_WORDS)}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "latin-1")
+TOLD_EVERY = 100
 
 
 @dataclass
@@ -55,75 +65,123 @@ class Count:
         return f"{self.files:,} files ({about}), {kept}, {self.filled:,} cells filled"
 
 
-def generated(rng: random.Random) -> tuple[bytes, str]:
-    """A CSV file with holes, and its encoding."""
+def generated(rng: random.Random) -> bytes:
+    """A CSV file with holes."""
     kinds = [rng.choice(KINDS) for _ in range(rng.randint(2, 6))]
-    newline = rng.choice(("\n", "\r\n"))
+    newline, delimiter = rng.choice(("\n", "\r\n")), rng.choice(",,;\t|")
     rows = [
         [*(_cell(kind, rng) for kind in kinds), rng.choice("uv")] for _ in range(rng.randint(6, 40))
     ]
     rows[0], rows[1] = ([*(rng.choice(kind) for kind in kinds), y] for y in "uv")
     names = [*(f"c{j}" for j in range(len(kinds))), "class"]
-    lines = newline.join(",".join(cells) for cells in (names, *rows))
-    encoding = rng.choice(ENCODINGS)
-    return (lines + rng.choice((newline, ""))).encode(encoding), encoding
+    lines = newline.join(delimiter.join(cells) for cells in (names, *rows))
+    return (lines + rng.choice((newline, ""))).encode(rng.choice(ENCODINGS))
 
 
 def _cell(kind: tuple[str, ...], rng: random.Random) -> str:
     return rng.choice(HOLES) if rng.random() < 0.2 else rng.choice(kind)
 
 
-def cells(raw: bytes, encoding: str) -> list[list[bytes]]:
-    return slow_tokenize(raw.decode(encoding).encode(), b",", b"\n")
+def call(*arguments: str | Path) -> dict[str, Any]:
+    """The numbers that a command prints, or its error."""
+    done = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    if done.exit_code:
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        raise RuntimeError(done.stderr.strip())
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
-def compare(path: Path, encoding: str, count: Count) -> None:
-    """Fill a file in both ways and compare its raw cells."""
-    out, model, applied = (
-        path.with_name("out.csv"),
-        path.with_name("model"),
-        path.with_name("new.csv"),
-    )
-    printing = OutputOptions(force=True, quiet=True)
-    job = ImputeJob(str(path), output=str(out), model=str(model))
+def compare(path: Path, count: Count, *options: str) -> None:
+    """Fill a file, if it has classes also by the saved imputer, and compare its cells."""
+    out, model, applied = (path.with_name(name) for name in ("out", "model", "new"))
+    has_classes = "--target=class" in options
+    saving = ("-m", "cgknn", "-k", "3", "--save", str(model)) if has_classes else ("-m", "mean")
     try:
-        count.guessed += bool(files.read(path).guesses)
-        job.run(TableOptions("class"), MethodChoice("cgknn", k="3"), printing)
-    except InvalidDataError as problem:
+        told = call("impute", path, *options, *saving, "-o", out, "--force")
+    except RuntimeError as problem:
         if "but this cell" not in str(problem):
             raise
         count.refused += 1
         return
-    ApplyJob(str(model), [str(path)], output=str(applied)).run(TableOptions(), printing)
-    before = cells(path.read_bytes(), encoding)
-    for name in (out, applied):
-        after = cells(name.read_bytes(), encoding)
-        if [len(row) for row in before] != [len(row) for row in after]:
-            raise SystemExit(f"{path}: rows or cells were added or lost in {name.name}")
-        for old, new in (
-            (o, n) for b, a in zip(before, after, strict=True) for o, n in zip(b, a, strict=True)
-        ):
-            is_hole = slow_content(old).strip(b" \t").lower() in MISSING
+    count.guessed += bool(told["guesses"])
+    written = [out]
+    if has_classes:
+        call("apply", model, path, "-o", applied, "--force")
+        written.append(applied)
+    guessed = [guess["detail"] for guess in told["guesses"] if guess["kind"] == "sentinel"]
+    named = [option.split("=")[-1] for option in options if option.startswith("--na-values")]
+    missing = MISSING | {word.strip().lower().encode() for word in (*guessed, *named)}
+    source = files.read(path, lenient=True)
+    for name in written:
+        compare_cells(path, name, source, missing, count)
+    count.files += 1
+
+
+def plain(path: Path) -> bytes:
+    """The bytes of a file, decompressed."""
+    with Input(str(path), layout_of(path.name).compression) as source:
+        return b"".join(source.blocks())
+
+
+def compare_cells(
+    path: Path, out: Path, source: files.Source, missing: set[bytes], count: Count
+) -> None:
+    """Compare two files cell by cell: by their bytes, or, if they are no text, by their values."""
+    if source.csv is not None:
+        before, after = (raw_cells(plain(name), source.csv.reader) for name in (path, out))
+        width = len(source.csv.reader.columns)
+    else:
+        again = files.read(out, format=source.format.written_as)
+        before, after = ([*map(list, s.frame.iter_rows())] for s in (source, again))
+        width = source.frame.width
+    if len(before) != len(after):
+        raise SystemExit(f"{path}: rows were added or lost in {out.name}")
+    for old_row, new_row in zip(before, after, strict=True):
+        if not len(old_row) <= len(new_row) <= max(width, len(old_row)):
+            raise SystemExit(f"{path}: cells were added or lost in {out.name}")
+        for old, new in zip_longest(old_row, new_row):
+            text = (
+                slow_content(old)
+                if isinstance(old, bytes)
+                else str("" if old is None else old).encode()
+            )
+            is_hole = text.strip(b" \t").lower() in missing
             if old != new and not is_hole:
-                raise SystemExit(f"{path}: {old!r} became {new!r} in {name.name}")
+                raise SystemExit(f"{path}: {old!r} became {new!r} in {out.name}")
             count.observed += not is_hole
             count.filled += old != new
-    count.files += 1
+
+
+def compare_corpus(folder: Path) -> Count:
+    """Each file of the corpus, filled by the command that ``inspect`` ends with."""
+    count = Count()
+    for export in EXPORTS:
+        path = folder / export.name
+        path.write_bytes(export.make())
+        told = call("inspect", path)
+        compare(path, count, *shlex.split(told["command"])[3:])
+        path.unlink()
+    return count
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=1000, help="generated files (default 1000)")
+    parser.add_argument("--start", type=int, default=0, help="the first of them")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    rng = random.Random(options.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.csv")
-        count = Count()
-        for _ in range(options.files):
-            raw, encoding = generated(rng)
-            path.write_bytes(raw)
-            compare(path, encoding, count)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path, count = folder / "table.csv", Count()
+        if not options.start:
+            print(f"corpus: {compare_corpus(folder)}", flush=True)
+        for number in range(options.start, options.files):
+            path.write_bytes(generated(random.Random(f"{options.seed}/{number}")))
+            compare(path, count, "--target=class")
+            if (number + 1) % TOLD_EVERY == 0:
+                print(f"up to file {number + 1:,}: {count}", flush=True)
         print(f"generated: {count}")
         given = os.environ.get("GREYFILL_DATA")
         if given is None:
@@ -133,7 +191,7 @@ def main() -> None:
         for table in sorted(Path(given).glob("*.csv")):
             if table.name != "SOURCES.csv":
                 path.write_bytes(table.read_bytes())
-                compare(path, "utf-8", count)
+                compare(path, count, "--target=class")
         print(f"tables: {count}")
 
 

@@ -18,8 +18,8 @@ def instrumented() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["greyfill"], exclude=KERNELS):
-        import greyfill.cli.fill_job
         import greyfill.cli.impute_command
+        import greyfill.jobs.fill_job
         import greyfill.persistence  # noqa: F401
 
 

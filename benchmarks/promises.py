@@ -266,8 +266,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "the trees of a late forest depend on those before",
             "_chained/missforest.py",
-            "self.state.values, x, 0).forest",
-            "self.state.values, x, len(self._late)).forest",
+            "self.grow_column(j, x, 0).forest",
+            "self.grow_column(j, x, len(self._late)).forest",
             f"{DETERMINISM}::test_late_models",
         ),
         Fault(
@@ -1303,7 +1303,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "A mistake in the call": [
         Fault(
             "options load scipy",
-            "cli/options.py",
+            "jobs/options.py",
             'K, LABELS, SAVE = "--k", "--labels", "--save"',
             'import scipy\n\nK, LABELS, SAVE = "--k", "--labels", "--save"',
             "tests/cli/test_options.py::test_a_mistake_is_answered_before_anything_heavy_is_loaded",

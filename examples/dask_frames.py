@@ -8,7 +8,6 @@ same lines run on its workers.
 
 import dask
 import dask.dataframe as dd
-import pandas as pd
 
 from greyfill import CGKNNImputer
 from greyfill.datasets import load
@@ -23,8 +22,6 @@ with dask.config.set(scheduler="threads"):
     filled = imputer.fit_transform(lazy.drop(columns="species"), lazy["species"]).compute()
 
 alone = CGKNNImputer(n_neighbors=10).fit_transform(penguins.X, penguins.y)
-print(f"{lazy.npartitions} partitions, {penguins.X.isna().sum().sum()} holes filled")
-print(filled.loc[penguins.X.isna().any(axis=1)].head(3))
-
-# The same as on one machine; only that Dask has a string type of its own for text.
-pd.testing.assert_frame_equal(filled, alone, check_dtype=False)
+print(f"{lazy.npartitions} partitions, {penguins.X.isna().sum().sum()} holes filled, such as:")
+print(filled.loc[penguins.X["sex"].isna(), ["body_mass_g", "sex"]].head(3))
+print(f"cells that differ from those of one machine: {int((filled != alone).sum().sum())}")

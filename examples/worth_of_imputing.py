@@ -16,9 +16,8 @@ print(found)
 print(f"\nTo do it:\n\n{found.code}")
 
 model = greyfill.BaggedDraws(n_draws=5).fit(X, iris.y)
-share = model.variance_share(X[:20])
+some = X[60:100]
+share = model.variance_share(some)
 for row in share.argsort()[::-1][:3]:
-    cells = dict(zip(X.columns, X.row(int(row)), strict=True))
+    cells = some.row(int(row), named=True)
     print(f"{share[row]:.0%} of the doubt about {cells} comes from its holes")
-
-assert share[[None not in row for row in X[:20].rows()]].max(initial=0.0) == 0.0

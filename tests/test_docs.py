@@ -15,6 +15,7 @@ from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from pathlib import Path
 
 import pytest
+from printed import flat, pattern_of
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 from typer.testing import CliRunner
@@ -23,7 +24,6 @@ from greyfill.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
-SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 PLAIN = re.compile(r"greyfill [\w .,=/-]+")
 """A command that needs nothing of the shell."""
 
@@ -66,16 +66,6 @@ def split_commands(block: str) -> list[tuple[str, str]]:
             n += 1
         found.append(("\n".join(lines[:n]), "\n".join(lines[n:])))
     return found
-
-
-def flat(text: str) -> str:
-    """Text without what may differ: times, spaces, the width of a terminal."""
-    return " ".join(SECONDS.sub("? s", text).split())
-
-
-def pattern_of(expected: str) -> re.Pattern[str]:
-    parts = [re.escape(flat(part)) for part in expected.split("…")]
-    return re.compile(r"\s*(.*?)\s*".join(parts), re.DOTALL)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.special import expit
 from scipy.stats import kstest
+from sklearn.linear_model import Ridge
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.missingness import hide, little_test, mar, mcar, nmar
+from greyfill.missingness import hide, little_test, mar, mcar, missingness_test, nmar
 from greyfill.missingness.mechanisms import Draw, solve_intercept
 from greyfill.table import Column, Kind, Table
 
@@ -418,3 +419,38 @@ def test_little_without_a_question():
         little_test(empty)
     with pytest.raises(InvalidDataError, match=r"not ndarray.*greyfill\.frames\.encode"):
         little_test(np.eye(3))
+
+
+def test_holes_that_tell_of_y_are_found_and_others_not() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    telling = rng.random((200, 3)) < 0.1 + 0.4 * y[:, None] * [1, 0, 0]
+    found = missingness_test(telling, y, 2)
+    assert found.p_value == 1 / 500
+    assert found.explained > 0.05
+    idle = [
+        missingness_test(rng.random((100, 3)) < 0.3, y[:100], 2, n=99).p_value for _ in range(60)
+    ]
+    assert sum(p <= 0.1 for p in idle) <= 14  # of 60, 6 are expected; 15 have p < 0.001
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+def test_the_missingness_test_is_a_cross_validated_ridge(classifies: bool) -> None:
+    """The slow twin: scikit-learn's ridge on each fold of the same permutation of the rows."""
+    rng = np.random.default_rng(3)
+    missing, y = rng.random((90, 4)) < 0.3, np.arange(90) % 3
+    response = y + 2.0 * missing[:, 0] + rng.normal(size=90)
+    targets = np.eye(3)[y] if classifies else response[:, None]
+    twin = np.random.default_rng(0)
+    for _ in range(9):
+        twin.permutation(90)
+    fold_of = twin.permutation(90) % 5
+    mask, lost, usual = missing.astype(float), 0.0, 0.0
+    for fold in range(5):
+        test = fold_of == fold
+        model = Ridge(alpha=1.0).fit(mask[~test], targets[~test])
+        predicted = model.predict(mask[test]).reshape(test.sum(), -1)
+        lost += ((targets[test] - predicted) ** 2).sum()
+        usual += ((targets[test] - targets[~test].mean(axis=0)) ** 2).sum()
+    found = missingness_test(missing, y if classifies else response, 3 * classifies, n=9)
+    assert found.explained == pytest.approx(1 - lost / usual)

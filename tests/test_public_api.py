@@ -91,6 +91,22 @@ def test_import_compiles_nothing_and_stays_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_serving_needs_nothing_of_reports_and_the_command(tmp_path: Path) -> None:
+    """A row is filled by a saved imputer as if these packages were not installed."""
+    model = tmp_path / "model.greyfill"
+    rows = [[1.0, 2.0], [2.0, None], [3.0, 6.1], [4.0, 8.0], [5.0, 9.9]]
+    greyfill.GreyImputer().fit(rows).save(model)
+    code = f"""
+import sys
+for name in ("jinja2", "matplotlib", "polars", "rich", "typer"):
+    sys.modules[name] = None
+import greyfill
+print(greyfill.load({str(model)!r}).transform([[3.5, None]])[0][0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "3.5"
+
+
 def test_methods_of_lower_rooms_reach_the_upper_ones_on_request() -> None:
     code = """
 import sys

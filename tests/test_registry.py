@@ -102,7 +102,7 @@ def test_a_method_needs_its_package(monkeypatch: Any) -> None:
 def test_names_alone_load_no_engine() -> None:
     code = """
 import sys
-from greyfill.cli.options import complete_method
+from greyfill.jobs.options import complete_method
 from greyfill.imputers.registry import METHODS, make
 assert "cgknn" in METHODS and "median" not in METHODS and complete_method("cg") == ["cgknn"]
 try:

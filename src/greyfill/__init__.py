@@ -17,6 +17,7 @@ reads one that was saved, ``pool`` joins the estimates from several imputed tabl
 `greyfill --help` tells of the command.
 """
 
+# ruff: noqa: F403, F405  (the imputers are those of greyfill.imputers.__all__)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,44 +35,7 @@ if TYPE_CHECKING:
     from greyfill.evaluation.sensitivity import sensitivity
     from greyfill.evaluation.worth import worth
     from greyfill.filled import fill
-    from greyfill.imputers import (
-        BaggedDraws,
-        C45Imputer,
-        CGKNNImputer,
-        ColdDeckImputer,
-        EMBImputer,
-        EMImputer,
-        FuzzyKMeansImputer,
-        FWGKNNImputer,
-        GBNNImputer,
-        GKNNImputer,
-        GreyClassifier,
-        GreyFuzzyImputer,
-        GreyImputer,
-        GreyRegressor,
-        HotDeckImputer,
-        IARIImputer,
-        IKNNImputer,
-        KNNIImputer,
-        LVQClassifier,
-        LVQImputer,
-        MICEImputer,
-        MIKNNImputer,
-        MissForestImputer,
-        MissPALassoImputer,
-        MultiTaskMLPClassifier,
-        MultiTaskMLPImputer,
-        NeighborImputer,
-        NormImputer,
-        OptImputer,
-        OptKNNImputer,
-        OptSVMImputer,
-        OptTreeImputer,
-        RegressionImputer,
-        ShellImputer,
-        SKNNImputer,
-        SRMIImputer,
-    )
+    from greyfill.imputers import *
     from greyfill.persistence import load
     from greyfill.pooling import pool
 

@@ -177,6 +177,18 @@ def seed_of(random_state: Any) -> int | None:
     return None if random_state is None else int(random_state)
 
 
+def sure_seed(random_state: Any) -> int:
+    """A whole number for a seed, a generator or None, by a draw.
+
+    >>> sure_seed(7) == sure_seed(7)
+    True
+    """
+    from sklearn.utils import check_random_state
+
+    check_seed(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def check_installed(package: str, user: str, install: str | None = None) -> None:
     """Refuse to begin what an absent package would end.
 

@@ -102,6 +102,7 @@ def fill(
     if isinstance(table, str | os.PathLike):
         source = _read(table, categorical_features, missing_values)
         imputer.missing_values = None  # holes by now
+        ignore = [*ignore, *(name for name in source.nested if name not in (target, *ignore))]
     whole = frames.open_table(table if source is None else source.frame)
     whole = nw.to_native(whole, pass_through=True)
     levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}

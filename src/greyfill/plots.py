@@ -26,9 +26,9 @@ from greyfill.report.charts import (
     k_curve,
     missing_map,
     relevance,
-    sensitivity,
 )
 from greyfill.report.overimputation import overimpute
+from greyfill.report.shift_plot import sensitivity
 
 __all__ = [
     "convergence",

@@ -9,13 +9,13 @@ is installed, else by rich); elsewhere the ends of stages are logged under the n
 import logging
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
 from threading import RLock
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from greyfill.text import clean
 
@@ -46,6 +46,13 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
+
+
+class Display(Protocol):
+    """Where a person sees what is worked on: a terminal, or the page."""
+
+    def working(self, message: str) -> AbstractContextManager[Any]:
+        """Show a work; what this yields, if anything, takes a message or a `Progress`."""
 
 
 def in_time(left: float) -> str:

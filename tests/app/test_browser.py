@@ -53,12 +53,19 @@ def visit(browser, server):
         page.on("console", lambda m: "422" in m.text or incidents.append((m.type, m.text)))
         page.on("request", lambda r: r.url.startswith((f"http://{at.host}/", "blob:"))
                 or incidents.append(("request", r.url)))  # fmt: skip
-        page.goto(at.address)
+        if at.cookie is None:
+            page.goto(at.address)  # works once
+        else:
+            name, value = at.cookie.split("=")
+            context.add_cookies([{"name": name, "value": value, "url": f"http://{at.host}/"}])
+            page.goto(f"http://{at.host}/")
         return page
 
     yield open_page
     for context in contexts:
         context.close()
+    for table in server.json("GET", "/api/state")[1]["tables"]:  # eight may be open at once
+        server.json("DELETE", f"/api/tables/{table['id']}")
     assert incidents == []
 
 
@@ -116,19 +123,94 @@ def test_a_messy_export_and_its_guesses(visit):
     export = next(e for e in EXPORTS if "missing" in e.guesses and e.name.endswith(".csv"))
     page = visit(NARROW, "dark")
     drop(page, export.name, export.make())
-    switch = page.locator("#guess-0")
-    switch.wait_for()
+    switch = page.locator("[id^=guess-]")
+    switch.first.wait_for()
     holes = page.locator(".lead strong").inner_text()
-    switch.uncheck()
-    page.locator("#off-0, [id^=off-]").first.wait_for()
+    switch.first.uncheck()
+    page.locator("main:not([aria-busy])").wait_for()
     assert page.locator(".lead strong").inner_text() != holes
-    page.locator("[id^=off-]").first.check()
-    page.locator("#guess-0").wait_for()
+    assert "--categorical=" in page.locator(".line-of-code code").inner_text()
+    page.locator("[id^=guess-]:not(:checked)").check()
+    page.locator("main:not([aria-busy])").wait_for()
+    assert page.locator("[id^=guess-]:not(:checked)").count() == 0
     assert page.locator(".lead strong").inner_text() == holes
+    assert page.locator(".line-of-code code").inner_text() == f"greyfill impute {export.name}"
     fits(page, NARROW)
     page.locator("#fill").click()
     page.locator("#download").wait_for()
     fits(page, NARROW)
+
+
+def answer(page, question, label=None):
+    """Turn a switch over, or choose an answer; wait until the page is drawn anew."""
+    item = page.locator(".switches li", has_text=question)
+    if label is None:
+        item.locator("input").click()
+    else:
+        item.locator("select").select_option(label=label)
+    page.locator("main:not([aria-busy])").wait_for()
+
+
+SWITCHED = [
+    ("kidney.csv", "dm: levels that differ", None, "--fold=dm"),
+    ("kidney.csv", "The first line has the names", None, "--no-header"),
+    ("kidney.csv", "Between the cells", "semicolons", "'--delimiter=;'"),
+    ("book.xlsx", "The sheet 'Data' was read", "Data", ""),
+    ("weather.csv", "temp: -999", None, "--numeric=temp"),
+    ("twice.csv", "Names that appear twice", None, "--ignore="),
+    ("block.csv", "together", "these cells stay empty", "--not-applicable="),
+    ("codes.csv", "two different whole numbers", None, "--categorical="),
+    ("ambiguous.csv", "day first", "dates, month first", "--date-order=mdy"),
+]
+
+
+@pytest.mark.parametrize(("name", "question", "label", "option"), SWITCHED)
+def test_a_guess_is_switched_and_the_command_says_so(visit, name, question, label, option):
+    export = next(e for e in EXPORTS if e.name == name)
+    page = visit()
+    drop(page, export.name, export.make())
+    page.locator("#fill").wait_for()
+    if page.locator("#reading").count():
+        page.locator("#reading summary").click()
+    answer(page, question, label)
+    line = page.locator(".line-of-code code", has_text=option)
+    line.wait_for()
+    assert line.inner_text().startswith("greyfill impute")
+
+
+def test_plots_tell_their_values_to_pointer_and_keyboard(visit):
+    page = visit()
+    page.locator(".brand").click()
+    page.get_by_role("button", name="Open penguins").click()
+    page.locator("#fill").click()
+    page.locator("#tab-trust").click()
+    plot = page.locator("#overimputed svg:has(circle.tip)").first
+    plot.wait_for()
+    assert page.locator("#dependence").get_by_text("Where the holes are").is_visible()
+    assert page.locator("#patterns table.upset").is_visible()
+    told = page.locator(".told-here")
+    plot.locator("circle.tip").first.hover(force=True)
+    assert "true" in told.inner_text()
+    name = plot.locator("xpath=ancestor::figure").get_attribute("data-column")
+    assert page.locator(f'#trust tr.same[data-column="{name}"]').count() == 1
+    plot.focus()
+    page.keyboard.press("ArrowRight")
+    first = told.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert told.inner_text() != first
+    assert page.locator("#said").inner_text() == told.inner_text()
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    assert "cells; limits hold" in told.inner_text()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 1, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 40)
+    page.mouse.up()
+    n = plot.locator("circle.tip").count()
+    assert told.inner_text().startswith(f"{n} of {n} cells")
+    page.keyboard.press("Escape")
+    assert told.is_hidden()
 
 
 def adversarial():

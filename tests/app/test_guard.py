@@ -5,6 +5,11 @@ import os
 import socket
 from pathlib import Path
 
+import pytest
+from app.client import serving
+
+from greyfill.app.guard import Guard, RefusedError
+
 TABLE = b"age,dose\n" + b"".join(b"%d,%d\n" % (20 + n, 2 * n) for n in range(30)) + b",7\n31,\n"
 
 
@@ -51,6 +56,7 @@ def test_30_hostile_requests_are_refused_and_change_nothing(server, capsys):
         "no Host": head("GET / HTTP/1.1", Host=None),
         "two Hosts": head(f"GET / HTTP/1.1\r\nHost: {server.host}", Host="evil.example"),
         "right token, wrong Host": head(f"GET {server.start} HTTP/1.1", Host="evil.example"),
+        "spent token": head(f"GET {server.start} HTTP/1.1", Cookie=None),
         "foreign Origin": post(f"{table}/fill", Origin="https://evil.example"),
         "Origin null": post(f"{table}/fill", Origin="null"),
         "Origin of another port": post(f"{table}/fill", Origin="http://127.0.0.1:1"),
@@ -115,11 +121,32 @@ def test_an_upload_without_a_length_ends_at_the_limit(server, monkeypatch):
         assert stream.recv(4096).split()[1] == b"413"
 
 
-def test_the_cookie_is_for_this_page_alone(server):
-    cookie = server.sign_in()
+def test_the_printed_address_works_once():
+    with serving() as own:
+        cookie = own.sign_in().split(";")[0]
+        own.cookie = None
+        status, _, told = own.ask("GET", own.start)  # somebody who read it in a history
+        assert status == 403
+        assert b"it works once" in told
+        assert own.ask("GET", own.start, headers={"Cookie": cookie})[0] == 303  # its own browser
+        assert own.ask("GET", "/api/state", headers={"Cookie": cookie})[0] == 200
+
+
+def test_each_address_works_once_and_for_itself():
+    guard = Guard(None, 80, 1.0)
+    tokens = [guard.new_address().rpartition("/")[2] for _ in range(2)]
+    for token in tokens:
+        assert guard._start(token, is_known=False).status_code == 303
+        with pytest.raises(RefusedError):
+            guard._start(token, is_known=False)
+
+
+def test_the_cookie_is_for_this_page_alone():
+    with serving() as own:
+        cookie = own.sign_in()
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
-    assert server.start.rpartition("/")[2] not in cookie
+    assert own.start.rpartition("/")[2] not in cookie
 
 
 def test_every_answer_has_a_strict_policy(server):

@@ -1,8 +1,10 @@
 """The walk without a browser: what the page shows is what the library and the command give."""
 
+import copy
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +23,8 @@ import greyfill
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import PREFIX, remove_abandoned
 from greyfill.app.workbench import Workbench
-from greyfill.exceptions import InvalidParameterError
+from greyfill.exceptions import GreyfillError, InvalidParameterError
+from greyfill.text import clean
 
 DATA = Path(greyfill.__file__).parent / "datasets" / "data"
 HEPATITIS = (DATA / "hepatitis.csv").read_bytes()
@@ -172,10 +175,57 @@ def test_messy_exports_are_looked_at(export, tmp_path, monkeypatch):
     looked = json.loads(json.dumps(bench.look({}), allow_nan=False))
     assert set(export.guesses) <= {guess["kind"] for guess in looked["guesses"]}
     assert len(bench.rows()["cells"]) == min(looked["rows"], 50)
-    for guess in looked["guesses"]:  # each switch leads to choices that can be read
-        if guess["switch"] is not None:
-            name, value = guess["switch"]
-            Choices.read(looked["choices"] | {name: [value] if name == "categorical" else value})
+    asked = {column for question in looked["questions"] for column in question["columns"]}
+    guessed = [g for g in looked["guesses"] if g["kind"] != "lost"]
+    assert {g["column"] for g in guessed if g["column"] is not None} <= asked
+    details = {question["text"] for question in looked["questions"]}
+    assert {clean(g["detail"], 300) for g in guessed if g["column"] is None} <= details
+    findings = {clean(found["text"], 500) for found in looked["findings"]}
+    assert findings <= details
+
+
+def answered(choices, question, n):
+    """The choices with another answer, as the page makes them."""
+    made = copy.deepcopy(choices)
+    for name, value in (pair for answer in question["answers"] for pair in answer["set"]):
+        if isinstance(made[name], list):
+            made[name] = [v for v in made[name] if v != value]
+        else:
+            made[name] = False if name == "strict" else None
+    for name, value in question["answers"][n]["set"]:
+        made[name] = [*made[name], value] if isinstance(made[name], list) else value
+    return made
+
+
+MAY_BE_REFUSED = ("header", "strict", "delimiter", "decimal", "sheet")
+
+
+@pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.name)
+def test_every_guess_and_finding_can_be_answered_and_taken_back(export, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(export.name).write_bytes(export.make())
+    bench = Workbench(export.name, lambda progress: None)
+    first = bench.look({})
+    for question in first["questions"]:
+        for n, answer in enumerate(question["answers"]):
+            if n == question["chosen"]:
+                continue
+            try:
+                choices = answered(first["choices"], question, n)
+                found = bench.look(choices, first["questions"])
+            except GreyfillError:
+                assert answer["set"][0][0] in MAY_BE_REFUSED
+                continue
+            (same,) = [q for q in found["questions"] if q["key"] == question["key"]]
+            assert same["chosen"] == n
+            for name, value in answer["set"]:
+                assert (
+                    name in MAY_BE_REFUSED
+                    or shlex.quote(str(value)).strip("'") in (found["command"])
+                )
+            back = bench.look(answered(found["choices"], same, question["chosen"]), [same])
+            assert back["holes"] == first["holes"]
+            assert back["command"] == first["command"]
 
 
 def test_cancel_ends_the_process_and_keeps_the_table(server):

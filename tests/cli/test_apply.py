@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from greyfill import KNNIImputer, load
-from greyfill.cli import fill_job
+from greyfill.jobs import fill_job
 
 ABOUT = (
     "--target", "outcome", "--ignore", "id", "--na-values", "?", "--method", "cgknn", "-k", "2",

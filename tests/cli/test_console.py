@@ -9,9 +9,9 @@ from rich.console import Console as RichConsole
 
 from greyfill.cli import impute_command
 from greyfill.cli.console import Console
-from greyfill.cli.fill_job import FillJob
-from greyfill.cli.options import MethodChoice, TableOptions
-from greyfill.cli.sheet import read_sheet
+from greyfill.jobs.fill_job import FillJob
+from greyfill.jobs.options import MethodChoice, TableOptions
+from greyfill.jobs.sheet import read_sheet
 from greyfill.progress import Progress
 
 ABOUT = (

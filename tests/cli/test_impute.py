@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from greyfill import GreyImputer, frames, load
-from greyfill.cli import fill_job
+from greyfill.jobs import fill_job
 
 ABOUT = ("--target", "outcome", "--ignore", "id", "--na-values", "?", "-m", "cgknn")
 FILLED = b"""id,age,smear,size,dose,outcome\r
@@ -351,7 +351,7 @@ def test_mistakes_end_with_one_line(fails, folder, listing, arguments, words):
         "nolabels.csv": b"a,y\n1,\n,\n",
         "only.csv": b"y\nu\n",
         "broken.csv": "a,y\n1,éé\n".encode() + b"\xff,v\n",
-        "binary.csv": b"a,y\n1,\0\n",
+        "binary.csv": b"a,y\n1," + b"\0" * 9 + b"\n",
         "quote.csv": b'a,y\n"1,u\n',
         "ids.csv": b"a,y\n007,u\n,v\n",
     }.items():

@@ -11,10 +11,11 @@ from rich.console import Console as RichConsole
 from greyfill import evaluation
 from greyfill.cli import impute_command
 from greyfill.cli.console import Console
-from greyfill.cli.inspect_command import examine, show
-from greyfill.cli.options import TableOptions, complete_method
-from greyfill.cli.sheet import read_sheet
+from greyfill.cli.inspect_command import show
 from greyfill.imputers.registry import FILE_METHODS
+from greyfill.jobs.inspection import examine
+from greyfill.jobs.options import TableOptions, complete_method
+from greyfill.jobs.sheet import read_sheet
 from greyfill.paper import ReproductionPlan
 from greyfill.progress import Progress
 

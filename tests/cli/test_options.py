@@ -6,7 +6,11 @@ import json
 import pytest
 from sklearn.utils import get_tags
 
-from greyfill.cli.options import (
+from greyfill.cli.program import COMMANDS
+from greyfill.distributed.donor_sample import check_sampled
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers import registry
+from greyfill.jobs.options import (
     CHUNKED,
     LABEL_USES,
     LABELS,
@@ -15,16 +19,12 @@ from greyfill.cli.options import (
     MethodChoice,
     TableOptions,
 )
-from greyfill.cli.program import COMMANDS
-from greyfill.distributed.donor_sample import check_sampled
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers import registry
 from greyfill.persistence.tags import IMPUTERS
 
 HEAVY = ("scipy", "sklearn", "numba", "matplotlib")
 ABOUT_FILES = {
     "ignored", "na_values", "delimiter", "decimal", "encoding", "date_order", "header", "sheet",
-    "strict",
+    "ragged", "strict",
 }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_partitions_are_filled_by_the_methods_that_say_so(name):
 def test_a_mistake_is_answered_before_anything_heavy_is_loaded(command, folder, arguments):
     rows = "".join(f"{i},{'uv'[i % 2]}\n" for i in range(20_000))
     (folder / "long.csv").write_text(f"age,outcome\n{rows}")
-    (folder / "binary.csv").write_bytes(b"a,outcome\n1,\0\n")
+    (folder / "binary.csv").write_bytes(b"a,outcome\n1," + b"\0" * 20 + b"\n")
     loaded = f"print([m for m in {HEAVY} if m in sys.modules])"
     done = command(*arguments, before=f"import atexit\natexit.register(lambda: {loaded})")
     assert done.returncode == 2

@@ -7,6 +7,7 @@ them, or to run `benchmarks/corpus.py` over them:
     python tests/corpus/exports.py FOLDER
 """
 
+import bz2
 import gzip
 import io
 import json
@@ -152,6 +153,8 @@ def coded(ending: str) -> bytes:
         if ending == "sav":
             more = {"missing_ranges": {"sex": [9.0]}, "variable_value_labels": labels}
             pyreadstat.write_sav(made, path, **more)
+        elif ending == "xpt":
+            pyreadstat.write_xport(made, path)
         else:
             labels["sex"] = {int(code): label for code, label in labels["sex"].items()}  # type: ignore[misc]
             pyreadstat.write_dta(made, path, variable_value_labels=labels)
@@ -229,6 +232,13 @@ def arff() -> bytes:
     head = "% made up\n@RELATION doses\n@attribute age integer\n@attribute 'the dose' real\n"
     head += "@attribute sex {female, male}\n\n@DATA\n"
     return (head + text("", numbers(20, 80, "?"), DOSE, [*SEX, "?"])).encode()
+
+
+def zipped(made: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("export/table.csv"), made)
+    return buffer.getvalue()
 
 
 def lab() -> bytes:
@@ -691,6 +701,56 @@ EXPORTS = [
         kinds={"age": "numeric"},
     ),
     Export(
+        "logger.csv",
+        lambda: holes(text("age,dose,sex", AGE, DOSE, SEX).encode(), word=b"\0") + b"\0" * 40,
+        "zero bytes in cells, and behind the last line, which was cut off",
+        {"zeros": ""},
+        kinds={"dose": "numeric", "sex": "categorical"},
+        told="Zero bytes in line",
+    ),
+    Export(
+        "remarks.csv",
+        csv("age,dose,note", numbers(20, 80, ""), DOSE, ["fine", "ill", "ill, again"]),
+        "a comma in cells without quotes: rows of 4 cells under 3 names",
+        kinds={"age": "numeric"},
+        told="cells under 3 names",
+    ),
+    Export(
+        "row_ends.csv",
+        csv("age,dose,sex", numbers(20, 80, ""), DOSE, SEX, [""]),
+        "a delimiter at the end of each row, none at that of the header",
+        {"rows": ""},
+        kinds={"age": "numeric", "sex": "categorical"},
+    ),
+    Export(
+        "uneven.csv",
+        lambda: text("age,dose", "r{i}", numbers(20, 80, ""), DOSE).encode() + b"r90,31\n",
+        "names of rows without a name, and a row that is too short",
+        {"header": "", "rows": ""},
+        alone="column_1",
+        kinds={"age": "numeric"},
+    ),
+    Export(
+        "mainframe.txt",
+        csv("age^dose^sex", numbers(20, 80, ""), DOSE, SEX, mark="^"),
+        "a rare delimiter",
+        kinds={"age": "numeric", "sex": "categorical"},
+    ),
+    Export(
+        "archive.zip",
+        lambda: zipped(text("age,sex", numbers(20, 80, "?"), SEX)),
+        "a text in a zip file",
+        {MISSING: "age"},
+        kinds={"age": "numeric"},
+    ),
+    Export(
+        "packed.csv.bz2",
+        lambda: bz2.compress(text("age,sex", numbers(20, 80, "?"), SEX).encode()),
+        "a text in a bzip2 file",
+        {MISSING: "age"},
+        kinds={"age": "numeric"},
+    ),
+    Export(
         "free.ods", ods, "a workbook of LibreOffice", {MISSING: "sex"}, kinds={"age": "numeric"}
     ),
     Export(
@@ -711,6 +771,13 @@ EXPORTS = [
         kinds={"sex": "categorical"},
     ),
     Export(
+        "study.xpt",
+        lambda: coded("xpt"),
+        "the transport format of SAS",
+        kinds={"sex": "numeric", "age": "numeric"},
+        told="written as .csv",
+    ),
+    Export(
         "records.json",
         lambda: json.dumps(frame().to_dicts()).encode(),
         "an array of records",
@@ -725,6 +792,19 @@ EXPORTS = [
         lambda: written("write_parquet", nested),
         "lists in cells",
         kinds={"age": "numeric"},
+    ),
+    Export(
+        "blob.parquet",
+        lambda: written("write_parquet", lambda f: f.with_columns(blob=pl.lit(b"\0\1"))),
+        "bytes in cells",
+        kinds={"age": "numeric"},
+    ),
+    Export(
+        "columns.json",
+        lambda: json.dumps(frame().to_dict(as_series=False)).encode(),
+        "an object of columns",
+        kinds={"age": "numeric"},
+        told="written as an array of records",
     ),
     Export("table.feather", lambda: written("write_ipc"), "Arrow", kinds={"sex": "categorical"}),
 ]

@@ -2,20 +2,19 @@
 
 import json
 import shlex
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from corpus.exports import EXPORTS, Export
-from files.csv_reference import slow_tokenize
+from files.csv_reference import raw_cells
 from files.csv_tables import first_values
 from typer.testing import CliRunner
 
 from greyfill import files
 from greyfill.cli import app
+from greyfill.files.formats import layout_of
 from greyfill.files.inputs import Input
-from greyfill.files.tokens import tokenize
 
 NAMES = [export.name for export in EXPORTS]
 
@@ -76,25 +75,12 @@ def test_observed_cells_stay(export: Export, tmp_path: Path) -> None:
         return
     reader = source.csv.reader
     before = b"".join(source.csv.filled(source.frame))
-    with Input(str(path), None) as raw:
+    with Input(str(path), layout_of(path.name).compression) as raw:
         assert before == b"".join(raw.blocks())
     after = b"".join(source.csv.filled(full))
-    cells = [_cells(text.decode(reader.encoding.codec), reader) for text in (before, after)]
+    cells = [raw_cells(raw, reader) for raw in (before, after)]
     assert _observed(cells[0], source) == _observed(cells[1], source)
     assert (cells[0] != cells[1]) == (sum(source.frame.null_count().row(0)) > 0)
-
-
-def _cells(text: str, reader: Any) -> list[list[bytes]]:
-    body = text.encode().removeprefix(b"\xef\xbb\xbf")[len(reader.preamble.text) :]
-    newline = bytes([reader.encoding.newline])
-    if reader.delimiter == " ":
-        tokens = tokenize(body, " ", newline[0])
-        spans = zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)
-        cells = [body[a:b] for a, b in spans]
-        firsts = tokens.firsts.tolist()
-        return [cells[a:b] for a, b in pairwise(firsts)]
-    rows = slow_tokenize(body, reader.delimiter.encode(), newline)
-    return [row for row in rows if row != [b""] or len(reader.columns) == 1]
 
 
 def _observed(rows: list[list[bytes]], source: files.Source) -> list[list[bytes]]:

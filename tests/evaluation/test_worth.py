@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
 from greyfill.evaluation import MissingnessTest, Worth, pipelines, worth
@@ -22,7 +21,7 @@ from greyfill.evaluation.pipelines import (
 )
 from greyfill.evaluation.snippet import Snippet
 from greyfill.evaluation.verdict import corrected_error
-from greyfill.evaluation.worth import Piece, WorthPlan, _task, missingness_test
+from greyfill.evaluation.worth import Piece, WorthPlan, _task
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.progress import Progress
 
@@ -268,47 +267,6 @@ def test_tables_without_a_question_are_refused(change: dict[str, Any], message: 
 def test_parameters_that_mean_nothing_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError, match=next(iter(change))):
         worth(*table(), **{**QUICK, **change})
-
-
-def mask_task(missing: np.ndarray, y: np.ndarray) -> PredictionTask:
-    X = np.where(missing, np.nan, 1.0)
-    return _task(X, y, 2, "auto", None, None)[0]
-
-
-def test_holes_that_tell_of_y_are_found_and_others_not() -> None:
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    telling = rng.random((200, 3)) < 0.1 + 0.4 * y[:, None] * [1, 0, 0]
-    found = missingness_test(mask_task(telling, y), 0)
-    assert found.p_value == 1 / 500
-    assert found.explained > 0.05
-    idle = [
-        missingness_test(mask_task(rng.random((100, 3)) < 0.3, y[:100]), 0, 99).p_value
-        for _ in range(60)
-    ]
-    assert sum(p <= 0.1 for p in idle) <= 14  # of 60, 6 are expected; 15 have p < 0.001
-
-
-@pytest.mark.parametrize("classifies", [True, False])
-def test_the_missingness_test_is_a_cross_validated_ridge(classifies: bool) -> None:
-    """The slow twin: scikit-learn's ridge on each fold of the same permutation of the rows."""
-    rng = np.random.default_rng(3)
-    missing, y = rng.random((90, 4)) < 0.3, np.arange(90) % 3
-    response = y + 2.0 * missing[:, 0] + rng.normal(size=90)
-    task = mask_task(missing, y if classifies else response)
-    targets = np.eye(3)[task.y] if classifies else task.y[:, None]
-    twin = np.random.default_rng(0)
-    for _ in range(9):
-        twin.permutation(90)
-    fold_of = twin.permutation(90) % 5
-    mask, lost, usual = missing.astype(float), 0.0, 0.0
-    for fold in range(5):
-        test = fold_of == fold
-        model = Ridge(alpha=1.0).fit(mask[~test], targets[~test])
-        predicted = model.predict(mask[test]).reshape(test.sum(), -1)
-        lost += ((targets[test] - predicted) ** 2).sum()
-        usual += ((targets[test] - targets[~test].mean(axis=0)) ** 2).sum()
-    assert missingness_test(task, 0, 9).explained == pytest.approx(1 - lost / usual)
 
 
 @pytest.mark.parametrize("name", PIPELINES)

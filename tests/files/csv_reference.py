@@ -1,5 +1,10 @@
 """The slow twins of the tokenizer: the cells of a CSV text by its plain definition."""
 
+from itertools import pairwise
+from typing import Any
+
+from greyfill.files.tokens import tokenize
+
 
 def slow_tokenize(body: bytes, delimiter: bytes, newline: bytes) -> list[list[bytes]]:
     r"""All records of a text, each a list of raw cells with their quotes.
@@ -31,6 +36,24 @@ def slow_content(cell: bytes) -> bytes:
         return cell
     size = _quote_end(cell, 0)
     return cell[1 : size - 1].replace(b'""', b'"') + cell[size:]
+
+
+def raw_cells(raw: bytes, reader: Any) -> list[list[bytes]]:
+    """The raw cells of a file, laid out as a reader found one like it to be.
+
+    Neither what stands before the table nor lines that are empty, or of zero bytes, are rows.
+    """
+    body = raw.decode(reader.encoding.codec).encode().removeprefix(b"\xef\xbb\xbf")
+    body, newline = body[len(reader.preamble.text) :], bytes([reader.encoding.newline])
+    if reader.delimiter == " ":
+        tokens = tokenize(body, " ", newline[0])
+        spans = zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)
+        cells = [body[a:b] for a, b in spans]
+        return [cells[a:b] for a, b in pairwise(tokens.firsts.tolist())]
+    rows = slow_tokenize(body, reader.delimiter.encode(), newline)
+    if len(reader.columns) == 1:
+        return rows
+    return [row for row in rows if len(row) > 1 or row[0].strip(b"\0")]
 
 
 def _cell_end(body: bytes, start: int, delimiter: bytes, newline: bytes) -> int:

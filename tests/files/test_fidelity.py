@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -200,3 +201,83 @@ def test_indicators_of_a_file_in_parts_and_of_other_formats(tmp_path: Path) -> N
     book = files.read(tmp_path / "t.xlsx")
     book.write(book.frame.with_columns(is_a=pl.lit(True)), tmp_path / "out.xlsx")
     assert files.read(tmp_path / "out.xlsx").frame["is_a"].to_list() == [True]
+
+
+ZEROS = b"a,b\r\n1,\0\r\n2\0,x\r\n,\0y\r\n4,x\r\n\0\0\0"
+RAGGED = b"a,b,c\n1,2,u\n,3,v,w\n5,,u, ,\n7,8\n"
+
+
+def both_ways(raw: bytes, folder: Path, **options: Any) -> list[bytes]:
+    """A file filled with first values, read at once and in parts."""
+    path, out = folder / "t.csv", folder / "out.csv"
+    path.write_bytes(raw)
+    source = files.read(path, **options)
+    source.write(first_values(source.frame), out)
+    written = [out.read_bytes()]
+    with (
+        files.open_batches(path, size=5, **options) as batches,
+        batches.writing(out, force=True) as writer,
+    ):
+        firsts = {c.name: c.drop_nulls()[0] for c in source.frame if c.count()}
+        for batch in batches:
+            filled = [pl.col(name).fill_null(value) for name, value in firsts.items()]
+            writer.write(batch, batch.frame.with_columns(filled))
+    return [*written, out.read_bytes()]
+
+
+def test_zero_bytes_are_blanks_and_stay(tmp_path: Path) -> None:
+    filled = b"a,b\r\n1,x\r\n2\0,x\r\n1,\0y\r\n4,x\r\n\0\0\0"
+    assert both_ways(ZEROS, tmp_path) == [filled, filled]
+    source = files.read(tmp_path / "t.csv")
+    assert source.frame.rows() == [(1, None), (2, "x"), (None, "\0y"), (4, "x")]
+    assert source.notes[0].startswith("Zero bytes in line 2 and 3 more lines: taken as blanks")
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,x\n" + b"\0" * 9)
+    with pytest.raises(InvalidDataError, match="zero byte in line 3, so it is no text"):
+        files.read(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,\xe9\0\xe8\n")
+    with pytest.raises(InvalidDataError, match="zero byte in line 2, so it is no text"):
+        files.read(tmp_path / "t.csv")
+
+
+def test_many_cells_with_zero_bytes(tmp_path: Path) -> None:
+    """Enough for the quick way of cutting cells."""
+    rows = [(str(n), "x\0y" if n % 3 else '"a ""b"""') for n in range(5000)]
+    raw = b"n,w\n" + "".join(f"{a},{b}\n" for a, b in rows).encode()
+    (tmp_path / "t.csv").write_bytes(raw)
+    told = files.read(tmp_path / "t.csv").frame["w"].to_list()
+    assert told == [b if n % 3 else 'a "b"' for n, (_, b) in enumerate(rows)]
+
+
+def test_rows_with_too_many_cells(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(RAGGED)
+    with pytest.raises(InvalidDataError, match=r"line 3: expected 3 cells .* found 4.*--ragged"):
+        files.read(tmp_path / "t.csv")
+    filled = b"a,b,c\n1,2,u\n1,3,v,w\n5,2,u, ,\n7,8,u\n"
+    assert both_ways(RAGGED, tmp_path, ragged=True) == [filled, filled]
+    source = files.read(tmp_path / "t.csv", ragged=True)
+    assert source.frame.rows() == [(1, 2, "u"), (None, 3, "v"), (5, None, "u"), (7, 8, None)]
+    told = " ".join(source.notes)
+    assert "1 row has empty cells behind the last column" in told
+    assert "Line 3 has 4 cells under 3 names: those behind the last name are kept" in told
+    flagged = source.frame.with_columns(was_missing=pl.Series([False, True, True, True]))
+    source.write(flagged, tmp_path / "out.csv", force=True)
+    assert (tmp_path / "out.csv").read_bytes().splitlines()[2] == b",3,v,1,w"
+
+
+def test_names_that_a_header_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b,c\n1,2,3,4\n1,2\n5,6,7,\n")
+    assert files.read(path).frame.columns == ["column_1", "a", "b", "c"]
+    path.write_bytes(b"a,b\nu,v,3,4\nw,x,5,6\n")
+    source = files.read(path)
+    assert source.frame.columns == ["column_1", "column_2", "a", "b"]
+    assert "The header lacks 2 names" in source.notes[0]
+    path.write_bytes(b"a,b\n1,2,\n3,4,\n")
+    assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
+
+
+def test_commas_in_quotes_are_no_title(tmp_path: Path) -> None:
+    """With commas as delimiters, all lines but the first two would have two cells."""
+    rows = ['"0,25 %"\t7 %\tu', *['"12,5 %"\t"12,5 %"\tv'] * 9]
+    (tmp_path / "t.txt").write_text("\n".join(["c0\tc1\tclass", *rows]))
+    assert files.read(tmp_path / "t.txt").frame.columns == ["c0", "c1", "class"]

@@ -1,11 +1,16 @@
 """Every format, compressed or not, from files and from standard input."""
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 import sys
 import types
+import zipfile
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -94,7 +99,10 @@ def test_na_values_in_typed_formats(tmp_path: Path) -> None:
     assert source.frame.schema == frame.schema
 
 
-@pytest.mark.parametrize("extension", ["csv", "csv.gz", "csv.zst", "txt", "CSV"])
+@pytest.mark.parametrize(
+    "extension",
+    ["csv", "csv.gz", "csv.zst", "csv.bz2", "csv.xz", "csv.zip", "zip", "txt", "CSV", "txt.BZ2"],
+)
 def test_csv_in_any_wrapping(extension: str, tmp_path: Path) -> None:
     if extension.endswith("zst"):
         pytest.importorskip("zstandard")
@@ -130,22 +138,62 @@ def test_zstandard_without_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path
         files.read(path)
 
 
-def test_damaged_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(CSV)[:-5])
-    with pytest.raises(InvalidDataError, match=r"t\.csv\.gz is a damaged"):
+@pytest.mark.parametrize(
+    ("ending", "wrap", "name"),
+    [
+        ("gz", gzip.compress, "gzip"),
+        ("bz2", bz2.compress, "bzip2"),
+        ("xz", lzma.compress, "xz"),
+        ("zip", lambda raw: zipped({"t.csv": raw}), "zip"),
+    ],
+)
+def test_damaged_wrapping(ending: str, wrap: Any, name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.csv.{ending}"
+    path.write_bytes(wrap(CSV)[:-5])
+    with pytest.raises(InvalidDataError, match=rf"t\.csv\.{ending} is a damaged or cut off {name}"):
         files.read(path)
-    path.write_bytes(CSV)
-    with pytest.raises(InvalidDataError, match="no gzip file, though its name says so"):
+    path.write_bytes(b"BZ" + wrap(CSV)[:4] + b"?" * 40)
+    with pytest.raises(InvalidDataError, match=f"no {name} file, though its name says so"):
         files.read(path)
 
 
-def test_equal_content_gives_equal_gzip_files(tmp_path: Path) -> None:
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as book:
+        for name, raw in members.items():
+            book.writestr(name, raw)
+    return buffer.getvalue()
+
+
+def test_zip_files_of_other_programs(tmp_path: Path) -> None:
+    path = tmp_path / "t.zip"
+    path.write_bytes(zipped({"data/": b"", "data/t.csv": CSV, "__MACOSX/t.csv": b"x"}))
+    assert files.read(path).frame.rows() == [("é,1", 1.5), (None, None)]
+    path.write_bytes(zipped({"a.csv": CSV, "b.csv": CSV}))
+    with pytest.raises(InvalidDataError, match=r"t\.zip.*holds 2 files: 'a\.csv', 'b\.csv'"):
+        files.read(path)
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
+def test_equal_content_gives_equal_files(ending: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(CSV)
     source = files.read(tmp_path / "t.csv")
-    for name in ("a.csv.gz", "b.csv.gz"):
-        source.write(source.frame, tmp_path / name)
-    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        source.write(source.frame, tmp_path / folder / f"t.csv.{ending}")
+    written = [(tmp_path / folder / f"t.csv.{ending}").read_bytes() for folder in "ab"]
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("cells", [list, lambda column: dict(zip("uvw", column, strict=True))])
+def test_json_of_columns(cells: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"a": cells([1, None, 3]), "b": cells(["x", "y", None])}))
+    source = files.read(path)
+    assert source.frame.rows() == [(1, "x"), (None, "y"), (3, None)]
+    assert "written as an array of records" in source.notes[0]
+    path.write_text('{"a": 1, "b": [2]}')
+    assert files.read(path).frame.rows() == [(1, [2])]
 
 
 def test_from_csv_to_parquet_and_back(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_mean_over_all_models_and_draws_by_hand() -> None:
         on_columns(LogisticRegression(), numbers).fit(drawn, y) for drawn in imputer.draw(X, 2, y)
     ]
     row = int(np.flatnonzero(np.isnan(X).any(axis=1))[0])
-    draws = imputer.draw(X[row : row + 1], 2)
+    draws = imputer._draw(X[row : row + 1], 2, alone=True)
     by_draw = np.array([np.mean([m.predict_proba(d) for m in models], axis=0)[0] for d in draws])
     p = by_draw.mean(axis=0)
     np.testing.assert_allclose(model.predict_proba(X[row : row + 1])[0], p)

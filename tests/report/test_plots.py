@@ -51,6 +51,17 @@ def test_an_imputer_that_is_not_fitted_has_nothing_to_show(name):
         getattr(plots, name)(greyfill.CGKNNImputer())
 
 
+def test_every_plot_of_the_page_tells_its_values(fitted):
+    page = fitted[1].render()
+    svgs = [part.partition("</svg>")[0] for part in page.split('role="img"')[1:]]
+    assert len(svgs) > 4
+    assert all('class="tip"' in svg and "<title>" in svg for svg in svgs)
+    column = fitted[1].summary["columns"][2]
+    n, bins = column["missing"], len(column["bins"])
+    assert f"<title>x2: {n} holes, {100 * n / 150:.1f} %</title>" in page
+    assert page.count("of the observed,") <= 4 * bins  # all rows and three classes
+
+
 def test_bars_are_the_weights_in_falling_order(fitted):
     imputer = fitted[0]
     bars = plots.relevance(imputer).patches

@@ -297,3 +297,22 @@ def test_a_report_of_a_file_names_it_and_its_lines(tmp_path):
     assert all(donor["line"] == donor["row"] + 3 for donor in cell["donors"])
     assert "<bdi>doses.csv</bdi>" in render(summary)
     assert "line" not in summarize(*tiny()[:3])["uncertain"]["cells"][0]
+
+
+@pytest.mark.parametrize("is_telling", [True, False])
+def test_whether_missingness_predicts_the_class(is_telling):
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 2
+    X = rng.normal(size=(240, 3))
+    X[rng.random(240) < (0.1 + 0.5 * y if is_telling else 0.3), 1] = np.nan
+    imputer = greyfill.KNNIImputer(3)
+    summary = summarize(imputer, X, imputer.fit_transform(X), y)
+    assert (summary["dependence"]["p_value"] < 0.05) == is_telling
+    html, lacks = render(summary), [X[y == c, 1] for c in (0, 1)]
+    assert "Does missingness predict the class?" in html
+    for part in lacks:
+        assert f'data-value="{np.isnan(part).mean()}"' in html
+    assert summary["dependence"]["words"] in render(summary, "markdown").replace("\\", "")
+    without = summarize(imputer, X, imputer.transform(X))
+    assert without["dependence"] is None
+    assert "Does missingness" not in render(without)

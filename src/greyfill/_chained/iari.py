@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from greyfill._chained.design import row_order
-from greyfill._chained.draws import settle, typical_values
-from greyfill._chained.forest import Forest, Grown, Singles, grow
+from greyfill._chained.draws import typical_values
+from greyfill._chained.forest import Forest, Grown, Singles
+from greyfill._chained.missforest import ColumnForests
 from greyfill.table import Floats, Ints, Kind, SymmetricScaler, Table, indicators
 
 ORDERS = ("importance", "score")
@@ -36,41 +37,16 @@ class ForestStep:
 
 
 @dataclass(frozen=True, eq=False)
-class ForestChain:
-    """A training table, and how its columns are predicted one after the other."""
+class ForestChain(ColumnForests):
+    """A training table, whose columns are predicted one after the other."""
 
-    table: Table
-    scaler: SymmetricScaler
     settings: IARISettings
 
-    def encode(self, values: Floats) -> Singles:
-        """What forests read: all columns scaled, codes like numbers."""
-        return self.scaler.scale(values).astype(np.float32)
-
     def grow_column(self, j: int, x: Singles, number: int) -> Grown:
-        """The forest of column j over the rows where it is observed; all columns at each split.
-
-        Categories try √p columns, as forests of classes do.
-        """
-        seen = np.flatnonzero(~self.table.missing[:, j])
-        is_class = self.table.columns[j].kind is Kind.CATEGORICAL
-        y, width = self.table.values[seen, j], x.shape[1]
-        return grow(
-            x[seen],
-            y if is_class else self.scaler.column(j).scale(y),
-            is_class,
-            n_estimators=self.settings.n_estimators,
-            max_features=int(np.sqrt(width)) if is_class else width,
-            seed=int(np.random.SeedSequence([self.settings.seed, number, j]).generate_state(1)[0]),
-            n_jobs=self.settings.n_jobs,
-        )
-
-    def predict(self, j: int, forest: Forest, x: Singles) -> Floats:
-        """Values of column j for rows of what its forest reads."""
-        found = forest.predict(x)
-        if self.table.columns[j].kind is Kind.CATEGORICAL:
-            return found
-        return settle(self.table.columns[j], self.scaler.column(j).unscale(found))
+        """The forest of column j; numbers try all of x at each split, categories √p of it."""
+        is_class, width = self.table.columns[j].kind is Kind.CATEGORICAL, x.shape[1]
+        tried = int(np.sqrt(width)) if is_class else width
+        return self.grow_forest(j, x, number, tried, self.settings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ passes by `ForestTable.fill`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -76,31 +77,49 @@ class ForestPass:
 
 
 @dataclass(frozen=True, eq=False)
-class ForestTable:
-    """A training table, and how its columns are predicted by forests over the others."""
+class ColumnForests:
+    """A training table, and how its columns are predicted by forests."""
 
     table: Table
     scaler: SymmetricScaler
-    settings: ForestSettings
 
     def encode(self, values: Floats) -> Singles:
         """What forests read: all columns scaled, codes like numbers."""
         return self.scaler.scale(values).astype(np.float32)
 
-    def grow_column(self, j: int, values: Floats, x: Singles, number: int) -> Grown:
-        """Grow the forest of column j over the rows where it was observed."""
+    def grow_forest(self, j: int, x: Singles, number: int, max_features: int, how: Any) -> Grown:
+        """Grow the forest of column j over the rows where it is observed; ``how`` are settings."""
         seen = np.flatnonzero(~self.table.missing[:, j])
         is_class = self.table.columns[j].kind is Kind.CATEGORICAL
-        y = values[seen, j]
+        y = self.table.values[seen, j]
         return grow(
-            self._others(x[seen], j),
+            x[seen],
             y if is_class else self.scaler.column(j).scale(y),
             is_class,
-            n_estimators=self.settings.n_estimators,
-            max_features=self.settings.max_features or int(np.sqrt(self.table.n_columns)),
-            seed=int(np.random.SeedSequence([self.settings.seed, number, j]).generate_state(1)[0]),
-            n_jobs=self.settings.n_jobs,
+            n_estimators=how.n_estimators,
+            max_features=max_features,
+            seed=int(np.random.SeedSequence([how.seed, number, j]).generate_state(1)[0]),
+            n_jobs=how.n_jobs,
         )
+
+    def predict(self, j: int, forest: Forest, x: Singles) -> Floats:
+        """Values of column j for rows of what its forest reads."""
+        found = forest.predict(x)
+        if self.table.columns[j].kind is Kind.CATEGORICAL:
+            return found
+        return settle(self.table.columns[j], self.scaler.column(j).unscale(found))
+
+
+@dataclass(frozen=True, eq=False)
+class ForestTable(ColumnForests):
+    """A training table, each column of which is predicted by a forest over all others."""
+
+    settings: ForestSettings
+
+    def grow_column(self, j: int, x: Singles, number: int) -> Grown:
+        """The forest of column j on the other columns."""
+        tried = self.settings.max_features or int(np.sqrt(self.table.n_columns))
+        return self.grow_forest(j, self._others(x, j), number, tried, self.settings)
 
     def _others(self, x: Singles, j: int) -> Singles:
         """The columns that predict column j."""
@@ -114,12 +133,8 @@ class ForestTable:
             rows = np.flatnonzero(missing[:, j])
             if len(rows) == 0:
                 continue
-            found = forest(j).predict(self._others(x[rows], j))
-            column, scaler = self.table.columns[j], self.scaler.column(j)
-            if column.kind is not Kind.CATEGORICAL:
-                found = settle(column, scaler.unscale(found))
-            values[rows, j] = found
-            x[rows, j] = scaler.scale(found)
+            values[rows, j] = self.predict(j, forest(j), self._others(x[rows], j))
+            x[rows, j] = self.scaler.column(j).scale(values[rows, j])
 
     def one_pass(self, values: Floats, number: int) -> ForestPass:
         """Grow and use the forest of every column with holes."""
@@ -127,7 +142,7 @@ class ForestTable:
         x = self.encode(values)
 
         def forest(j: int) -> Forest:
-            grown[j] = self.grow_column(j, values, x, number)
+            grown[j] = self.grow_column(j, x, number)
             return grown[j].forest
 
         self.fill(values, x, self.table.missing, forest)
@@ -170,7 +185,7 @@ class FittedForests(ForestTable):
             return self.state.grown[j].forest
         if j not in self._late:
             x = self.encode(self.state.values)
-            self._late[j] = self.grow_column(j, self.state.values, x, 0).forest
+            self._late[j] = self.grow_column(j, x, 0).forest
         return self._late[j]
 
 

@@ -119,7 +119,7 @@ class FittedGrey:
         """Predictions by the panel, for rows whose class is given where classes split donors."""
         choice, predictor = self.model(target)
         if len(queries.values) == 1:
-            return predictor.mean(self.plan(target), queries)
+            return choice.forecast(predictor, self.plan(target), queries)
         return choice.predict(predictor, queries)
 
 
@@ -166,7 +166,9 @@ def fit_model(
     y = None if response is None else response[rows]
     donors = donor_table(scaled.rows(rows), codes[rows], y)
     relevance, last = Relevance(donors, settings.random_state), donors.y_column
-    choices = _choose_panels(donors, relevance, {last: settings.n_cells}, settings, clock)
+    n_cells = {last: settings.n_cells}
+    # Only here: an imputer's fills gain nothing by it, and each new row would pay for it.
+    choices = _choose_panels(donors, relevance, n_cells, settings, clock, discriminates=True)
     return replace(blind, donors=donors, choices=choices, _models={}, _held={})
 
 
@@ -318,6 +320,7 @@ def _choose_panels(
     settings: GreySettings,
     clock: Clock,
     number: int = 0,
+    discriminates: bool = False,
 ) -> dict[int, PanelChoice]:
     """Panels of some columns in a pass, by at most so many held-out cells of each."""
     predictors = predictors_of(donors, n_cells)
@@ -332,7 +335,7 @@ def _choose_panels(
         loss = "log" if of_class else "square"
         cells, until = int(np.clip(most, 40, n_cells[target])), clock.until(len(waiting))
         waiting.pop()  # one column less to share the time
-        choice = choose_panel(predictor, cells, rng, loss, until)
+        choice = choose_panel(predictor, cells, rng, loss, until, discriminates and of_class)
         settings.meter.advance()
         return choice
 

@@ -105,7 +105,7 @@ class Forecast:
         n_listed = self.outcomes.levels.shape[1]
         return self.outcomes.codes(self.predicted[:, :n_listed].argmax(axis=1))
 
-    def draw(self, levels: Ints, rng: np.random.Generator) -> Ints:
+    def draw(self, levels: Ints, rng: Any) -> Ints:
         """A level of each row by its probability; ``levels`` are all of the column."""
         places = draw_places(np.clip(self.predicted, 0.0, None), rng)
         n_listed = self.outcomes.levels.shape[1]
@@ -120,7 +120,7 @@ class Forecast:
         return codes
 
 
-def draw_places(shares: Floats, rng: np.random.Generator) -> Ints:
+def draw_places(shares: Floats, rng: Any) -> Ints:
     """A column of each row by its share."""
     sums = np.cumsum(shares, axis=1)
     place = rng.random((len(shares), 1)) * sums[:, -1:]

@@ -11,6 +11,7 @@ import numpy as np
 
 from greyfill._grey import candidates as grid
 from greyfill._grey.candidates import ALL_DONORS, COMMON_RIDGE, MEAN_OF_ALL, Candidate, Plan
+from greyfill._grey.discriminant import Discriminant, choose_discriminant
 from greyfill._grey.donor_table import FORMS, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.predictor import ENOUGH, ColumnPredictor, Neighborhood
@@ -61,6 +62,7 @@ class PanelChoice:
     was chosen without their cells: true minus predicted for numbers, one minus the probability of
     the true level for categories. ``sharpness`` is the power of probabilities that makes held-out
     labels most probable. ``borrows``: small classes borrow from all, which older files do not know.
+    ``discriminant`` is what predicts the class beside the panel.
     """
 
     target: int
@@ -73,6 +75,7 @@ class PanelChoice:
     sharpness: float = 1.0
     residuals: Floats = field(default_factory=lambda: np.zeros(0))
     borrows: bool = False
+    discriminant: Discriminant | None = None
 
     @property
     def optimism(self) -> float:
@@ -94,19 +97,31 @@ class PanelChoice:
         """
         n, plan = len(queries.values), Plan.of(self.panel)
         if n <= BLOCK_ROWS:
-            return predictor.mean(plan, queries)
+            return self.forecast(predictor, plan, queries)
         blocks = [np.arange(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS)]
         # the first alone: it makes what all of them need
-        first = predictor.mean(plan, queries.part(blocks[0]))
+        first = self.forecast(predictor, plan, queries.part(blocks[0]))
         others = map_threads(
-            lambda rows: predictor.mean(plan, queries.part(rows)), blocks[1:], predictor.n_jobs
+            lambda rows: self.forecast(predictor, plan, queries.part(rows)),
+            blocks[1:],
+            predictor.n_jobs,
         )
         return Forecast.joined(list(zip(blocks, [first, *others], strict=True)), n)
+
+    def forecast(self, predictor: ColumnPredictor, plan: Plan, queries: Queries) -> Forecast:
+        """The same of few rows, by the panel as a plan; of a class with the discriminant."""
+        how = self.discriminant
+        if how is not None and how.weight == 1.0:
+            outcomes = predictor.donors.outcomes(self.target)
+            return Forecast(how.shares(predictor, queries), outcomes)
+        found = predictor.mean(plan, queries)
+        return found if how is None else how.mixed(predictor, queries, found)
 
     def described(self, scale: Callable[[float], float], **more: Any) -> dict[str, Any]:
         """The panel in words, its error and that of every candidate, on a scale for people."""
         tried = {_in_words(candidate): scale(error) for candidate, error in self.errors}
-        panel = [_in_words(candidate) for candidate in self.panel]
+        ways = self.panel if self.discriminant is None else (self.discriminant, *self.panel)
+        panel = [_in_words(way) for way in ways]
         described = {"panel": panel, "error": scale(self.error), **more, "tried": tried}
         return described | ({"left_out": left} if (left := self._left_out()) else {})
 
@@ -204,11 +219,13 @@ def choose_panel(
     rng: np.random.Generator,
     loss: str = "square",
     until: float = np.inf,
+    discriminates: bool = False,
 ) -> PanelChoice:
     """Compare candidates on held-out cells and keep a panel of the best.
 
     All of them meet the first cells, and those that may still join the panel the others. After
-    the moment ``until`` no other kind of candidate is tried.
+    the moment ``until`` no other kind of candidate is tried. ``discriminates`` says that the panel
+    of classes may be mixed with a discriminant.
     """
     p = predictor
     plain = PanelChoice(
@@ -231,20 +248,25 @@ def choose_panel(
         return plain
     n_rows = p.donors.table.n_rows
     panel = _best_panel(race, slice(None), n_rows)
-    mean = race.found[panel].mean(axis=0)
+    found, how, sharpness = Forecast(race.found[panel].mean(axis=0), race.outcomes), None, 1.0
+    if discriminates and monotonic() < until and not race.outcomes.n_others:
+        queries = trial.queries(cells[: len(race.truth)])
+        how, found = choose_discriminant(p, queries, found, race.truth, np.array(SHARPNESS))
 
     def log_loss(power: float) -> float:
-        return float(race.outcomes.loss(mean, race.truth, "log", power).mean())
+        return float(race.outcomes.loss(found.predicted, race.truth, "log", power).mean())
 
-    sharpness = min(SHARPNESS, key=log_loss) if loss == "log" else 1.0
+    if loss == "log":
+        sharpness = min(SHARPNESS, key=log_loss)
     names = race.plan.candidates
     return replace(
         plain,
         panel=tuple(names[i] for i in race.which[panel].tolist()),
         sharpness=sharpness,
-        error=float(race.outcomes.loss(mean, race.truth, loss, sharpness).mean()),
+        error=float(race.outcomes.loss(found.predicted, race.truth, loss, sharpness).mean()),
         errors=tuple((names[i], error) for i, error in (early.errors() | race.errors()).items()),
         residuals=_cross_residuals(race, n_rows) if len(race.truth) > 1 else np.zeros(0),
+        discriminant=how,
     )
 
 

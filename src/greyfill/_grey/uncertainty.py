@@ -1,7 +1,9 @@
 """Uncertainty: intervals from held-out cells, and draws for multiple imputation."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -284,8 +286,33 @@ def _y_is_known(fitted: FittedGrey, queries: Queries) -> Bools:
     return np.asarray(~queries.missing[:, -1])
 
 
+Numbers = Callable[..., Any]
+"""Random numbers for a step of a draw, which is named by whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class CommonNumbers:
+    """Random numbers of one row, which all rows get alike: each is drawn as if it were alone."""
+
+    rng: np.random.Generator
+
+    def random(self, shape: Any, dtype: Any = np.float64) -> Floats:
+        """Uniform numbers; ``shape`` begins with the number of rows."""
+        _, *rest = np.atleast_1d(shape)
+        return np.broadcast_to(self.rng.random((1, *rest), dtype=dtype), shape)
+
+    def integers(self, high: int, size: int) -> Ints:
+        """The same whole number for each row."""
+        return np.full(size, self.rng.integers(high))
+
+
 def draws(
-    fitted: FittedGrey, table: Table, y: Floats | None, n: int, seed: int | None
+    fitted: FittedGrey,
+    table: Table,
+    y: Floats | None,
+    n: int,
+    seed: int | None,
+    alone: bool = False,
 ) -> Iterator[Floats]:
     """Tables whose holes are drawn: a Bayesian bootstrap of the donors, then a residual or level.
 
@@ -293,52 +320,73 @@ def draws(
     after column, each given those that were drawn before, a number takes the residual of a
     held-out cell of the same class whose row lacks as much, by the ratio of the spreads of both,
     and a category a level by its probability. Where ``y``
-    does not give the class, each draw first draws the class.
+    does not give the class, each draw first draws the class. With ``alone`` the draw of a row does
+    not depend on other rows; then all rows share their luck, so they must not be pooled.
     """
-    rng = np.random.default_rng(seed)
     queries, held = new_queries(fitted, table, y), HeldOutRows.of(fitted)
     unlabeled = np.flatnonzero(~_y_is_known(fitted, queries))
     shares = None
     if fitted.donors.splits and len(unlabeled):
         shares = posterior(fitted, queries.part(unlabeled))
-    for _ in range(n):
+    for rng, numbers in _streams(np.random.default_rng(seed), n, alone):
         known = queries
         if shares is not None:
-            known = queries.with_labels(fitted.donors, draw_places(shares, rng), unlabeled)
-        drawn = _draw_holes(held, table, known, rng)[:, : table.n_columns]
+            places = draw_places(shares, numbers(table.n_columns + 1))
+            known = queries.with_labels(fitted.donors, places, unlabeled)
+        multipliers = rng.exponential(size=fitted.donors.table.n_rows)
+        drawn = _draw_holes(held, table, known, multipliers, numbers)[:, : table.n_columns]
         yield np.where(table.missing, fitted.scaler.unscale(drawn), table.values)
 
 
+def _streams(
+    rng: np.random.Generator, n: int, alone: bool
+) -> Iterator[tuple[np.random.Generator, Numbers]]:
+    """For each draw what reweighs the donors, and the numbers of its later steps.
+
+    Rows that are drawn as if alone skip the steps that they do not need, so each step has a
+    generator of its own.
+    """
+    if not alone:
+        yield from n * [(rng, lambda *_: rng)]
+        return
+    for draw in rng.integers(2**31, size=n).tolist():
+        yield (
+            np.random.default_rng(draw),
+            lambda *step, draw=draw: CommonNumbers(np.random.default_rng([draw, *step])),
+        )
+
+
 def _draw_holes(
-    held: HeldOutRows, table: Table, queries: Queries, rng: np.random.Generator
+    held: HeldOutRows, table: Table, queries: Queries, multipliers: Floats, numbers: Numbers
 ) -> Floats:
-    """The values of the queries with a draw in every hole, columns with the fewest holes first."""
+    """The values of the queries with a draw in every hole, by the holes of the donors' columns."""
     values, missing = queries.values.copy(), queries.missing.copy()
-    multipliers = rng.exponential(size=held.fitted.donors.table.n_rows)
-    holes = table.missing.sum(axis=0)
-    for j in np.argsort(holes, kind="stable")[(holes == 0).sum() :].tolist():
+    holes = held.fitted.donors.table.missing[:, : table.n_columns].sum(axis=0)
+    for j in np.argsort(holes, kind="stable").tolist():
         rows = np.flatnonzero(table.missing[:, j])
+        if len(rows) == 0:
+            continue
         known = replace(queries, values=values, missing=missing, _features={}).part(rows)
         choice, predictor = held.fitted.model(j)
         forecast = choice.predict(replace(predictor, multipliers=multipliers, _made={}), known)
-        values[rows, j] = _draw_column(held, j, forecast, known, rng)
+        values[rows, j] = _draw_column(held, j, forecast, known, partial(numbers, j + 1))
         missing[rows, j] = False
     return values
 
 
 def _draw_column(
-    held: HeldOutRows, target: int, forecast: Forecast, queries: Queries, rng: np.random.Generator
+    held: HeldOutRows, target: int, forecast: Forecast, queries: Queries, numbers: Numbers
 ) -> Floats:
     """A level by its probability, or a prediction with a residual, within the seen range."""
     donors = held.fitted.donors
     if donors.table.is_categorical[target]:
-        return forecast.draw(donors.levels(target), rng).astype(float)
+        return forecast.draw(donors.levels(target), numbers()).astype(float)
     predicted, seen = forecast.predicted[:, 0], donors.seen_values(target)
     if len(seen) == 0:
         return predicted
     found = Calibration.of(held, target, y_is_known=True)
     assert found.spread is not None
-    places = _alike(queries, donors.table.missing[found.rows], donors.labels[found.rows], rng)
+    places = _alike(queries, donors.table.missing[found.rows], donors.labels[found.rows], numbers)
     rows = found.rows[places]
     own = held.queries(target, rows, queries.missing)
     residuals = held.forecast(target, rows, own).residuals(donors.table.values[rows, target])
@@ -348,22 +396,23 @@ def _draw_column(
     return np.asarray(np.clip(drawn, seen.min(), seen.max()))
 
 
-def _alike(queries: Queries, held: Bools, labels: Ints, rng: np.random.Generator) -> Ints:
+def _alike(queries: Queries, held: Bools, labels: Ints, numbers: Numbers) -> Ints:
     """For each query a held-out cell of its class, whose row lacks little else.
 
     A class of fewer cells than `ENOUGH` takes one of any class in the place of each that it lacks.
     """
     counts = np.bincount(labels, minlength=queries.labels.max(initial=0) + 1)
-    is_own = rng.random(len(queries.labels)) * ENOUGH < counts[queries.labels]
+    is_own = numbers().random(len(queries.labels)) * ENOUGH < counts[queries.labels]
     out = np.empty(len(is_own), dtype=np.intp)
     for label in np.unique(np.where(is_own, queries.labels, -1)).tolist():
         here = is_own & (queries.labels == label) if label >= 0 else ~is_own
         cells = np.flatnonzero(labels == label) if label >= 0 else np.arange(len(labels))
-        out[here] = cells[similar_rows(queries.missing[here], held[cells], rng)]
+        step = partial(numbers, label + 2)  # zeros at the end of a seed do not count
+        out[here] = cells[similar_rows(queries.missing[here], held[cells], step)]
     return out
 
 
-def similar_rows(missing: Bools, held: Bools, rng: np.random.Generator) -> Ints:
+def similar_rows(missing: Bools, held: Bools, numbers: Numbers) -> Ints:
     """For each query a held-out row, drawn from those that lack least besides the query's holes.
 
     A row that lacks nothing else can be made to lack just what the query lacks.
@@ -372,7 +421,7 @@ def similar_rows(missing: Bools, held: Bools, rng: np.random.Generator) -> Ints:
     out = np.empty(len(missing), dtype=np.intp)
     for start in range(0, len(missing), BLOCK_ROWS):
         observed = (~missing[start : start + BLOCK_ROWS]).astype(np.float32)
-        more = observed @ held.T.astype(np.float32)
+        more, rng = observed @ held.T.astype(np.float32), numbers()
         order = np.argsort(more + rng.random(more.shape, dtype=np.float32), axis=1)
         picked = rng.integers(n_near, size=len(order))
         out[start : start + BLOCK_ROWS] = order[np.arange(len(order)), picked]

@@ -1,6 +1,8 @@
 """What a joint model sees: standardized numbers and indicators of levels, and the way back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -98,6 +100,15 @@ class JointCode:
         place = (u[:, np.newaxis] * sums[:, -1:] >= sums).sum(axis=1)
         place = np.minimum(place, len(levels) - 1)
         return np.asarray(levels[np.where(hopeless, best, place)])
+
+
+def expect_holes(normals: Iterable[Any], z: Floats, hole: Bools) -> Floats:
+    """The rows with what the distribution of each block of columns expects in each hole."""
+    filled = z.copy()
+    for normal in normals:
+        part = normal.columns
+        filled[:, part] = normal.expect(z[:, part], hole[:, part])
+    return filled
 
 
 def _holes(design: Design, table: Table) -> Bools:

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import row_keys, row_order, uniform
-from greyfill._joint.joint_code import JointCode
+from greyfill._joint.joint_code import JointCode, expect_holes
 from greyfill._joint.joint_normal import (
     EMSettings,
     FittedNormal,
@@ -28,15 +28,6 @@ Theta = tuple[JointNormal, ...]
 
 Noise = Callable[[int, Ints], tuple[Floats, Floats]]
 """For a try and some rows: normal numbers by design column, uniform ones by table column."""
-
-
-def expect_holes(theta: Theta, z: Floats, hole: Bools) -> Floats:
-    """The rows with the expectation in each hole."""
-    filled = z.copy()
-    for normal in theta:
-        part = normal.columns
-        filled[:, part] = normal.expect(z[:, part], hole[:, part])
-    return filled
 
 
 def draw_holes_given(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._chained.design import row_order
-from greyfill._joint.joint_code import JointCode
+from greyfill._joint.joint_code import JointCode, expect_holes
 from greyfill._search.jit import exact, exact_inner
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -171,11 +171,7 @@ class FittedSparse:
     def fill(self, table: Table) -> Floats:
         """The prediction of each hole, or its likeliest level."""
         z, hole = self.code.encode(table)
-        filled = z.copy()
-        for normal in self.normals:
-            part = normal.columns
-            filled[:, part] = normal.expect(z[:, part], hole[:, part])
-        return self.code.decode(filled, table)
+        return self.code.decode(expect_holes(self.normals, z, hole), table)
 
 
 def fit_pattern_lasso(

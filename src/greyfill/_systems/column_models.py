@@ -19,7 +19,7 @@ from greyfill._neighbors.distance import Heom
 from greyfill._neighbors.donors import AllRows
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
 from greyfill._neighbors.filling import PlainFill
-from greyfill._neighbors.recipe import Recipe
+from greyfill._neighbors.recipe import Recipe, Schedule
 from greyfill._neighbors.schedule import Once
 from greyfill._neighbors.start import GlobalStart, column_centers
 from greyfill._neighbors.weighting import EqualWeights
@@ -352,5 +352,10 @@ def _means(table: Table) -> Floats:
 
 def _neighbors(table: Table) -> Floats:
     """Plain fills of the nearest rows."""
-    recipe = Recipe(Heom(), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), Once())
-    return run_recipe(recipe, table, None, RecipeSettings(n_neighbors=START_NEIGHBORS))[0]
+    settings = RecipeSettings(n_neighbors=START_NEIGHBORS)
+    return run_recipe(plain_recipe(Heom(), Once()), table, None, settings)[0]
+
+
+def plain_recipe(distance: Heom, schedule: Schedule) -> Recipe:
+    """Mean and mode of the nearest of all rows, all columns alike."""
+    return Recipe(distance, EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._chained.design import row_keys, uniform
-from greyfill._systems.layout import FeatureLayout, times
+from greyfill._systems.layout import FeatureLayout, row_squares, times
 from greyfill.table import Bools, Floats, Table
 
 TINY = 1e-24
@@ -30,10 +30,7 @@ class Clusters:
     def fill(self, table: Table) -> Floats:
         """Rows whose holes are completed by x = Σ u^m v / Σ u^m, which minimizes J."""
         x, shares = self.layout.encode(table), column_shares(self.layout, table)
-        squares = times(shares * x**2, np.ones((x.shape[1], 1)))
-        squares = (
-            squares - 2.0 * times(shares * x, self.centers.T) + times(shares, self.centers.T**2)
-        )
+        squares = row_squares(x, shares, self.centers)
         power = memberships(squares, self.fuzziness) ** self.fuzziness
         found = times(power / power.sum(axis=1, keepdims=True), self.centers)
         return np.where(table.missing, self.layout.decode(found), table.values)

@@ -103,3 +103,20 @@ def times(x: Floats, matrix: Floats) -> Floats:
         rows = slice(start, start + step)
         out[rows] = (np.ascontiguousarray(x[rows])[:, np.newaxis, :] * across).sum(axis=2)
     return out
+
+
+def row_squares(x: Floats, factors: Floats, centers: Floats) -> Floats:
+    """Σ_j f_ij (x_ij − v_kj)² of each row and center, one row as in a batch."""
+    squares = times(factors * x**2, np.ones((x.shape[1], 1)))
+    squares = squares - 2.0 * times(factors * x, centers.T)
+    return np.maximum(squares + times(factors, centers.T**2), 0.0)
+
+
+def shares_of(scores: Floats) -> Floats:
+    """Softmax of each row.
+
+    >>> shares_of(np.zeros((1, 2)))
+    array([[0.5, 0.5]])
+    """
+    power = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(power / power.sum(axis=-1, keepdims=True))

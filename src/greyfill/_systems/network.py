@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from greyfill._systems.layout import FeatureLayout, times
+from greyfill._systems.layout import FeatureLayout, shares_of, times
 from greyfill.table import Bools, Floats, Ints, Table
 
 NEW_PASSES = 5
@@ -124,16 +124,6 @@ def _class_loss(
     grads[5] += h.T @ back
     grads[6] += back.sum(axis=0)
     return float(-np.log(np.maximum(picked, 1e-300)).mean()), (back @ w.class_outer.T) * (1 - h**2)
-
-
-def shares_of(scores: Floats) -> Floats:
-    """Softmax of each row.
-
-    >>> shares_of(np.zeros((1, 2)))
-    array([[0.5, 0.5]])
-    """
-    power = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(power / power.sum(axis=1, keepdims=True))
 
 
 def _blocks(owners: Ints) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from greyfill._systems.fuzzy import means, memberships, partial_squares, start_centers
-from greyfill._systems.layout import FeatureLayout, times
+from greyfill._systems.layout import FeatureLayout, row_squares, shares_of, times
 from greyfill.table import Floats, Ints, Table
 
 SHARP = 1.05
@@ -36,10 +36,7 @@ class Prototypes:
     def squares(self, table: Table) -> Floats:
         """d_λ of new rows to every prototype."""
         factors = row_factors(self.layout, table, self.relevance)
-        x = self.layout.encode(table)
-        near = times(factors * x**2, np.ones((x.shape[1], 1)))
-        near = near - 2.0 * times(factors * x, self.centers.T)
-        return np.maximum(near + times(factors, self.centers.T**2), 0.0)
+        return row_squares(self.layout.encode(table), factors, self.centers)
 
     def class_distances(self, table: Table, n_classes: int) -> Floats:
         """d_λ to the nearest prototype of each class; infinite for a class without one."""
@@ -98,7 +95,7 @@ def train_prototypes(
             options={"maxiter": max_iter}, callback=lambda at: history.append(cost.at(at)[0]),
         )  # fmt: skip
         centers, logits = cost.split(found.x)
-    centers, relevance = np.clip(centers, -1.0, 2.0), _softmax(logits)
+    centers, relevance = np.clip(centers, -1.0, 2.0), shares_of(logits)
     fitted = Prototypes(layout, centers, owners, relevance, centers)
     near = np.where(labels[:, np.newaxis] == owners, fitted.squares(table), np.inf).argmin(axis=1)
     members = means(x, seen, np.eye(len(centers))[near], np.clip(centers, 0.0, 1.0))
@@ -112,11 +109,6 @@ def _clusters(x: Floats, seen: Floats, k: int, rng: np.random.Generator) -> Floa
         power = memberships(partial_squares(x, seen, centers), SHARP) ** SHARP
         centers = means(x, seen, power, centers)
     return centers
-
-
-def _softmax(logits: Floats) -> Floats:
-    power = np.exp(logits - logits.max())
-    return np.asarray(power / power.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +130,7 @@ class PrototypeCost:
     def at(self, at: Floats) -> tuple[float, Floats]:
         """The cost and its gradient."""
         centers, logits = self.split(at)
-        relevance = _softmax(logits)
+        relevance = shares_of(logits)
         features = relevance[self.feature_owners]
         first = np.flatnonzero(np.diff(self.feature_owners, prepend=-1))
         known = np.maximum(self.seen[:, first] @ relevance, 1e-12)

@@ -12,7 +12,8 @@ browser ── guard ──> routes ──> session ──> worker ──> workb
 * `routes`: the addresses, a few lines each;
 * `session`: one table of one page: its process, what it does just now, and how far it is;
 * `worker`: that process. It ends with the server, however that ends, and removes the folder;
-* `workbench`: what is done in it, by `greyfill.cli.sheet`, `fill_job` and `inspect_command`;
+* `workbench`: what is done in it, by the functions of `greyfill.jobs`;
+* `questions`: each guess and finding as a question with answers, which are choices;
 * `choices`: what the page chose, as the options of the command, and as a line to run it again.
 
 The server never reads a table, and imports neither polars nor numba: it answers while a worker

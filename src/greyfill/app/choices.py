@@ -1,22 +1,31 @@
 """What the page chose, as the options of the command; and the lines that do the same without it."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from greyfill.cli.fill_options import FillOptions
-from greyfill.cli.findings import command
-from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import DEFAULT
+from greyfill.jobs.fill_options import FillOptions
+from greyfill.jobs.findings import command
+from greyfill.jobs.options import MethodChoice, TableOptions
 
 LISTS = (
-    "ignored", "categorical", "numeric", "ordinal", "na_values",
+    "ignored", "categorical", "numeric", "ordinal", "folded", "na_values",
     "insisted", "not_applicable", "bounds",
 )  # fmt: skip
-WORDS = ("target", "date_order", "sheet", "method")
-SWITCHES = ("strict", "header", "indicators")
+WORDS = ("target", "delimiter", "decimal", "date_order", "sheet", "method")
+SWITCHES = ("strict", "header", "ragged", "indicators")
 OF_FILLS = ("insisted", "not_applicable", "bounds", "indicators")
-ONLY_IN_COMMAND = ("numeric", "date_order", "sheet", "header", "strict")
+ONLY_IN_COMMAND = (
+    "numeric", "folded", "delimiter", "decimal", "date_order", "sheet", "header", "ragged",
+    "strict",
+)  # fmt: skip
+FLAGS = {
+    "--na-values": "na_values", "--ignore": "ignored", "--categorical": "categorical",
+    "--numeric": "numeric", "--fold": "folded", "--ragged": "ragged",
+}  # fmt: skip
+"""The options that findings name, as choices."""
 MOST_ITEMS, MOST_LETTERS = 20_000, 10_000
 
 
@@ -58,11 +67,16 @@ class Choices:
             return self.method.method
         return getattr(self.wishes if name in OF_FILLS else self.table, name)
 
-    def with_words(self, words: list[str], ignored: list[str]) -> "Choices":
-        """With more words for missing, and more columns to leave out."""
-        na_values = tuple(dict.fromkeys([*self.table.na_values, *words]))
-        left_out = tuple(dict.fromkeys([*self.table.ignored, *ignored]))
-        return replace(self, table=replace(self.table, na_values=na_values, ignored=left_out))
+    def with_options(self, options: Iterable[Sequence[str]]) -> "Choices":
+        """With more words for missing, kinds of columns, and columns to leave out."""
+        plain = self.to_dict()
+        for option, value in options:
+            known = plain[FLAGS[option]]
+            if isinstance(known, list):
+                known += [] if value in known else [value]
+            else:
+                plain[FLAGS[option]] = True
+        return Choices.read(plain)
 
     def command(self, file: str) -> str:
         """The command that does the same."""

@@ -36,7 +36,8 @@ HEADERS = {
 START = "/start/"
 ASK = (
     "This page belongs to whoever started it. Open the address that `greyfill app` printed in its "
-    "terminal."
+    "terminal; it works once. Was it opened before, go back to that browser, or start greyfill app "
+    "again."
 )
 
 
@@ -51,20 +52,21 @@ class RefusedError(GreyfillError):
 class Guard:
     """Wraps the routes of a server at ``http://127.0.0.1:port``.
 
-    ``token`` opens the page as long as the server runs. ``opening`` is for the browser that the
-    server itself starts: other users of the machine may see it among the arguments of that
-    process, so it works once.
+    There are two tokens, for the address that is printed and for the browser that the server itself
+    starts. Each works once, since others may see it later: in a history, a log, or the arguments of
+    that browser. Who brings one gets the cookie, which is good as long as the server runs.
     """
 
     def __init__(self, app: Any, port: int, patience: float) -> None:
         self._app, self._patience = app, patience
         self._host, self._origin = f"127.0.0.1:{port}", f"http://127.0.0.1:{port}"
         self._cookie_name, self._cookie = f"greyfill-{port}", token_urlsafe(32)
-        self.token, self.opening = token_urlsafe(32), token_urlsafe(32)
+        self._tokens: list[str] = []
 
-    def address(self, token: str) -> str:
-        """Where a browser starts."""
-        return f"{self._origin}{START}{token}"
+    def new_address(self) -> str:
+        """Where a browser starts, once."""
+        self._tokens.append(token_urlsafe(32))
+        return f"{self._origin}{START}{self._tokens[-1]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -92,21 +94,24 @@ class Guard:
         if set(_all(headers, b"origin")) - {self._origin}:
             raise RefusedError(403, "A page from elsewhere may not ask this.")
         if path.startswith(START) and scope["method"] == "GET":
-            return self._start(path.removeprefix(START))
+            return self._start(path.removeprefix(START), is_known=self._has_cookie(headers))
         if set(_all(headers, b"sec-fetch-site")) - {"same-origin", "none"}:
             raise RefusedError(403, "A page from elsewhere may not ask this.")
-        pairs = [c.strip().partition("=") for h in _all(headers, b"cookie") for c in h.split(";")]
-        given = [value for name, _, value in pairs if name == self._cookie_name]
-        if len(given) != 1 or not _same(given[0], self._cookie):
+        if not self._has_cookie(headers):
             raise RefusedError(403, ASK)
         return None
 
-    def _start(self, token: str) -> Response:
-        is_opening = _same(token, self.opening)
-        if not (_same(token, self.token) or is_opening):
+    def _has_cookie(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        pairs = [c.strip().partition("=") for h in _all(headers, b"cookie") for c in h.split(";")]
+        given = [value for name, _, value in pairs if name == self._cookie_name]
+        return len(given) == 1 and _same(given[0], self._cookie)
+
+    def _start(self, token: str, *, is_known: bool) -> Response:
+        """Let in who brings a token, which is spent by that, or was here before."""
+        left = [known for known in self._tokens if not _same(token, known)]
+        if len(left) == len(self._tokens) and not is_known:
             raise RefusedError(403, ASK)
-        if is_opening:
-            self.opening = token_urlsafe(32)
+        self._tokens = left
         answer = RedirectResponse("/", 303)
         answer.set_cookie(self._cookie_name, self._cookie, httponly=True, samesite="strict")
         return answer

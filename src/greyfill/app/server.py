@@ -50,10 +50,10 @@ async def _run(tables: Tables, bound: socket.socket, browser: bool, patience: fl
     server = uvicorn.Server(config)
     tables.prepare()
     ahead = asyncio.create_task(tables.look_ahead())
-    sys.stdout.write(guard.address(guard.token) + "\n")
+    sys.stdout.write(guard.new_address() + "\n")
     sys.stdout.flush()
     if browser:
-        await asyncio.to_thread(webbrowser.open, guard.address(guard.opening))
+        await asyncio.to_thread(webbrowser.open, guard.new_address())
     try:
         await server.serve(sockets=[bound])
     finally:

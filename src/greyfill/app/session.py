@@ -137,7 +137,8 @@ class TableSession:
         return worker
 
     async def _read(self, worker: WorkerProcess, choices: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = await worker.ask("look", choices=choices)
+        asked = self.looked["questions"] if self.looked else []
+        found: dict[str, Any] = await worker.ask("look", choices=choices, asked=asked)
         self.looked, self._reads = found, worker
         return found
 

@@ -6,7 +6,7 @@ greyfill. Names are those of files in the current folder, so no message tells wh
 
 import math
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +19,14 @@ import greyfill
 from greyfill import files
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import plain_name
-from greyfill.cli.console import Console
-from greyfill.cli.fill_job import FilledSheet, FillJob
-from greyfill.cli.findings import find
-from greyfill.cli.inspect_command import examine
-from greyfill.cli.options import beside
-from greyfill.cli.sheet import Sheet, read_sheet, sheet_of
+from greyfill.app.questions import about_strays, ask
 from greyfill.column_notes import Words
 from greyfill.exceptions import GreyfillError, InvalidParameterError
+from greyfill.jobs.fill_job import FilledSheet, FillJob
+from greyfill.jobs.findings import find
+from greyfill.jobs.inspection import examine, in_plain
+from greyfill.jobs.options import beside
+from greyfill.jobs.sheet import Sheet, read_sheet, sheet_of
 from greyfill.progress import watch_compiling
 from greyfill.report.column_summary import missing_map
 from greyfill.text import clean, error_in, explained_in, value_in
@@ -47,16 +47,14 @@ WORDS = Words(
     "“Leave alone” in its line",
 )
 """How the page calls what the command has options for."""
-SWITCHES = {"missing": "categorical", "dates": "categorical", "amounts": "categorical",
-            "sentinel": "strict", "rows": "strict", "header": "header"}  # fmt: skip
-"""What undoes a guess of each kind."""
+TOLD = ("Left alone", "Whole numbers with two", " lack these ", " was taken as a category")
+"""Notes that are questions, or stand in the line of a column."""
 
 
-class Reporter(Console):
-    """Has progress told to the page instead of a terminal."""
+class Reporter:
+    """Tells the page what is worked on."""
 
     def __init__(self, tell: Callable[[Plain], None]) -> None:
-        super().__init__(Console.on_stderr(quiet=True).console)
         self.tell = tell
 
     @contextmanager
@@ -84,7 +82,7 @@ class Workbench:
         self._filled: FilledSheet | None = None
         self._order: tuple[Any, Any] = (None, None)
         self._reported: tuple[Any, Any] = (None, None)
-        self._read_last: tuple[Any, Any] = (None, None)
+        self._sources: list[tuple[Any, files.Source]] = []
 
     @property
     def sheet(self) -> Sheet:
@@ -100,17 +98,13 @@ class Workbench:
             raise InvalidParameterError("The table is not filled yet.")
         return self._filled
 
-    def look(self, choices: Plain) -> Plain:
-        """Read the table as it was chosen, and tell what is in it."""
-        chosen = Choices.read(choices)
-        sheet, settled = self._read(chosen), list[str]()
-        words, others = _strays(sheet)
-        if words or others:  # cells of another kind than their column: a reader would refuse them
-            chosen = chosen.with_words(words, others)
-            settled = [f"Taken as missing: {clean(word)}" for word in words]
-            settled += [
-                f"Left out: {clean(name)}, whose cells are of many kinds" for name in others
-            ]
+    def look(self, choices: Plain, asked: Sequence[Plain] = ()) -> Plain:
+        """Read the table as it was chosen, and tell what is in it; ``asked`` was before."""
+        given = chosen = Choices.read(choices)
+        sheet = self._read(chosen)
+        strays = _strays(sheet)
+        if strays:  # cells of another kind than their column: a reader would refuse them
+            chosen = given.with_options(option for found in strays for option in found["options"])
             sheet = self._read(chosen)
         numbers = examine(sheet, chosen.table, WORDS)
         self._sheet, self._choices, self._filled, self._order = sheet, chosen, None, (None, None)
@@ -120,14 +114,16 @@ class Workbench:
         numbers["columns"] = numbers["columns"][:MOST_SHOWN]
         for column, shares in zip(numbers["columns"], strips["shares"], strict=True):
             column["strip"] = "".join(f"{math.ceil(15 * share):x}" for share in shares)
-        numbers["guesses"] = [g | {"switch": _switch(g)} for g in numbers["guesses"]]
+        plain, told = given.to_dict(), files.sentences(sheet.source.guesses)
+        notes = [n for n in numbers["notes"] if n not in told and not any(t in n for t in TOLD)]
         names = sheet.source.frame.columns
         return numbers | {
             "all_columns": names[:MOST_SHOWN],
             "n_columns": len(names),
-            "settled": settled,
+            "questions": ask(sheet, numbers, plain, about_strays(strays), asked),
+            "notes": [*(g.detail for g in sheet.source.guesses if g.kind == "lost"), *notes],
             "has_worth": hasattr(greyfill, "worth"),
-            "choices": chosen.to_dict(),
+            "choices": plain,
             **self.lines(),
         }
 
@@ -135,12 +131,13 @@ class Workbench:
         """The table by these choices; the file is read again only if they are about reading."""
         names = ("categorical", "numeric", "ignored")
         of_reading = chosen.table.of_text, [getattr(chosen.table, name) for name in names]
-        if self._read_last[0] == of_reading:
-            return sheet_of(self._read_last[1], chosen.table, chosen.method, chosen.wishes)
+        for known, source in self._sources:
+            if known == of_reading:
+                return sheet_of(source, chosen.table, chosen.method, chosen.wishes)
         sheet = read_sheet(
             self.name, chosen.table, self._reporter, chosen.method, chosen.wishes, lenient=True
         )
-        self._read_last = (of_reading, sheet.source)
+        self._sources = [*self._sources, (of_reading, sheet.source)][-2:]  # with and without strays
         return sheet
 
     def lines(self) -> Plain:
@@ -345,7 +342,7 @@ class Workbench:
     def _write_draws(self, folder: Path) -> Path:
         path = self._named(folder, "draws", ".zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
-            for n, drawn in enumerate(self.filled.result.draws(N_DRAWS), 1):
+            for n, drawn in enumerate(self.filled.draws(N_DRAWS), 1):
                 one = self._named(folder, f"draw{n}")
                 self.sheet.source.write(drawn, one, force=True)
                 bundle.write(one, one.name)
@@ -363,15 +360,13 @@ class Workbench:
         return path
 
 
-def _strays(sheet: Sheet) -> tuple[list[str], list[str]]:
-    """The words to take as missing, and the columns to leave out, so that the file can be read."""
+def _strays(sheet: Sheet) -> list[Plain]:
+    """Cells that are not of the kind of their column, and what to choose so that they are read."""
     if sheet.source.csv is None:
-        return [], []
+        return []
     reader = sheet.source.csv.reader
     strays = [n for n, t in zip(reader.columns, reader.types, strict=True) if t.strays]
-    found = [f.option for f in find(sheet.source, strays, (), strays) if f.option is not None]
-    words = [value for option, value in found if option == "--na-values"]
-    return words, [value for option, value in found if option == "--ignore"]
+    return [found for found in in_plain(find(sheet.source, strays, (), strays)) if found["options"]]
 
 
 def _holes(frame: pl.DataFrame) -> pl.DataFrame:
@@ -380,16 +375,6 @@ def _holes(frame: pl.DataFrame) -> pl.DataFrame:
         [c.is_null() | c.is_nan().fill_null(False) if c.dtype.is_float() else c.is_null()
          for c in frame]
     )  # fmt: skip
-
-
-def _switch(guess: Plain) -> list[Any] | None:
-    """The choice that undoes a guess."""
-    name = SWITCHES.get(guess["kind"])
-    if name == "categorical" and guess["column"] is None:
-        return None
-    if name == "header":
-        return [name, "--header" in guess["undo"]]
-    return None if name is None else [name, guess["column"] if name == "categorical" else True]
 
 
 def _selection(imputer: Any, column: str) -> Plain:

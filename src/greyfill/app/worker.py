@@ -84,8 +84,8 @@ def _bench(bench: list[Any], tell: Tell) -> Any:
 
 
 def _in_words(error: Exception) -> str:
-    from greyfill.cli.program import in_words
     from greyfill.exceptions import GreyfillError
+    from greyfill.files.inputs import in_words
 
     if isinstance(error, GreyfillError | OSError | MemoryError):
         return in_words(error)

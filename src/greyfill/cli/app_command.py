@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from greyfill.cli import options as o
-from greyfill.cli.options import OutputOptions, Without, option
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
+from greyfill.jobs.options import option
 
 PORT = "The port to listen at; else a free one."
 

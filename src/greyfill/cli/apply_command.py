@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greyfill.cli import options as o
-from greyfill.cli.options import OutputOptions, TableOptions, Without
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
 from greyfill.exceptions import InvalidParameterError, PersistenceError
+from greyfill.jobs.options import STREAM, Jobs, TableOptions, beside, check_jobs_option
 from greyfill.text import clean
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
 
-LEARNED = Without(("target", "categorical", "numeric", "ordinal"))
+LEARNED = Without(("target", "categorical", "numeric", "ordinal", "folded"))
 """What a model tells about its columns itself."""
 
 
@@ -27,12 +28,12 @@ class ApplyJob:
     inputs: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Tables to fill; - for stdin.")
     ]
-    jobs: o.Jobs = None
+    jobs: Jobs = None
     output: o.Output = None
 
     def run(self, table: TableOptions, printing: OutputOptions) -> None:
         """Check, load, fill each file, tell."""
-        o.check_jobs_option(self.jobs)
+        check_jobs_option(self.jobs)
         self._check(printing)
         console = printing.console()
         imputer = load_model(self.model)
@@ -47,14 +48,14 @@ class ApplyJob:
         printing: OutputOptions,
         console: Console,
     ) -> Numbers:
-        from greyfill.cli.fill_job import fill_new, learned_by
-        from greyfill.cli.sheet import open_new
+        from greyfill.jobs.fill_job import fill_new, learned_by
+        from greyfill.jobs.sheet import open_new
 
         out, learned = self._out(name), learned_by(imputer, self.model)
         with open_new(name, table, imputer.schema_, learned, console) as batches:
             if "n_jobs" in imputer.get_params(deep=False):
                 imputer.set_params(n_jobs=-1 if self.jobs is None else self.jobs)
-            numbers = fill_new(imputer, batches, out, printing.force, console)
+            numbers = fill_new(imputer, batches, out, printing.force, console.counting)
         console.show_columns(numbers, "holes", "filled")
         if numbers["left_as_they_are"]:
             names = ", ".join(clean(c) for c in numbers["left_as_they_are"])
@@ -64,12 +65,12 @@ class ApplyJob:
         return numbers
 
     def _out(self, name: str) -> str:
-        return o.beside(name, "filled") if self.output is None else self.output
+        return beside(name, "filled") if self.output is None else self.output
 
     def _check(self, printing: OutputOptions) -> None:
         from greyfill import files
-        from greyfill.cli.sheet import check_exist
         from greyfill.files.formats import check_extension
+        from greyfill.jobs.sheet import check_exist
 
         if self.output is not None and len(self.inputs) > 1:
             raise InvalidParameterError(
@@ -79,7 +80,7 @@ class ApplyJob:
         outputs = [files.Output(self._out(name), name) for name in self.inputs]
         for output in outputs:
             check_extension(output.name, output.source or "")
-        printed = [files.Output(o.STREAM)] if printing.json else []
+        printed = [files.Output(STREAM)] if printing.json else []
         files.check_outputs([*printed, *outputs], [self.model], force=printing.force)
         check_exist(self.inputs)
 

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from greyfill.cli import options as o
-from greyfill.cli.options import (
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.registry import METHODS
+from greyfill.jobs.options import (
     METHOD,
     OUTPUT,
-    OutputOptions,
+    Seed,
     TableOptions,
-    Without,
+    check_jobs_option,
+    check_method,
     option,
     switch,
 )
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.registry import METHODS
 
 if TYPE_CHECKING:
     from greyfill.evaluation import Comparison
@@ -56,14 +58,14 @@ class CompareJob:
         bool, switch("Also print which method errs least in which column.", "--by-column")
     ] = False
     jobs: Annotated[int, option(METHOD, "N", PROCESSES, "--jobs", "-j")] = -1
-    seed: o.Seed = 0
+    seed: Seed = 0
     cache: Annotated[str | None, option(OUTPUT, "FILE", CACHE, "--cache")] = None
 
     def run(self, table: TableOptions, printing: OutputOptions) -> bool:
         """Compare and print; whether a method failed."""
-        o.check_jobs_option(self.jobs)
+        check_jobs_option(self.jobs)
         names, rates = self._names(), self._rates()
-        from greyfill.cli.sheet import read_sheet
+        from greyfill.jobs.sheet import read_sheet
 
         if self.cache is not None:
             from greyfill.evaluation.compare import file_of
@@ -107,7 +109,7 @@ class CompareJob:
         """The methods, from options that may hold several with commas."""
         names = tuple(n.strip() for given in self.methods for n in given.split(",") if n.strip())
         for name in names:
-            o.check_method(name, "--methods", METHODS)
+            check_method(name, "--methods", METHODS)
         return tuple(dict.fromkeys(names))
 
     def _rates(self) -> tuple[float, ...]:

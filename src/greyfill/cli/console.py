@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from greyfill.cli.options import STREAM
+from greyfill.jobs.options import STREAM
 from greyfill.progress import Meter, Progress, rich_bar
 from greyfill.text import clean, count, error_in, explained_in, plural
 

@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from greyfill.cli import options as o
-from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
 from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.jobs.options import OUTPUT, MethodChoice, TableOptions, did_you_mean, option
 
 DEMO = "hepatitis"
 DATA = resources("greyfill") / "datasets" / "data"
@@ -115,7 +116,7 @@ def write_table(name: str, out: str, *, force: bool = False) -> None:
 
     if name not in names():
         raise InvalidParameterError(
-            f"No bundled table is called {name!r}. {o.did_you_mean(name, names(), 'There are')}"
+            f"No bundled table is called {name!r}. {did_you_mean(name, names(), 'There are')}"
         )
     files.check_outputs([files.Output(out)], force=force)
     about, content = load(name), DATA / f"{name}.csv"

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from greyfill.cli import options as o
-from greyfill.cli.fill_options import NO_WISHES, FillOptions
-from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, option, switch
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions
 from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.jobs.fill_options import NO_WISHES, FillOptions
+from greyfill.jobs.options import OUTPUT, STREAM, MethodChoice, TableOptions, beside, option, switch
 from greyfill.text import clean, plural
 
 if TYPE_CHECKING:
     from greyfill import files
     from greyfill.cli.console import Console, Numbers
-    from greyfill.cli.fill_job import FilledSheet
-    from greyfill.cli.sheet import Sheet
     from greyfill.evaluation import Worth
+    from greyfill.jobs.fill_job import FilledSheet
+    from greyfill.jobs.sheet import Sheet
 
 REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
@@ -69,7 +70,7 @@ class ImputeJob:
         """Check, read, fill, write, tell."""
         choice.check(saved=self.model is not None, draws=self.draws)
         self._check(printing)
-        from greyfill.cli.sheet import read_sheet
+        from greyfill.jobs.sheet import read_sheet
 
         console = printing.console()
         sheet = read_sheet(self.file, table, console, choice, wishes)
@@ -86,14 +87,14 @@ class ImputeJob:
     @property
     def out(self) -> str:
         """Where the filled table goes."""
-        return o.beside(self.file, "filled") if self.output is None else self.output
+        return beside(self.file, "filled") if self.output is None else self.output
 
     def _fill(
         self, sheet: Sheet, table: TableOptions, choice: MethodChoice, force: bool, console: Console
     ) -> Numbers:
         from greyfill.cli.console import how
-        from greyfill.cli.fill_job import FillJob, learned_from
-        from greyfill.cli.sheet import open_new
+        from greyfill.jobs.fill_job import FillJob, learned_from
+        from greyfill.jobs.sheet import open_new
 
         job = FillJob(sheet, choice, self.draws)
         learned = learned_from(job.schema, sheet.source.styles, sheet.na_values, sheet.source.words)
@@ -111,7 +112,7 @@ class ImputeJob:
                 console.say(f"fall-back: {fallback['text']}")
             console.show_trust(numbers["trust"])
             console.show_notes(numbers["notes"])
-            drawn = filled.result.draws(self.draws) if self.draws else []
+            drawn = filled.draws(self.draws) if self.draws else []
             tables = dict(zip(self._draw_names, drawn, strict=True))
 
             def about(row: int, column: str) -> str:
@@ -135,8 +136,8 @@ class ImputeJob:
     @property
     def _draw_names(self) -> list[str]:
         """Where the draws go: beside the input, or beside the output of standard input."""
-        name = self.out if self.file == o.STREAM else self.file
-        return [o.beside(name, f"draw{n}") for n in range(1, self.draws + 1)]
+        name = self.out if self.file == STREAM else self.file
+        return [beside(name, f"draw{n}") for n in range(1, self.draws + 1)]
 
     def _write_lists(self, filled: FilledSheet, force: bool, console: Console) -> None:
         """Write which cells were filled, and what is known of each."""
@@ -150,7 +151,7 @@ class ImputeJob:
                 console.show_written(name)
 
     def _plan(self, sheet: Sheet, choice: MethodChoice, console: Console) -> Numbers:
-        from greyfill.cli.fill_job import FillJob, describe
+        from greyfill.jobs.fill_job import FillJob, describe
 
         job, holes, empty = FillJob(sheet, choice), sheet.holes(), sheet.empty
         unfilled = {*empty, *job.left_alone}
@@ -186,23 +187,23 @@ class ImputeJob:
     def _written(self) -> list[files.Output]:
         from greyfill.files import Output
 
-        tests = [Output(o.beside(name, "filled"), name) for name in self.tests]
+        tests = [Output(beside(name, "filled"), name) for name in self.tests]
         named = (self.report, self.model, self.mask, self.cells, *self._draw_names)
         others = [Output(name) for name in named if name is not None]
         return [Output(self.out, self.file), *tests, *others]
 
     def _check(self, printing: OutputOptions) -> None:
         """Refuse what could not be read or written, before any work is done for it."""
-        from greyfill.cli.sheet import check_exist
         from greyfill.files import Output, check_outputs
         from greyfill.files.formats import check_extension
+        from greyfill.jobs.sheet import check_exist
 
         if os.path.isdir(self.file):
             raise FileProblemError(
                 f"Cannot read {self.file}: it is a folder. A folder of Parquet files is filled "
                 "with --chunked."
             )
-        if o.STREAM in (*self.tests, self.model, *self._draw_names):
+        if STREAM in (*self.tests, self.model, *self._draw_names):
             raise InvalidParameterError(
                 "--test, --save and --draws need the name of a file, not -."
             )
@@ -210,7 +211,7 @@ class ImputeJob:
         check_extension(self.out, self.file)
         for name in lists:
             check_extension(name, "")
-        printed = [Output(o.STREAM)] if printing.json and not self.dry_run else []
+        printed = [Output(STREAM)] if printing.json and not self.dry_run else []
         check_outputs([*printed, *self._written()], force=printing.force)
         if self.report is not None:
             report_format(self.report)
@@ -254,14 +255,14 @@ def fit(
 
     choice.check(saved=True)
     from greyfill.cli.console import how
-    from greyfill.cli.sheet import read_sheet
+    from greyfill.jobs.sheet import read_sheet
 
-    if save == o.STREAM:
+    if save == STREAM:
         raise InvalidParameterError("--save needs the name of a file, not -.")
     files.check_outputs([files.Output(save)], [file], force=printing.force)
     console = printing.console()
     sheet = read_sheet(file, table, console, choice, wishes)
-    from greyfill.cli.fill_job import FillJob
+    from greyfill.jobs.fill_job import FillJob
 
     filled = FillJob(sheet, choice).run(console)
     filled.imputer.save(save)
@@ -282,7 +283,7 @@ def fill_dataset(
 
     from greyfill import files
     from greyfill.checks import check_installed
-    from greyfill.cli.sheet import sheet_of
+    from greyfill.jobs.sheet import sheet_of
 
     choice.check(chunked=True)
     unusable: dict[str, object] = {
@@ -292,16 +293,16 @@ def fill_dataset(
     for name, value in unusable.items():
         if value:
             raise InvalidParameterError(f"{name} does not work with --chunked.")
-    if o.STREAM in (job.file, job.output):
+    if STREAM in (job.file, job.output):
         raise InvalidParameterError("--chunked needs folders, not standard input or output.")
     check_installed("pyarrow", "--chunked")
-    from greyfill.cli.fill_job import make_imputer
     from greyfill.distributed.parquet import impute_dataset, list_partitions
+    from greyfill.jobs.fill_job import make_imputer
 
     frame = pl.from_arrow(list_partitions(job.file)[0].read())
     folder, console = job.file.rstrip("/"), printing.console()
-    beside = f"{folder}.filled" if Path(folder).is_dir() else o.beside(folder, "filled")
-    out = job.output or beside
+    usual = f"{folder}.filled" if Path(folder).is_dir() else beside(folder, "filled")
+    out = job.output or usual
     assert isinstance(frame, pl.DataFrame)
     sheet = sheet_of(files.Source(job.file, files.Format.PARQUET, frame), table, choice)
     imputer = make_imputer(choice, sheet).set_params(leave_alone="auto")
@@ -334,7 +335,7 @@ def _show_dataset(numbers: Numbers, console: Console) -> None:
 def report_format(name: str) -> str:
     """The format that the name of a report tells."""
     suffix = Path(name).suffix.lower()
-    if name != o.STREAM and suffix not in REPORT_FORMATS:
+    if name != STREAM and suffix not in REPORT_FORMATS:
         raise InvalidParameterError(
             f"{name}: a report ends in .html, .md or .json. To have HTML on standard output, say -."
         )
@@ -355,10 +356,10 @@ def write_report(
 
 
 def _fill_test(filled: FilledSheet, new: files.Batches, force: bool, console: Console) -> Numbers:
-    from greyfill.cli.fill_job import fill_new
+    from greyfill.jobs.fill_job import fill_new
 
-    out = o.beside(new.name, "filled")
-    numbers = fill_new(filled.imputer, new, out, force, console)
+    out = beside(new.name, "filled")
+    numbers = fill_new(filled.imputer, new, out, force, console.counting)
     console.show_notes(numbers["notes"])
     console.show_written(out, f"{numbers['filled']:,} holes filled without labels")
     return numbers
@@ -376,4 +377,4 @@ def _show_plan(console: Console, numbers: Numbers) -> None:
     console.say(f"would fill {numbers['to_fill']:,} cells by {numbers['method']}{labels}")
     console.show_notes(numbers["notes"])
     for name in numbers["would_write"]:
-        console.say(f"would write {'standard output' if name == o.STREAM else name}")
+        console.say(f"would write {'standard output' if name == STREAM else name}")

@@ -6,17 +6,13 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
-from greyfill.cli import options as o
-from greyfill.cli.options import OutputOptions, TableOptions, Without
-from greyfill.text import clean, count, number, plural, share, shorten, tidy
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
+from greyfill.jobs.options import TableOptions
+from greyfill.text import clean, count, number, plural, share, shorten
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
-    from greyfill.cli.findings import Finding
-    from greyfill.cli.sheet import Sheet
-    from greyfill.column_notes import Words
-    from greyfill.frames import Schema
-    from greyfill.table import Ints, Table
 
 MOST_SHOWN = 6
 MOST_COLUMNS = 100
@@ -30,9 +26,6 @@ VERDICTS = (
 NARROW, WIDE = 70, 100
 """A terminal with fewer columns gets a narrower table, a wide one bars."""
 
-SHUFFLES = 5
-"""Bits that shuffled labels give count for nothing, so an identifier tells nothing."""
-
 
 @o.with_options
 def inspect(
@@ -42,8 +35,9 @@ def inspect(
 ) -> None:
     """Show the columns of a table, their holes, what is doubtful, and the command that fills it."""
     from greyfill.cli.console import Console, page
-    from greyfill.cli.sheet import read_sheet
     from greyfill.files.inputs import NoRowsError
+    from greyfill.jobs.inspection import examine
+    from greyfill.jobs.sheet import read_sheet
 
     console = Console.on_stderr()
     try:
@@ -53,86 +47,16 @@ def inspect(
             {"input": file, "rows": 0, "columns": [{"name": c} for c in empty.columns]}
         )
         if not printing.json:
-            page().say(f"{empty} Its columns: {', '.join(map(clean, empty.columns))}.")
+            names = (
+                f" Its columns: {', '.join(map(clean, empty.columns))}." if empty.columns else ""
+            )
+            page().say(f"{empty}{names}")
         return
     with console.working(f"looking at {sheet.name}"):
         numbers = examine(sheet, table)
     printing.print_json(numbers)
     if not printing.json:
         show(numbers, page())
-
-
-def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> Numbers:
-    """What can be told about a table without filling it; ``words`` are how options are called."""
-    from greyfill import frames
-    from greyfill.cli.fill_job import FLAGS
-    from greyfill.cli.findings import command, find
-    from greyfill.cli.sheet import possible_codes
-    from greyfill.column_notes import notes_on_columns
-    from greyfill.report.column_summary import patterns
-    from greyfill.report.summary import missing_at_random
-
-    table, origin = frames.encode(sheet.X, **sheet.kinds)
-    missing, names = table.missing, origin.schema.names
-    found = patterns(missing, list(names))
-    test = missing_at_random(table, found["count"])
-    left_alone = frames.find_excluded(table, origin.schema)
-    left_notes = notes_on_columns(missing, names, left_alone, left_alone, words or FLAGS)
-    codes, classes = _classes(sheet)
-    looked = [*sheet.features, *([] if sheet.target is None else [sheet.target])]
-    codes_of = possible_codes(sheet, origin.schema.fields)
-    doubts = find(sheet.source, looked, codes_of, left_alone)
-    return {
-        "input": sheet.source.name,
-        "format": sheet.source.format.value,
-        "rows": table.n_rows,
-        "holes": int(missing.sum()),
-        "share": tidy(float(missing.mean())),
-        "rows_with_holes": int(missing.any(axis=1).sum()),
-        "target": sheet.target,
-        "classes": classes,
-        "columns": _columns_of(sheet, table, origin.schema, codes, left_alone),
-        "ignored": list(sheet.ignored),
-        "patterns": found,
-        "little_test": test and {key: test[key] for key in ("statistic", "dof", "p_value")},
-        "left_alone": left_alone,
-        "guesses": [guess.to_dict() for guess in sheet.source.guesses],
-        "findings": _told(doubts),
-        "notes": [*sheet.notes(), *left_notes],
-        "command": command(sheet.source.name, [options], doubts),
-    }
-
-
-def _told(doubts: list[Finding]) -> list[Numbers]:
-    """The findings, each with the options that take it; one without words goes with the last."""
-    told: list[Numbers] = []
-    for found in doubts:
-        if found.text or not told:
-            told.append({"column": found.column, "text": found.text, "options": []})
-        told[-1]["options"] += [] if found.option is None else [list(found.option)]
-    return told
-
-
-def _columns_of(
-    sheet: Sheet, table: Table, schema: Schema, codes: Ints | None, left_alone: dict[str, str]
-) -> list[Numbers]:
-    """What is told about each column."""
-    from greyfill.cli.fill_job import describe
-    from greyfill.cli.findings import summary_of
-    from greyfill.report.summary import sampled_information
-
-    missing = table.missing
-    bits = None if codes is None else sampled_information(table, codes, SHUFFLES)[0]
-    holes = dict(zip(schema.names, missing.sum(axis=0).tolist(), strict=True))
-    columns = describe(schema, holes)
-    for j, column in enumerate(columns):
-        values = sheet.source.frame[column["name"]]
-        column["share"] = tidy(float(missing[:, j].mean()))
-        column["values"] = values.drop_nulls().n_unique()
-        column["bits"] = None if bits is None else tidy(bits[j])
-        column["left_alone"] = left_alone.get(column["name"])
-        column.update(summary_of(values))
-    return columns
 
 
 def show(numbers: Numbers, page: Console) -> None:
@@ -249,20 +173,3 @@ def _little_lines(numbers: Numbers) -> list[str]:
         f"Little's test: χ² = {number(test['statistic'])}, {test['dof']} degrees of freedom, "
         f"p {p}: {verdict}."
     ]
-
-
-def _classes(sheet: Sheet) -> tuple[Ints | None, list[Numbers]]:
-    """Class codes of the rows and the classes with their sizes; none for measurements."""
-    import numpy as np
-
-    from greyfill.targets import Meaning, read_target
-
-    if sheet.y is None:
-        return None, []
-    target = read_target(sheet.y)
-    codes, labels = target.codes, target.classes
-    if target.meaning is Meaning.RESPONSE:
-        return None, []
-    sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
-    order = np.argsort(-sizes, kind="stable")
-    return codes, [{"name": str(labels[c]), "rows": int(sizes[c])} for c in order]

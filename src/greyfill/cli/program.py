@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import threading
@@ -17,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from greyfill import __version__
-from greyfill.cli import options as o
+from greyfill.cli import command as o
 from greyfill.cli.app_command import app as open_page
 from greyfill.cli.apply_command import apply
 from greyfill.cli.compare_command import compare
@@ -29,6 +28,7 @@ from greyfill.cli.sensitivity_command import sensitivity
 from greyfill.cli.warmup_command import warmup
 from greyfill.cli.worth_command import worth
 from greyfill.exceptions import GreyfillError
+from greyfill.jobs.options import option
 from greyfill.progress import watch_compiling
 
 WRONG_INPUT, INTERRUPTED, READER_GONE, TERMINATED = 2, 130, 141, 143
@@ -76,6 +76,8 @@ def _answering(meta: Mapping[str, Any]) -> Iterator[None]:
         if getattr(error, "errno", None) == errno.EPIPE:  # as a program ends that a pipe stops
             _drop_output()
             raise typer.Exit(READER_GONE) from error
+        from greyfill.files.inputs import in_words
+
         if meta.get(o.DEBUG):
             traceback.print_exc()
         _say(in_words(error))
@@ -119,22 +121,6 @@ def _say(message: str) -> None:
     Console.on_stderr().say(f"greyfill: {message}", "red")
 
 
-_PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
-"""A flag and, in parentheses, what it is called in Python."""
-
-
-def in_words(error: BaseException) -> str:
-    """What went wrong, as a sentence."""
-    if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
-        return "not enough memory. Give fewer rows, or a machine with more."
-    if isinstance(error, GreyfillError) or not isinstance(error, OSError):
-        return _PYTHON.sub(r"\1", str(error))
-    from greyfill.files.inputs import reason
-
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{reason(error)}"
-
-
 def _drop_output() -> None:
     """Lose what is still to be printed if it cannot be, since Python would try it once more."""
     try:
@@ -164,7 +150,7 @@ def _show_version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool,
-        o.option(None, "", "Show the version.", "--version", callback=_show_version, is_eager=True),
+        option(None, "", "Show the version.", "--version", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     """Fill the holes in tables before classification.

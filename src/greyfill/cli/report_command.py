@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from greyfill.cli import options as o
-from greyfill.cli.fill_options import FillOptions
-from greyfill.cli.options import OUTPUT, MethodChoice, OutputOptions, TableOptions, Without, option
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
 from greyfill.exceptions import InvalidParameterError
+from greyfill.jobs.fill_options import FillOptions
+from greyfill.jobs.options import OUTPUT, STREAM, MethodChoice, TableOptions, beside, option, switch
 
 WORTH = "Also weigh whether imputing pays for predicting the target; takes minutes."
 PAGE = "An .html, .md or .json file; - for HTML on stdout. Else NAME.report.html."
@@ -23,7 +24,7 @@ def report(
     choice: MethodChoice,
     printing: OutputOptions,
     output: Annotated[str | None, option(OUTPUT, "PAGE", PAGE, "--output", "-o")] = None,
-    worth: Annotated[bool, o.switch(WORTH, "--worth")] = False,
+    worth: Annotated[bool, switch(WORTH, "--worth")] = False,
 ) -> None:
     """Fill a table and write only the page about it: what, from what, how sure.
 
@@ -32,22 +33,22 @@ def report(
     """
     from greyfill import files
     from greyfill.cli.impute_command import report_format, write_report
-    from greyfill.cli.sheet import read_sheet
     from greyfill.cli.worth_command import weighed
+    from greyfill.jobs.sheet import read_sheet
 
     choice.check()
     if worth and table.target is None:
         raise InvalidParameterError("--worth needs the column that is to be predicted: --target.")
     is_named = output is not None or printing.json
-    page = output if is_named else o.beside(file, "report", ".html")
+    page = output if is_named else beside(file, "report", ".html")
     if page is not None:
-        if printing.json and page == o.STREAM:
+        if printing.json and page == STREAM:
             raise InvalidParameterError("Only one of the page and --json can go to stdout.")
         report_format(page)
         files.check_outputs([files.Output(page)], [file], force=printing.force)
     console = printing.console()
     sheet = read_sheet(file, table, console, choice, wishes)
-    from greyfill.cli.fill_job import FillJob
+    from greyfill.jobs.fill_job import FillJob
     from greyfill.report import summarize
 
     filled = FillJob(sheet, choice).run(console)

@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from greyfill.cli import options as o
-from greyfill.cli.options import COLUMNS, METHOD, OUTPUT, OutputOptions, TableOptions, option
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions
 from greyfill.exceptions import InvalidParameterError
+from greyfill.jobs.options import (
+    COLUMNS,
+    METHOD,
+    OUTPUT,
+    MethodChoice,
+    TableOptions,
+    did_you_mean,
+    option,
+)
 from greyfill.text import clean
 
 if TYPE_CHECKING:
@@ -48,11 +57,11 @@ class ShiftJob:
         str | None, option(OUTPUT, "PICTURE", "A .png, .svg or .pdf file.", "--plot")
     ] = None
 
-    def run(self, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions) -> None:
+    def run(self, table: TableOptions, choice: MethodChoice, printing: OutputOptions) -> None:
         """Shift and print."""
         choice.check()
         from greyfill.cli.console import print_overview
-        from greyfill.cli.sheet import read_sheet
+        from greyfill.jobs.sheet import read_sheet
 
         deltas = self._deltas()
         self._check(printing.force)
@@ -61,11 +70,11 @@ class ShiftJob:
         if self.column not in sheet.features:
             raise InvalidParameterError(
                 f"{sheet.name} has no column {self.column!r} (--column). "
-                + o.did_you_mean(self.column, sheet.features, "There are")
+                + did_you_mean(self.column, sheet.features, "There are")
             )
-        from greyfill.cli.fill_job import FillJob, make_imputer, schema_of
         from greyfill.column_notes import collected_warnings
         from greyfill.evaluation import sensitivity as shift
+        from greyfill.jobs.fill_job import FillJob, make_imputer, schema_of
 
         with (
             console.working(f"shifting the fills of {clean(self.column)}"),
@@ -131,7 +140,7 @@ class ShiftJob:
 
 @o.with_options
 def sensitivity(
-    job: ShiftJob, table: TableOptions, choice: o.MethodChoice, printing: OutputOptions
+    job: ShiftJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
 ) -> None:
     """Shift the imputed cells of a column, and see which conclusions tip.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from greyfill.cli import options as o
-from greyfill.cli.options import OutputOptions, Without
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
 from greyfill.text import count, plural
 
 if TYPE_CHECKING:

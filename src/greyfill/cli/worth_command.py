@@ -6,15 +6,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from greyfill.cli import options as o
+from greyfill.cli import command as o
+from greyfill.cli.command import OutputOptions, Without
 from greyfill.cli.compare_command import CACHE, PROCESSES
-from greyfill.cli.options import METHOD, OUTPUT, OutputOptions, TableOptions, Without, option
 from greyfill.exceptions import InvalidParameterError
+from greyfill.jobs.options import METHOD, OUTPUT, Seed, TableOptions, check_jobs_option, option
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console
-    from greyfill.cli.sheet import Sheet
     from greyfill.evaluation import Worth
+    from greyfill.jobs.sheet import Sheet
 
 METRIC = "What chooses and decides: log_loss or accuracy; rmse for a measurement."
 
@@ -31,18 +32,18 @@ class WorthJob:
     ] = 2
     draws: Annotated[int, option(METHOD, None, "Draws that are bagged.", "--draws", min=1)] = 5
     jobs: Annotated[int, option(METHOD, "N", PROCESSES, "--jobs", "-j")] = -1
-    seed: o.Seed = 0
+    seed: Seed = 0
     cache: Annotated[str | None, option(OUTPUT, "FILE", CACHE, "--cache")] = None
 
     def run(self, table: TableOptions, printing: OutputOptions) -> None:
         """Weigh and print."""
-        o.check_jobs_option(self.jobs)
+        check_jobs_option(self.jobs)
         if table.target is None:
             raise InvalidParameterError("Name the column that is to be predicted: --target COLUMN.")
         from greyfill.cli.console import page, print_overview
-        from greyfill.cli.sheet import read_sheet
         from greyfill.evaluation.compare import file_of
         from greyfill.files.atomic import Output, check_distinct
+        from greyfill.jobs.sheet import read_sheet
 
         if self.cache is not None:
             check_distinct([Output(os.fspath(file_of(self.cache)))], [self.file])

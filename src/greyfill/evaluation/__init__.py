@@ -30,10 +30,11 @@ from greyfill.evaluation.comparison import Comparison, Ranks
 from greyfill.evaluation.pooled_model import PooledModel, with_draws
 from greyfill.evaluation.protocols import Score, honest_protocol, paper_protocol
 from greyfill.evaluation.sensitivity import Sensitivity, sensitivity
-from greyfill.evaluation.verdict import Gain, MissingnessTest, Worth
+from greyfill.evaluation.verdict import Gain, Worth
 from greyfill.evaluation.worth import worth
 from greyfill.imputers.peers import ClassMeanImputer, EncodedImputer, MeanImputer
 from greyfill.imputers.registry import METHODS, make
+from greyfill.missingness import MissingnessTest
 
 __all__ = [
     "METHODS",

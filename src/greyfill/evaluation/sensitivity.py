@@ -135,7 +135,7 @@ class Sensitivity:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw estimate, interval and accuracy, as ``greyfill.plots.sensitivity`` does."""
-        from greyfill.report.charts import sensitivity as draw  # matplotlib takes its time
+        from greyfill.report.shift_plot import sensitivity as draw  # matplotlib takes its time
 
         return draw(self, ax)
 

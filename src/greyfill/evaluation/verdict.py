@@ -11,12 +11,12 @@ from scipy.stats import t as student
 from greyfill.evaluation.comparison import higher_is_better
 from greyfill.evaluation.pipelines import IMPUTING, PIPELINES, PLAIN, READING
 from greyfill.evaluation.snippet import Snippet
+from greyfill.missingness import MissingnessTest
 from greyfill.table import Floats, Ints
 from greyfill.text import as_html, as_text, count
 
 LEVEL, N_QUESTIONS = 0.95, 2
 LEVEL_OF_ONE = 1.0 - (1.0 - LEVEL) / N_QUESTIONS  # Bonferroni
-SIGNIFICANT = 0.05
 SHOWN = {"log_loss": "log loss", "accuracy": "accuracy", "rmse": "RMSE"}
 
 
@@ -57,31 +57,6 @@ def _digits(error: float) -> int:
 def _signed(value: float, digits: int) -> str:
     text = f"{abs(value):.{digits}f}"
     return text if not float(text) else ("+" if value > 0 else "−") + text
-
-
-@dataclass(frozen=True)
-class MissingnessTest:
-    """Whether where the holes are tells of y, by a permutation test.
-
-    ``explained`` is the share of the squared error of y, or of the indicators of its classes, that
-    the mask of holes explains in rows that were left out; chance makes it negative.
-
-    >>> MissingnessTest(0.03, 0.002, 499).words
-    'Where the holes are tells of y: it explains 3.0 % of it (p = 0.002).'
-    """
-
-    explained: float
-    p_value: float
-    n_permutations: int
-
-    @property
-    def words(self) -> str:
-        """In a sentence."""
-        p = f"p = {self.p_value:.3f}" if self.p_value >= 0.001 else "p < 0.001"
-        if self.p_value > SIGNIFICANT:
-            return f"Where the holes are tells nothing of y that could be seen ({p})."
-        share = max(100 * self.explained, 0.0)
-        return f"Where the holes are tells of y: it explains {share:.1f} % of it ({p})."
 
 
 def corrected_error(differences: Floats, n_splits: int, level: float = LEVEL_OF_ONE) -> float:

@@ -21,16 +21,15 @@ from greyfill.evaluation.pipelines import PIPELINES, FoldRun, PredictionTask
 from greyfill.evaluation.protocols import stratified_folds
 from greyfill.evaluation.snippet import Snippet, column_names
 from greyfill.evaluation.trials import Data, outcome, try_step, warm_up
-from greyfill.evaluation.verdict import MissingnessTest, Worth
+from greyfill.evaluation.verdict import Worth
 from greyfill.exceptions import InvalidDataError
+from greyfill.missingness import missingness_test
 from greyfill.progress import Callback, Meter, bar
-from greyfill.table import Bools, Floats, Ints
+from greyfill.table import Bools, Ints
 from greyfill.targets import Meaning, read_target
 
 N_BINS = 10  # by which rows with a response are spread over the folds
-N_PERMUTATIONS = 499
 LEAST_ROWS = 30
-RIDGE = 1.0
 
 
 def worth(
@@ -124,7 +123,7 @@ def worth(
     plan = WorthPlan(task, name, n_splits, repeats, n_inner, random_state)
     with bar("weighing") if progress is True else nullcontext(progress or None) as callback:
         results = _carry_out(plan, cache, n_jobs, Meter(callback))
-    holes = missingness_test(task, random_state)
+    holes = missingness_test(task.table.missing, task.y, task.n_classes, random_state)
     snippet = Snippet(*columns, task.n_classes > 0, n_draws)
     found = Worth(results, metric, holes, snippet, n_splits, task.table.n_rows)
     if not found.can_judge:
@@ -261,38 +260,3 @@ def _scored(plan: WorthPlan, piece: Piece, names: list[str]) -> tuple[Piece, lis
                 value = scores if isinstance(scores, Exception) else scores[metric]
                 rows.append({"method": name, **vars(outcome(metric, value))})
     return piece, rows
-
-
-def missingness_test(
-    task: PredictionTask, random_state: int, n: int = N_PERMUTATIONS
-) -> MissingnessTest:
-    """Whether where the holes are tells of y: a permutation test.
-
-    A ridge regression of y (of the indicators of the classes) on the mask of holes predicts each
-    of five folds from the others. Its squared error is compared with that of n tables whose y is
-    shuffled, p = (1 + how many have as little error) / (n + 1). All tables are solved at once,
-    since the mask, and so the matrix that turns y into predictions, is the same.
-    """
-    missing = task.table.missing
-    mask = np.unique(missing[:, missing.any(axis=0)], axis=1).astype(np.float64)
-    rng = np.random.default_rng(random_state)
-    y = np.eye(task.n_classes)[task.y] if task.n_classes else task.y[:, np.newaxis]
-    orders = np.array([np.arange(len(y)), *(rng.permutation(len(y)) for _ in range(n))])
-    targets = y[orders].transpose(1, 0, 2).reshape(len(y), -1)
-    fold_of = rng.permutation(len(y)) % 5
-    errors, spread = np.zeros((2, targets.shape[1]))
-    for fold in range(5):
-        test = fold_of == fold
-        center, mean = mask[~test].mean(axis=0), targets[~test].mean(axis=0)
-        slopes = _ridge(mask[~test] - center, targets[~test] - mean)
-        errors += ((targets[test] - mean - (mask[test] - center) @ slopes) ** 2).sum(axis=0)
-        spread += ((targets[test] - mean) ** 2).sum(axis=0)
-    total, usual = errors.reshape(n + 1, -1).sum(axis=1), spread.reshape(n + 1, -1).sum(axis=1)
-    explained = 1.0 - total / usual
-    p_value = (1 + int((explained[1:] >= explained[0]).sum())) / (n + 1)
-    return MissingnessTest(float(explained[0]), p_value, n)
-
-
-def _ridge(inputs: Floats, targets: Floats) -> Floats:
-    gram = inputs.T @ inputs + RIDGE * np.eye(inputs.shape[1])
-    return np.asarray(np.linalg.solve(gram, inputs.T @ targets))

@@ -7,6 +7,7 @@ import numpy as np
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.dialect import Header
+from greyfill.files.guesses import Guess
 from greyfill.files.inputs import NoRowsError
 from greyfill.files.tokens import (
     QUOTE,
@@ -18,6 +19,7 @@ from greyfill.files.tokens import (
     tokenize,
 )
 from greyfill.table import Bools, Ints
+from greyfill.text import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,8 @@ class CellGrid:
     The body is a text or a part of it that ends with a row; ``line`` is the number of its first
     line. Empty lines are no rows, except in a table of one column, where they are holes. The cells
     that a short row lacks are empty and at its end; ``short`` has the first of them for each row.
+    Cells behind the last name are no part of the grid: ``n_trailing`` rows have empty ones,
+    ``long`` has the number of cells of rows that have others.
     ``header_end`` is where the names end, in the part that has them.
     """
 
@@ -38,6 +42,8 @@ class CellGrid:
     newline: int
     line: int = 1
     short: dict[int, int] = field(default_factory=dict)
+    long: dict[int, int] = field(default_factory=dict)
+    n_trailing: int = 0
     header_end: int | None = None
 
     @property
@@ -63,6 +69,50 @@ class CellGrid:
         """Where a cell is, for a message."""
         line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))
         return f"{self.file}, line {line}, column {self.names[column]!r}"
+
+
+@dataclass
+class RowWidths:
+    """How many rows have more or fewer cells than there are names."""
+
+    n_short: int = 0
+    n_trailing: int = 0
+    n_long: int = 0
+    first_long: tuple[int, int, int] = (0, 0, 0)
+    """The line of the first row with too many cells, how many they are, and the names."""
+
+    def add(self, grid: CellGrid) -> None:
+        """Count the rows of one more part."""
+        self.n_short += len(grid.short)
+        self.n_trailing += grid.n_trailing
+        for row, width in list(grid.long.items())[: not self.n_long]:
+            self.first_long = int(grid.lines()[row]), width, len(grid.names)
+        self.n_long += len(grid.long)
+
+    def guesses(self, ragged: bool) -> Iterator[Guess]:
+        """What was made of such rows; of those with too many cells, if they were expected."""
+        if self.n_short:
+            rows = plural(self.n_short, "row has", "rows have")
+            text = f"{rows} fewer cells than the header; those at the end are missing."
+            yield Guess("rows", text, "If they are not: --strict names the first line.")
+        if self.n_trailing:
+            rows = plural(self.n_trailing, "row has", "rows have")
+            text = f"{rows} empty cells behind the last column, which are kept as they are."
+            yield Guess("rows", text)
+        if self.n_long and ragged:
+            text = (
+                f"{self.long_rows}: those behind the last name are kept as they are and not used."
+            )
+            yield Guess("rows", text, "If a cell holds the delimiter, put it in quotes.")
+
+    @property
+    def long_rows(self) -> str:
+        """The rows with too many cells, in words."""
+        line, cells, names = self.first_long
+        more = f", and {plural(self.n_long - 1, 'more row', 'more rows')} like it"
+        return (
+            f"Line {line} has {cells} cells under {plural(names, 'name')}{more * (self.n_long > 1)}"
+        )
 
 
 def lay_out_parts(
@@ -170,16 +220,24 @@ class _Part:
         return header.names(texts, self._line_at(tokens.starts[cells.start]))
 
     def grid(self, names: tuple[str, ...], first: int, header: Header) -> CellGrid:
-        """The rows from a record on, none of which may have more cells than there are names."""
+        """The rows from a record on: short ones get empty cells, long ones are cut if they may."""
         tokens, width = self.tokens, len(names)
         is_row = (width == 1) | ~tokens.is_blank[first:]
+        is_row[self._void(first)] = False
         is_short = is_row & (tokens.widths[first:] < width)
+        is_long = is_row & (tokens.widths[first:] > width)
+        n_trailing = 0
+        if is_long.any() and not header.is_strict:
+            is_surplus = self._has_surplus(first + np.flatnonzero(is_long), width)
+            n_trailing = int((~is_surplus).sum())
+            is_long[is_long] = is_surplus
         may_be_short = not header.is_strict and width > 1
-        is_ragged = is_row & (tokens.widths[first:] != width) & ~(is_short & may_be_short)
+        is_ragged = is_short & (not may_be_short) | is_long & (not header.ragged)
         self._refuse_ragged(first + np.flatnonzero(is_ragged), width)
         self.refuse_unclosed()  # after what is wrong before it, as a reader of batches finds it
         short: dict[int, int] = {}
-        if is_row.all() and not is_short.any():  # the usual case, without an index of all cells
+        long: dict[int, int] = {}
+        if is_row.all() and (tokens.widths[first:] == width).all():  # without an index of all cells
             begin = int(tokens.firsts[first])
             spans = [part[begin:].reshape(-1, width) for part in (tokens.starts, tokens.ends)]
         else:
@@ -188,10 +246,34 @@ class _Part:
             cells = heads + np.minimum(places, widths - 1)
             ends = tokens.ends[cells]
             spans = [np.where(places < widths, tokens.starts[cells], ends), ends]
-            short = {int(row): int(widths[row, 0]) for row in np.flatnonzero(is_short[is_row])}
+            short, long = (
+                {int(row): int(widths[row, 0]) for row in np.flatnonzero(which[is_row])}
+                for which in (is_short, is_long)
+            )
         return CellGrid(
-            self.file, self.body, names, spans[0], spans[1], self.newline, self.line, short
-        )
+            self.file, self.body, names, spans[0], spans[1], self.newline, self.line, short,
+            long, n_trailing,
+        )  # fmt: skip
+
+    def _void(self, first: int) -> list[int]:
+        """Lines of zero bytes, as a file has that was cut off while it was written."""
+        if b"\0" not in self.body:
+            return []
+        tokens, body = self.tokens, self.body
+        heads = tokens.firsts[first:-1]
+        alone = np.flatnonzero(tokens.widths[first:] == 1)
+        spans = zip(alone, tokens.starts[heads[alone]], tokens.ends[heads[alone]], strict=True)
+        return [int(n) for n, a, b in spans if b > a and not body[a:b].strip(b"\0")]
+
+    def _has_surplus(self, records: Ints, width: int) -> Bools:
+        """Which of some long records have more than empty cells behind the last name."""
+        tokens, counts = self.tokens, self.tokens.widths[records] - width
+        owners = np.repeat(np.arange(len(records)), counts)
+        steps = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+        cells = tokens.firsts[records][owners] + width + steps
+        texts = contents(self.body, tokens.starts[cells], tokens.ends[cells])
+        is_full = np.array([bool(text.strip()) for text in texts])
+        return np.asarray(np.bincount(owners, weights=is_full) > 0)
 
     def refuse_unclosed(self) -> None:
         """A quote that nothing closes would swallow the rest of the file."""
@@ -205,10 +287,14 @@ class _Part:
         if not len(ragged):
             return
         tokens, record = self.tokens, ragged[0]
+        is_long = tokens.widths[record] > width
+        cut = (
+            f" --ragged reads the first {width} of such rows and keeps the rest." if is_long else ""
+        )
         raise InvalidDataError(
             f"{self._line_at(tokens.starts[tokens.firsts[record]])}: expected {width} cells as in "
             f"the header, found {tokens.widths[record]}. Put cells that hold the delimiter in "
-            "quotes, or name another delimiter (--delimiter)."
+            "quotes, or name another delimiter (--delimiter)." + cut
         )
 
     def _line_at(self, offset: int) -> str:

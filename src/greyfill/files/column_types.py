@@ -7,7 +7,7 @@ have a `Form`, which tells what to write instead.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -31,6 +31,9 @@ from greyfill.files.type_fits import (
 from greyfill.files.vocabulary import NO_CATEGORIES
 from greyfill.files.words import WordEvidence, bare, mean_missing
 from greyfill.table import Bools
+
+ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
+"""All names of columns → those of text, and those of numbers."""
 
 LONGEST_WHOLE = 18
 """Longer whole numbers do not fit 64 bits: they are identifiers."""

@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.cell_grid import CellGrid, header_names, lay_out_parts
-from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
+from greyfill.files.cell_grid import CellGrid, RowWidths, header_names, lay_out_parts
+from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.dialect import Header, find_delimiter, find_header
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
@@ -35,11 +35,8 @@ from greyfill.files.words import (
     words_by_column,
 )
 from greyfill.table import Ints
-from greyfill.text import plural
 
 ARFF_HEAD = 1 << 22
-ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
-"""All names of columns → those of text, and those of numbers."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +60,7 @@ class CsvOptions:
     strict: bool = False
     lenient: bool = False
     is_arff: bool = False
+    ragged: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +182,13 @@ class CsvReader:
     def __init__(
         self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
     ) -> None:
-        self._blocks, self._file, self._options = blocks, file, options
+        self._blocks, self._file, self.options = blocks, file, options
         learned = options.learned or LearnedTypes()
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
         self._sentinels: dict[int, Guess] = {}
-        self.encoding: Encoding = find_encoding(blocks, file, options.encoding)
+        self.encoding: Encoding = find_encoding(
+            blocks, file, options.encoding, strict=options.strict
+        )
         self.preamble = self._find_preamble()
         sample = first_bytes(self._decoded(), SAMPLE + 1)
         given = options.delimiter if self.preamble.delimiter is None else self.preamble.delimiter
@@ -196,6 +196,7 @@ class CsvReader:
         self._header, self._about_header = find_header(
             sample, self.delimiter, self.encoding.newline,
             given=options.header, learned=learned.columns, strict=options.strict,
+            ragged=options.ragged or options.lenient,
         )  # fmt: skip
         if self.preamble.names:
             self._header, self._about_header = Header(False, given=self.preamble.names), []
@@ -209,8 +210,8 @@ class CsvReader:
         if options.choose_types is not None:
             texts, numbers = options.choose_types(names)
             told = {"text_columns": tuple(texts), "numeric_columns": tuple(numbers)}
-            self._options = replace(options, **told)  # type: ignore[arg-type]
-        self.height = self._n_short = 0
+            self.options = replace(options, **told)  # type: ignore[arg-type]
+        self.height, self.widths = 0, RowWidths()
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())
         mark = max(marks, key=lambda mark: (shown[mark], mark == learned.mark))
@@ -243,18 +244,13 @@ class CsvReader:
         """What was taken for granted; all of it when the rows were read."""
         found = [guess for column in self.types for guess in column.guesses]
         return (
+            *self.encoding.guesses,
             *self.preamble.guesses,
             *self._about_header,
-            *self._about_short_rows(),
+            *self.widths.guesses(self.options.ragged),
             *found,
             *self._sentinels.values(),
         )
-
-    def _about_short_rows(self) -> Iterator[Guess]:
-        if self._n_short:
-            rows = plural(self._n_short, "row has", "rows have")
-            text = f"{rows} fewer cells than the header; those at the end are missing."
-            yield Guess("rows", text, "If they are not: --strict names the first line.")
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
@@ -292,14 +288,14 @@ class CsvReader:
         return without_first(self.encoding.decode(self._blocks()), len(self.preamble.text))
 
     def _find_preamble(self) -> Preamble:
-        options, self.preamble = self._options, Preamble()
+        options, self.preamble = self.options, Preamble()
         if options.is_arff:
             return arff_head(first_bytes(self._decoded(), ARFF_HEAD), self._file)
         if options.strict:
             return Preamble()
         sample = first_bytes(self._decoded(), SAMPLE)
         given = None if options.delimiter is None else find_delimiter(sample, options.delimiter)
-        return find_preamble(sample, self.encoding.newline, given)
+        return find_preamble(sample, self.encoding.newline, given, titled=not options.header)
 
     @cached_property
     def _grids_in_memory(self) -> list[CellGrid]:
@@ -310,8 +306,8 @@ class CsvReader:
         evidence: list[ColumnEvidence] = []
         for grid in self.grids():
             if not evidence:
-                texts = (*self._options.text_columns, *self.preamble.categories)
-                strict = self._options.strict
+                texts = (*self.options.text_columns, *self.preamble.categories)
+                strict = self.options.strict
                 evidence = [
                     ColumnEvidence(n, marks, is_text=n in texts, strict=strict) for n in grid.names
                 ]
@@ -321,7 +317,7 @@ class CsvReader:
                 column.add(cells)
                 column.add_quotes(cells, quotes[:, j])
             self.height += grid.height
-            self._n_short += len(grid.short)
+            self.widths.add(grid)
         return evidence
 
     def _look_again(self, mark: str) -> str:
@@ -332,11 +328,11 @@ class CsvReader:
                 self._evidence[j].look_again(self._texts(grid, j))
         orders = [self._evidence[j].orders for j in looked]
         settled = [order for order, *others in filter(None, orders) if not others]
-        return self._options.date_order or next(iter(settled), "dmy")
+        return self.options.date_order or next(iter(settled), "dmy")
 
     def _type(self, j: int, mark: str, order: str) -> ColumnType:
-        evidence, learned = self._evidence[j], self._options.learned
-        is_number = evidence.name in self._options.numeric_columns
+        evidence, learned = self._evidence[j], self.options.learned
+        is_number = evidence.name in self.options.numeric_columns
         try:
             return evidence.column_type(mark, order, must_be_numbers=is_number)
         except StrayCellsError as strays:
@@ -347,10 +343,10 @@ class CsvReader:
                 cells = self._texts(grid, j)
                 row = None if place else strays.row_in(cells)
                 place = place if row is None else grid.place(row, j)
-                words.update(strays.words_in(cells, self._options.strict))
+                words.update(strays.words_in(cells, self.options.strict))
             if not place:
                 raise self._changed() from None
-            if self._options.lenient:
+            if self.options.lenient:
                 return evidence.over_strays(strays.fit, words)
             raise strays.for_user(place, evidence.name, words, learned is not None) from None
 
@@ -375,7 +371,7 @@ class CsvReader:
             return self._kept[column]
         cells = pl.Series(grid.names[column], grid.texts(column), dtype=pl.String)
         self._unused.update(cells)
-        always = ("", "?") if self._options.is_arff else ("",)
+        always = ("", "?") if self.options.is_arff else ("",)
         missing = [*always, *self._na_values, *self._words_in(grid.names[column])]
         cells = cells.set(bare(cells).is_in(missing), None)
         if self._kept is not None:
@@ -397,16 +393,18 @@ class CsvReader:
 
     def _words_in(self, name: str) -> tuple[str, ...]:
         """The words that mean missing in one column, as the user said or a model learned."""
-        learned = self._options.learned or LearnedTypes()
+        learned = self.options.learned or LearnedTypes()
         return (*self._words.get(name, ()), *learned.words.get(name, ()))
 
     def _without_guessed_sentinels(self, values: pl.Series, column: int) -> pl.Series:
         """A whole column, null where -999 or alike can mean nothing but missing."""
-        if self._options.strict or self._options.learned is not None:
+        is_told = values.name in self.options.numeric_columns
+        if is_told or self.options.strict or self.options.learned is not None:
             return values
         for found in find_sentinels(values):
             if found.is_overwhelming:
-                undo = f"All others lie in {found.low:g} … {found.high:g}; if it is one: --strict."
+                others = f"All others lie in {found.low:g} … {found.high:g}"
+                undo = f"{others}; if it is one of them: --numeric COLUMN."
                 guess = Guess("sentinel", found.word, undo, values.name, found.count)
                 self._sentinels[column] = guess
                 return without_sentinels(values, [found.word])

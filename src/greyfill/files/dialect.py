@@ -25,6 +25,9 @@ from greyfill.files.tokens import (
 from greyfill.files.vocabulary import MISSING_WORDS
 
 DELIMITERS = (",", ";", "\t", "|")
+RARE_DELIMITERS = ("^", "~", "\x01")
+"""Those that are tried where no other cuts, and must cut all lines alike."""
+
 MOST_LINES = 200
 """So many lines tell a header from data."""
 
@@ -57,6 +60,10 @@ def find_delimiter(body: bytes, given: str | None = None) -> str:
     mark = DELIMITERS[scores.index(best)]
     if (best[2] < 2 or mark == "\t") and _is_cut_by_blanks(sample, len(body) > SAMPLE, best[2]):
         return BLANKS
+    if best[2] < 2:
+        cuts = (_score(tokenize(sample, c), len(body) > SAMPLE) for c in RARE_DELIMITERS)
+        rare = [c for c, cut in zip(RARE_DELIMITERS, cuts, strict=True) if cut[:2] == (True, 1.0)]
+        mark = next(iter(rare), mark)
     return mark
 
 
@@ -87,14 +94,15 @@ def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
 
 @dataclass(frozen=True)
 class Header:
-    """The line of names: whether it is there, and whether it lacks the name of a first column.
+    """The line of names: whether it is there, and how many names of first columns it lacks.
 
-    The names may be ``given`` elsewhere.
+    The names may be ``given`` elsewhere. Rows of a ``ragged`` text may have more cells.
     """
 
     is_there: bool = True
-    lacks_first: bool = False
+    n_lacking: int = 0
     is_strict: bool = True
+    ragged: bool = False
     given: tuple[str, ...] = ()
 
     def names(self, cells: Sequence[str], place: str) -> tuple[str, ...]:
@@ -107,7 +115,7 @@ class Header:
             return _each_once(list(self.given))
         if not self.is_there:
             return tuple(f"column_{j + 1}" for j in range(len(cells)))
-        given = ["", *cells] if self.lacks_first else list(cells)
+        given = [*[""] * self.n_lacking, *cells]
         if not self.is_strict or given.count("") == 1:
             given = [name or f"column_{j + 1}" for j, name in enumerate(given)]
         name, count = Counter(given).most_common(1)[0]
@@ -139,6 +147,7 @@ def find_header(
     given: bool | None = None,
     learned: Sequence[str] = (),
     strict: bool = False,
+    ragged: bool = False,
 ) -> tuple[Header, list[Guess]]:
     r"""Find out what the first line is, and what was guessed about it.
 
@@ -158,10 +167,25 @@ def find_header(
         is_there = bool(set(first) & set(learned)) or not all(_is_made(name) for name in learned)
     else:
         is_there = given if given is not None else not _looks_like_data(first, rest)
-    widths = {len(row) for row in rest}
-    lacks_first = is_there and bool(first) and widths == {len(first) + 1}
-    header = Header(is_there, lacks_first, is_strict=False)
+    n_lacking = _n_lacking(first, rest) if is_there and first else 0
+    header = Header(is_there, n_lacking, is_strict=False, ragged=ragged)
     return header, _guesses_on(header, first, is_asked=given is None and not learned)
+
+
+def _n_lacking(first: list[str], rest: list[list[str]]) -> int:
+    """How many more cells most rows have than the header; a mark at their ends makes no column.
+
+    >>> _n_lacking(["a"], [["1", "x"], ["2", "y"]]), _n_lacking(["a"], [["1", ""], ["2", ""]])
+    (1, 0)
+    """
+    widths = [len(row) for row in rest]
+    width = max(widths, default=0)
+    full = [row for row in rest if len(row) == width]
+    is_usual = 2 * len(full) >= len(rest) and len(full[0]) == widths[0] if full else False
+    return width - len(first) if width > len(first) and is_usual and any(r[-1] for r in full) else 0
+
+
+NO_HEADER = "If it is a row of the table: --no-header."
 
 
 def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Guess]:
@@ -170,14 +194,18 @@ def _guesses_on(header: Header, first: list[str], *, is_asked: bool) -> list[Gue
         shown = ", ".join(first[:3])[:40]
         text = f"The first line looks like data ({shown} …): the columns are column_1, column_2, …"
         guesses.append(Guess("header", text, "If it has their names: --header."))
-    if header.lacks_first:
+    if header.n_lacking == 1:
         text = "The header lacks one name: the first column has none, as for names of rows."
-        guesses.append(Guess("header", text))
-    made = header.names(first, "")[header.lacks_first :] if header.is_there and first else ()
+        guesses.append(Guess("header", text, NO_HEADER))
+    elif header.n_lacking:
+        text = f"The header lacks {header.n_lacking} names: so many first columns have none."
+        guesses.append(Guess("header", text, NO_HEADER))
+    made = header.names(first, "")[header.n_lacking :] if header.is_there and first else ()
     renamed = [new for new, old in zip(made, first, strict=False) if old and new != old]
     if renamed:
         text = f"Names that appear twice were told apart: {', '.join(map(repr, renamed[:6]))}."
-        guesses.append(Guess("names", text))
+        undo = "To leave one alone: --ignore COLUMN."
+        guesses.append(Guess("names", text, undo, names=tuple(renamed)))
     return guesses
 
 

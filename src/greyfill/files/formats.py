@@ -3,17 +3,21 @@
 `Format` and `Compression` are the one table of names, extensions and first bytes.
 """
 
+import bz2
+import gzip
+import lzma
 import re
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any, BinaryIO, Protocol, Self
+from typing import IO, Any, BinaryIO, Protocol, Self, cast
 
-from greyfill.exceptions import FileProblemError, InvalidParameterError
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 
 
 class _Listed(StrEnum):
@@ -79,12 +83,32 @@ class Format(_Listed):
         }  # fmt: skip
         return others.get(self, self)
 
+    def about_writing(self) -> Iterator[str]:
+        """A sentence about one that is written as another."""
+        if self.written_as is not self:
+            other = f"written as {self.written_as.extensions[0]}"
+            yield f"{self} files can only be read: it is {other}, values without formats."
+
 
 class Compression(_Listed):
     """The compressions that may be wrapped around a format."""
 
     GZIP = "gzip", (".gz",), b"\x1f\x8b"
     ZSTD = "zstd", (".zst", ".zstd"), b"\x28\xb5\x2f\xfd"
+    BZIP2 = "bzip2", (".bz2",), b"BZh"
+    XZ = "xz", (".xz",), b"\xfd7zXZ\0"
+    ZIP = "zip", (".zip",)
+
+
+def found_compression(head: bytes, expected: Compression | None) -> Compression | None:
+    r"""The compression of data with these first bytes; of zip the name tells, not a workbook.
+
+    >>> found_compression(b"BZh9", None), found_compression(b"PK\x03\x04", Compression.ZIP)
+    (<Compression.BZIP2: 'bzip2'>, <Compression.ZIP: 'zip'>)
+    """
+    if expected is Compression.ZIP and head.startswith(Format.EXCEL.magic):
+        return expected
+    return Compression.by_magic(head)
 
 
 @dataclass(frozen=True)
@@ -206,8 +230,10 @@ class Sink(Protocol):
 
 
 @contextmanager
-def compressing(stream: Sink, compression: Compression | None) -> Iterator[Sink]:
-    """A sink for plain bytes; the stream gets them compressed.
+def compressing(
+    stream: Sink, compression: Compression | None, member: str = "table"
+) -> Iterator[Sink]:
+    """A sink for plain bytes; the stream gets them compressed, in a zip file as this member.
 
     Nothing about time or name is stored, and bytes are compressed in blocks of one size, so that
     equal content gives an equal file, however it was cut.
@@ -215,15 +241,44 @@ def compressing(stream: Sink, compression: Compression | None) -> Iterator[Sink]
     if compression is None:
         yield stream
         return
-    zipper: Any = (
-        zlib.compressobj(wbits=31)
-        if compression is Compression.GZIP
-        else _zstandard().ZstdCompressor().compressobj()
-    )
+    makers: dict[Compression, Callable[[], Any]] = {
+        Compression.GZIP: lambda: zlib.compressobj(wbits=31),
+        Compression.ZSTD: lambda: _zstandard().ZstdCompressor().compressobj(),
+        Compression.BZIP2: bz2.BZ2Compressor,
+        Compression.XZ: lzma.LZMACompressor,
+        Compression.ZIP: lambda: _Zipper(stream, member),
+    }
+    zipper = makers[compression]()
     blocks = _Blocks(stream, zipper)
     yield blocks
     stream.write(zipper.compress(bytes(blocks.gathered)))
     stream.write(zipper.flush())
+
+
+class _Zipper:
+    """A zip file with one member; what it writes by itself goes to the stream at once."""
+
+    def __init__(self, stream: Sink, member: str) -> None:
+        self._stream = stream
+        self._file = zipfile.ZipFile(cast(IO[bytes], self), "w")
+        about = zipfile.ZipInfo(member)
+        about.compress_type = zipfile.ZIP_DEFLATED
+        self._member = self._file.open(about, "w", force_zip64=True)
+
+    def write(self, data: bytes) -> int:
+        self._stream.write(data)
+        return len(data)
+
+    def compress(self, data: bytes) -> bytes:
+        self._member.write(data)
+        return b""
+
+    def flush(self) -> bytes:
+        if self._member.closed:  # the zip file itself flushes what it writes to
+            return b""
+        self._member.close()
+        self._file.close()
+        return b""
 
 
 class _Blocks:
@@ -239,6 +294,54 @@ class _Blocks:
             self._stream.write(self._zipper.compress(bytes(self.gathered[:WRITE_BLOCK])))
             del self.gathered[:WRITE_BLOCK]
         return len(data)
+
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+"""What is raised for compressed data that are not whole."""
+
+
+def decompressed(stream: BinaryIO, compression: Compression | None, size: int) -> Iterator[bytes]:
+    """The plain bytes of a stream, in blocks of about this size."""
+    if compression is Compression.ZSTD:
+        yield from unzstd(stream)
+        return
+    with _opened(stream, compression) as plain:
+        try:
+            while block := plain.read(size):
+                yield block
+        except OSError as error:
+            if compression is not Compression.BZIP2:
+                raise
+            raise EOFError(str(error)) from error
+
+
+@contextmanager
+def _opened(stream: BinaryIO, compression: Compression | None) -> Iterator[Any]:
+    """A stream of the plain bytes; the one below stays open."""
+    if compression is None:
+        yield stream
+    elif compression is Compression.ZIP:
+        with zipfile.ZipFile(stream) as book, book.open(_only_member(book)) as member:
+            yield member
+    else:
+        opens: dict[Compression, Any] = {
+            Compression.GZIP: gzip.open,
+            Compression.BZIP2: bz2.open,
+            Compression.XZ: lzma.open,
+        }
+        with opens[compression](stream) as plain:
+            yield plain
+
+
+def _only_member(book: zipfile.ZipFile) -> str:
+    """The one file in a zip file; folders and what systems add do not count."""
+    names = [n for n in book.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+    if len(names) != 1:
+        shown = ", ".join(map(repr, names[:6])) + (", …" if len(names) > 6 else "")
+        raise InvalidDataError(
+            f"the zip file holds {len(names)} files: {shown}. Only one can be read: take it out."
+        )
+    return names[0]
 
 
 def unzstd(stream: BinaryIO) -> Iterator[bytes]:

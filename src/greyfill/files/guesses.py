@@ -25,7 +25,8 @@ _OPENINGS = {
 class Guess:
     """One guess: its kind, what was found, in which column and how many cells, and what undoes it.
 
-    A guess about the file as a whole has no column, and its detail is a sentence.
+    A guess about the file as a whole has no column, and its detail is a sentence; ``names`` are the
+    columns or sheets that it is about.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Guess:
     undo: str = ""
     column: str | None = None
     cells: int = 0
+    names: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -2,12 +2,11 @@
 
 import codecs
 import errno
-import gzip
 import os
+import re
 import shutil
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,8 +14,24 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import BinaryIO, Self
 
-from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files.formats import HEAD, Compression, Format, found_format, layout_of, unzstd
+from greyfill.exceptions import (
+    FileProblemError,
+    GreyfillError,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from greyfill.files.formats import (
+    DAMAGED,
+    HEAD,
+    Compression,
+    Format,
+    decompressed,
+    found_compression,
+    found_format,
+    layout_of,
+)
+from greyfill.files.guesses import Guess
+from greyfill.text import plural
 
 STANDARD_STREAM = "-"
 LF, CR = 10, 13
@@ -64,6 +79,20 @@ def reason(error: OSError) -> str:
     return _REASONS.get(error.errno or 0, error.strerror or str(error))
 
 
+_PYTHON = re.compile(r"(--[a-z-]+(?: \S+)?) \([a-z_]+=\w*\)")
+"""A flag and, in parentheses, what it is called in Python."""
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, as a sentence."""
+    if isinstance(error, MemoryError) and not isinstance(error, GreyfillError):
+        return "not enough memory. Give fewer rows, or a machine with more."
+    if isinstance(error, GreyfillError) or not isinstance(error, OSError):
+        return _PYTHON.sub(r"\1", str(error))
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{reason(error)}"
+
+
 def shown(name: str) -> str:
     """How messages call a file."""
     return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
@@ -89,7 +118,7 @@ class Input:
         self._stack, self._stamp = ExitStack(), _stamp(name)
         with naming(shown(name), "read"):
             self._stream: BinaryIO = self._stack.enter_context(_seekable(name))
-            self.compression = Compression.by_magic(self._stream.read(8))
+            self.compression = found_compression(self._stream.read(8), expected)
             is_empty = self._stream.tell() == 0
         if self.compression is None and expected is not None and not is_empty:
             self._stack.close()
@@ -137,20 +166,13 @@ class Input:
         try:
             with naming(shown(self.name), "read"):
                 self._stream.seek(0)
-                yield from self._decompressed(size)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                yield from decompressed(self._stream, self.compression, size)
+        except InvalidDataError as error:
+            raise InvalidDataError(f"{shown(self.name)}: {error}") from None
+        except DAMAGED as error:
             raise InvalidDataError(
                 f"{shown(self.name)} is a damaged or cut off {self.compression} file: {error}."
             ) from error
-
-    def _decompressed(self, size: int) -> Iterator[bytes]:
-        if self.compression is Compression.ZSTD:
-            yield from unzstd(self._stream)
-            return
-        is_zipped = self.compression is Compression.GZIP
-        stream = gzip.GzipFile(fileobj=self._stream) if is_zipped else self._stream
-        while block := stream.read(size):
-            yield block
 
 
 def _stamp(name: str) -> tuple[int, ...]:
@@ -193,6 +215,8 @@ _NO_FILES = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-esc
 
 _NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _HEAD = 4096
+MOST_ZEROS = 0.5
+"""The share of zero bytes above which a file is no text."""
 
 Blocks = Callable[[], Iterable[bytes]]
 """Reads a file from its start, in blocks."""
@@ -206,6 +230,16 @@ class Encoding:
     mark: bytes = b""
     newline: int = LF
     note: str = ""
+    zero_lines: tuple[int, ...] = ()
+
+    @property
+    def guesses(self) -> Iterator[Guess]:
+        """What zero bytes were taken for."""
+        if self.zero_lines:
+            first, *others = self.zero_lines
+            more = f" and {plural(len(others), 'more line')}" if others else ""
+            text = f"Zero bytes in line {first}{more}: taken as blanks, kept as they are."
+            yield Guess("zeros", text, "If the file was cut off, get it anew.")
 
     def decode(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The bytes of a file → UTF-8 without the mark."""
@@ -279,19 +313,23 @@ def peek_names(
         found = find_encoding(source.blocks, shown(name), encoding)
         sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
         given = None if delimiter is None else find_delimiter(sample, delimiter)
-        before = Preamble() if strict else find_preamble(sample, found.newline, given)
+        before = Preamble()
+        if not strict:
+            before = find_preamble(sample, found.newline, given, titled=not header)
         sample = sample[len(before.text) :]
         mark = find_delimiter(sample, given if before.delimiter is None else before.delimiter)
         line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)
         return header_names(sample, mark, found.newline, shown(name), line)
 
 
-def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Encoding:
+def find_encoding(
+    blocks: Blocks, name: str, encoding: str | None = None, *, strict: bool = False
+) -> Encoding:
     """Find the encoding, unless it is given, and check that all bytes obey it.
 
     A byte order mark decides; else UTF-8 if the bytes are valid, else Windows-1252 (or Latin-1
     where that has no letter), which the note says. Bytes that are mostly good UTF-8 with a few
-    broken places are refused.
+    broken places are refused, and so are zero bytes, but for some in what is sure to be text.
 
     >>> find_encoding(lambda: ["naïve".encode("cp1252")], "words.csv").codec
     'cp1252'
@@ -300,11 +338,12 @@ def find_encoding(blocks: Blocks, name: str, encoding: str | None = None) -> Enc
     codec = _marked(head) if encoding is None else _named(encoding, head)
     if codec is not None:
         mark = _BOMS.get(codec, b"")
-        return _checked(codec, mark if head.startswith(mark) else b"", blocks, name)
+        mark = mark if head.startswith(mark) else b""
+        return _checked(codec, mark, blocks, name, zeros=not strict)
     if (wide := _wide(head)) is not None:
         return _checked(wide, b"", blocks, name)
     try:
-        return _checked("utf-8", b"", blocks, name)
+        return _checked("utf-8", b"", blocks, name, zeros=not strict)
     except _UndecodableError:
         if _is_damaged_utf8(blocks()):
             raise
@@ -366,10 +405,17 @@ def _wide(head: bytes) -> str | None:
     return "utf-16-be" if half and low > 0.5 * half and not high else None
 
 
-def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "") -> Encoding:
-    """Read all bytes once: they must be text, and encoding the text must give them back."""
+def _checked(
+    codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "", *, zeros: bool = False
+) -> Encoding:
+    """Read all bytes once: they must be text, and encoding the text must give them back.
+
+    A text may have some zero bytes if ``zeros`` says so.
+    """
     decoder, twin = codecs.getincrementaldecoder(codec)(), _Twin(codec, name)
     line, offset, has_lf, has_cr = 1, len(mark), False, False
+    zero_lines: list[int] = []
+    n_zeros = n_letters = 0
     for block in _and_none(without_first(blocks(), len(mark))):
         waiting = len(decoder.getstate()[0])  # bytes of a letter that the last block cut
         try:
@@ -384,15 +430,19 @@ def _checked(codec: str, mark: bytes, blocks: Blocks, name: str, note: str = "")
             ) from error
         twin.check(block, text)
         if "\0" in text:
-            line += text.count("\n", 0, text.index("\0"))
+            zero_lines += [n for n, words in enumerate(text.split("\n"), line) if "\0" in words]
+            n_zeros += text.count("\0")
+        n_letters += len(text)
+        if zero_lines and (not zeros or (block is None and n_zeros > n_letters * MOST_ZEROS)):
             raise InvalidDataError(
-                f"{name} has a zero byte in line {line}, so it is no text. "
+                f"{name} has a zero byte in line {zero_lines[0]}, so it is no text. "
                 "If it is a Parquet, Arrow or Excel file, give it that extension."
             )
         offset += len(block or b"")
         line += text.count("\n")
         has_lf, has_cr = has_lf or "\n" in text, has_cr or "\r" in text
-    return Encoding(codec, mark, CR if has_cr and not has_lf else LF, note)
+    newline = CR if has_cr and not has_lf else LF
+    return Encoding(codec, mark, newline, note, tuple(dict.fromkeys(zero_lines)))
 
 
 def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:

@@ -7,6 +7,7 @@ however they were cut.
 
 import glob
 import io
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,7 @@ Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
 """The schema, the number of rows, and a way to read them in parts from the start."""
 
+COLUMN_WISE = "The file holds columns, not records: it is written as an array of records."
 BATCH_ROWS = 100_000
 """Rows that are read at a time, where the format counts rows."""
 
@@ -40,7 +42,11 @@ def read_typed(
     raw: bytes, format: Format, file: str, na_values: tuple[str, ...]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Read a frame and notes; cells that equal an NA value, as text or as a number, are holes."""
-    return read_whole(lambda: _whole(raw, format), format, file, na_values, is_empty=not raw)
+    frame, notes = read_whole(
+        lambda: _whole(raw, format), format, file, na_values, is_empty=not raw
+    )
+    is_turned = format is Format.JSON and _is_object(raw) and frame.height > 1
+    return frame, (*notes, COLUMN_WISE) if is_turned else notes
 
 
 def read_whole(
@@ -117,6 +123,8 @@ class TypedReader:
             return work()
         except FileProblemError:
             raise
+        except NoRowsError as error:
+            raise NoRowsError(f"{self._file}: {error}", error.columns) from None
         except GreyfillError as error:
             raise type(error)(f"{self._file}: {error}") from None
         except BaseException as error:
@@ -163,11 +171,25 @@ def _whole(raw: bytes, format: Format) -> Scan:
     return scan_of(_READERS[format](io.BytesIO(raw)))
 
 
+def _read_json(buffer: io.BytesIO) -> pl.DataFrame:
+    """An array of records, or an object of columns: lists, or cells by the names of their rows."""
+    raw = buffer.getvalue()
+    columns = json.loads(raw) if _is_object(raw) else {}
+    if not columns or not all(isinstance(cells, list | dict) for cells in columns.values()):
+        return pl.read_json(buffer, infer_schema_length=None)
+    named = {n: list(c.values()) if isinstance(c, dict) else c for n, c in columns.items()}
+    return pl.DataFrame(named, strict=False)
+
+
+def _is_object(raw: bytes) -> bool:
+    return raw.lstrip().startswith(b"{")
+
+
 _READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
     Format.PARQUET: pl.read_parquet,
     Format.ARROW: pl.read_ipc,
     Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
-    Format.JSON: lambda buffer: pl.read_json(buffer, infer_schema_length=None),
+    Format.JSON: _read_json,
 }
 
 

@@ -60,8 +60,12 @@ def arff_head(sample: bytes, file: str) -> Preamble:
     return Preamble(sample[: end.end()], ",", names, texts)
 
 
-def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> Preamble:
+def find_preamble(
+    sample: bytes, newline: int, delimiter: str | None = None, *, titled: bool = True
+) -> Preamble:
     r"""Find lines of a title, or one that names the delimiter as spreadsheets do.
+
+    Where the user says that the first line has the names, there is no title (``titled``).
 
     >>> find_preamble(b"sep=;\na;b\n1;2\n", 10).delimiter
     ';'
@@ -71,13 +75,25 @@ def find_preamble(sample: bytes, newline: int, delimiter: str | None = None) -> 
     named = re.match(rb"sep=(.)\r?[\r\n]", sample)
     if named is not None:
         return Preamble(named.group(), delimiter or named.group(1).decode("latin-1"))
-    for mark in DELIMITERS if delimiter is None else (delimiter,):
+    if delimiter is None and any(
+        _cuts_evenly(sample[:SAMPLE], mark, newline) for mark in DELIMITERS
+    ):
+        return Preamble()
+    for mark in () if not titled else DELIMITERS if delimiter is None else (delimiter,):
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
             n_lines = sample.count(newline, 0, size)
-            text = f"{plural(n_lines, 'line')} before the table kept as they are."
-            return Preamble(sample[:size], mark, guesses=(Guess("title", text),))
+            text = f"{plural(n_lines, 'line')} before the table kept as found."
+            undo = "If the first line of all has the names: --header."
+            return Preamble(sample[:size], mark, guesses=(Guess("title", text, undo),))
     return Preamble()
+
+
+def _cuts_evenly(sample: bytes, mark: str, newline: int) -> bool:
+    """Whether a mark cuts all lines into equally many cells, the first of them included."""
+    tokens = tokenize(sample, mark, newline)
+    widths = tokens.widths[~tokens.is_blank][: -1 if len(sample) == SAMPLE else None]
+    return len(widths) > 1 and widths[0] > 1 and bool((widths == widths[0]).all())
 
 
 def _title_size(sample: bytes, mark: str, newline: int) -> int:

@@ -9,17 +9,18 @@ The written cells are yellow, and a comment says how they were filled.
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
 import polars as pl
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.column_types import ColumnEvidence, ColumnType, StrayCellsError
+from greyfill.exceptions import InvalidParameterError
+from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
+from greyfill.files.inputs import NoRowsError, shown
 from greyfill.files.polars_formats import WholeWriter
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
@@ -68,16 +69,25 @@ class Workbook:
 
 
 def read_book(
-    raw: bytes, format: Format, sheet: str | None = None, *, strict: bool = False
+    raw: bytes,
+    format: Format,
+    sheet: str | None = None,
+    *,
+    strict: bool = False,
+    choose_types: ChooseTypes | None = None,
 ) -> Workbook:
-    """Read the sheet that was named, or else the first that holds a table."""
+    """Read the sheet that was named, or else the first that holds a table.
+
+    ``choose_types`` gives, from the names of all columns, those whose texts are left as they are.
+    """
     reader = import_module("fastexcel").read_excel(raw)
     names = list(reader.sheet_names)
     name, top = _chosen(reader, names, sheet, strict=strict)
     loaded = reader.load_sheet(name, header_row=top, schema_sample_rows=None)
     frame = loaded.to_polars()
     if not frame.width:
-        raise InvalidDataError(f"the sheet {name!r} is empty. The sheets are {_listed(names)}.")
+        text = f"the sheet {name!r} is empty. The sheets are {_listed(names)}."
+        raise NoRowsError(text, ())
     texts = reader.load_sheet(name, header_row=top, dtypes="string").to_polars()
     frame = frame.with_columns(_as_written(frame[c], texts[c]) for c in frame.columns)
     is_row = ~pl.select(pl.all_horizontal(frame[c].is_null() for c in frame.columns)).to_series()
@@ -91,7 +101,16 @@ def read_book(
         raw, format, name, frame, rows, dict(zip(named, places, strict=True)), top + 1,
         guesses=guesses,
     )  # fmt: skip
-    return book if strict else _typed(book)
+    texts_kept = () if choose_types is None else choose_types(tuple(book.frame.columns))[0]
+    return book if strict else _typed(book, texts_kept)
+
+
+def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
+    """Refuse the name of a sheet for a file that is no workbook."""
+    if sheet is not None and not format.is_book:
+        raise InvalidParameterError(
+            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
+        )
 
 
 def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) -> tuple[str, int]:
@@ -133,7 +152,7 @@ def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
 def _about_sheet(name: str, names: list[str]) -> Guess:
     others = [other for other in names if other != name]
     text = f"The sheet {name!r} was read; {plural(len(others), 'other')} kept: {_listed(others)}."
-    return Guess("sheet", text, "Another one: --sheet NAME.")
+    return Guess("sheet", text, "Another one: --sheet NAME.", names=(name, *others))
 
 
 def _about_losses(raw: bytes) -> Iterator[Guess]:
@@ -150,11 +169,12 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
 
 
-def _typed(book: Workbook) -> Workbook:
+def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
     """Text that is numbers, dates or words for missing, as in a CSV file."""
     columns, styles, words, guesses = [], {}, {}, list(book.guesses)
     for column in book.frame:
-        found = _type_of(column) if column.dtype == pl.String else None
+        is_open = column.dtype == pl.String and column.name not in kept
+        found = _type_of(column) if is_open else None
         if found is None:
             columns.append(column)
             continue

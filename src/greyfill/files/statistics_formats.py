@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from greyfill.exceptions import FileProblemError
+from greyfill.files.column_types import ChooseTypes
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
 from greyfill.files.polars_formats import WholeWriter
@@ -39,8 +40,12 @@ class CodedTable:
     guesses: tuple[Guess, ...] = ()
 
 
-def read_coded(path: str, format: Format) -> CodedTable:
-    """Read a file of a statistics program."""
+def read_coded(path: str, format: Format, choose_types: ChooseTypes | None = None) -> CodedTable:
+    """Read a file of a statistics program.
+
+    ``choose_types`` gives, from the names of all columns, those whose codes that the file declares
+    missing are values, and those whose codes are numbers, whatever their labels.
+    """
     check_pyreadstat("read")
     read = getattr(import_module("pyreadstat"), _READERS[format])
     options = {"output_format": "polars"}
@@ -49,17 +54,20 @@ def read_coded(path: str, format: Format) -> CodedTable:
     if format is Format.SPSS:
         codes, meta = read(path, user_missing=True, **options)
     columns, guesses = [], []
-    for column in map(_blank_is_missing, plain):
-        labels = meta.variable_value_labels.get(column.name, {})
+    texts, numbers = ((), ()) if choose_types is None else choose_types(tuple(codes.columns))
+    for name in plain.columns:
+        column = _blank_is_missing((codes if name in texts else plain)[name])
+        labels = {} if name in numbers else meta.variable_value_labels.get(name, {})
         read_column = _labelled(column, labels)
         columns.append(read_column)
         if read_column.dtype == pl.String and column.dtype != pl.String:
-            undo = "If they are numbers: write them without labels."
+            undo = "If they are numbers: --numeric COLUMN."
             guesses.append(Guess("labels", "by their value labels", undo, column.name, len(column)))
         n_declared = column.null_count() - _blank_is_missing(codes[column.name]).null_count()
         if n_declared > 0:
             declared = "codes that the file declares missing"
-            guesses.append(Guess("missing", declared, "", column.name, n_declared))
+            undo = "If they are values: --categorical COLUMN."
+            guesses.append(Guess("missing", declared, undo, column.name, n_declared))
     return CodedTable(format, codes, pl.DataFrame(columns), meta, tuple(guesses))
 
 

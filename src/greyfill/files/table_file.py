@@ -5,14 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
-from greyfill.files.csv_text import ChooseTypes, CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.column_types import ChooseTypes
+from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
 from greyfill.files.formats import (
     HEAD,
     Format,
@@ -37,7 +39,7 @@ from greyfill.files.polars_formats import (
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book, refuse_sheet
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 
@@ -118,7 +120,7 @@ class Batches:
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
         told = () if self._origin is None else sentences(self._origin.guesses)
-        return (*told, *self._reader.notes, *_about_writing(self.format))
+        return (*told, *self._reader.notes, *self.format.about_writing())
 
     @contextmanager
     def writing(
@@ -136,7 +138,7 @@ class Batches:
         assert format is not None
         with (
             writing(out, force=force) as stream,
-            compressing(stream, layout.compression) as sink,
+            compressing(stream, layout.compression, Path(out).stem) as sink,
             self._source.unchanged(),
         ):
             if format is self.format and isinstance(self._reader, CsvReader):
@@ -162,6 +164,7 @@ def open_batches(
     date_order: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    ragged: bool = False,
     strict: bool = False,
     learned: LearnedTypes | None = None,
     size: int = BLOCK,
@@ -175,7 +178,7 @@ def open_batches(
 
     Parameters
     ----------
-    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, strict
+    path, na_values, delimiter, decimal, encoding, date_order, header, sheet, ragged, strict
         As in `read`.
     text_columns, numeric_columns
         Columns whose type is given; names that the file has not are passed over.
@@ -202,14 +205,14 @@ def open_batches(
     layout, known = layout_of(name), learned or LearnedTypes()
     with Input(name, layout.compression) as source:
         format = found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, format, name)
+        refuse_sheet(sheet, format, name)
         reader: CsvReader | TypedReader
         origins: list[Origin] = []
         if format.is_text:
             options = CsvOptions(
                 tuple(na_values), tuple(text_columns), tuple(numeric_columns),
                 delimiter, decimal, encoding, learned, None, date_order,
-                header, strict, is_arff=format is Format.ARFF,
+                header, strict, is_arff=format is Format.ARFF, ragged=ragged,
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
@@ -252,6 +255,11 @@ class Source:
     def title(self) -> str:
         """The name of the file without its folder; none for standard input."""
         return "" if self.name == STANDARD_STREAM else os.path.basename(self.name)
+
+    @property
+    def nested(self) -> list[str]:
+        """Columns whose cells are no single values, but lists, records or bytes."""
+        return [c.name for c in self.frame if c.dtype.is_nested() or c.dtype == pl.Binary]
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
@@ -331,7 +339,10 @@ class Source:
         layout = output_layout(os.fspath(out), self.name, self.format)
         format = layout.format
         assert format is not None
-        with writing(out, force=force) as stream, compressing(stream, layout.compression) as sink:
+        with (
+            writing(out, force=force) as stream,
+            compressing(stream, layout.compression, Path(out).stem) as sink,
+        ):
             if format is self.format and self.csv is not None:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
@@ -359,6 +370,7 @@ def read(
     date_order: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    ragged: bool = False,
     strict: bool = False,
     lenient: bool = False,
 ) -> Source:
@@ -389,14 +401,18 @@ def read(
         Whether the first line of a CSV file has the names; by default found out.
     sheet
         The sheet of a workbook, by name or by number from 1; by default the first with a table.
+    ragged
+        Of a row with more cells than there are names, read the first and keep the rest as it is.
     strict
         Guess nothing: only empty cells and ``na_values`` are missing, and the first line has the
         names; dates that are not ISO, and amounts, are text.
     lenient
-        Read over cells that are not of the type of their column, which else are an error.
+        Read over cells that are not of the type of their column, and over those behind the last
+        name, which else are an error.
     choose_types
         Instead of ``text_columns`` and ``numeric_columns``: gives both from the names of all
-        columns, before any cell is read. Only for CSV.
+        columns, before any cell is read. In a workbook, texts are left as they are; in a file of
+        SPSS, codes that are declared missing are values, and numbers have no labels.
 
     Examples
     --------
@@ -426,20 +442,20 @@ def read(
     words, origins = _tuple(na_values), list[Origin]()
     with Input(name, layout.compression) as source:
         found = format or found_format(layout, source.head(HEAD))
-        _refuse_sheet(sheet, found, name)
+        refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(_scan_origin, source, found, sheet, strict, origins)
+            scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes, *_about_writing(found))
+            notes = (*sentences(guesses), *notes, *found.about_writing())
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:
         options = CsvOptions(
             words, _tuple(text_columns), _tuple(numeric_columns), delimiter, decimal, encoding,
             choose_types=choose_types, date_order=date_order, header=header, strict=strict,
-            lenient=lenient, is_arff=found is Format.ARFF,
+            lenient=lenient, is_arff=found is Format.ARFF, ragged=ragged,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
         return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
@@ -447,28 +463,21 @@ def read(
     return Source(name, found, frame, notes)
 
 
-def _refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
-    if sheet is not None and not format.is_book:
-        raise InvalidParameterError(
-            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
-        )
-
-
 def _scan_origin(
-    source: Input, format: Format, sheet: str | None, strict: bool, origins: list[Origin]
+    source: Input,
+    format: Format,
+    sheet: str | None,
+    strict: bool,
+    origins: list[Origin],
+    chosen: ChooseTypes | None = None,
 ) -> Scan:
     """The frame of a workbook or a coded table, which is put into a list."""
     if format.is_book:
-        origins.append(read_book(b"".join(source.blocks()), format, sheet, strict=strict))
+        raw = b"".join(source.blocks())
+        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
     else:
-        origins.append(read_coded(source.plain_path(), format))
+        origins.append(read_coded(source.plain_path(), format, chosen))
     return scan_of(origins[0].frame)
-
-
-def _about_writing(format: Format) -> Iterator[str]:
-    if format.written_as is not format:
-        other = format.written_as.extensions[0]
-        yield f"{format} files can only be read: it is written as {other}, values without formats."
 
 
 def _writer(

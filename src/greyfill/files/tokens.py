@@ -28,6 +28,9 @@ SMALL = 2**15
 SAMPLE = SMALL
 """So many bytes from the start tell the delimiter."""
 
+NO_LETTER = 255
+"""A byte that no UTF-8 has: it stands between cells of a text that has zero bytes."""
+
 BLANKS = " "
 """The delimiter that stands for any number of blanks and tabs."""
 
@@ -83,7 +86,9 @@ def _tokenize_tidy(data: Bytes, delimiter: int, newline: int) -> Tokens | None:
     """
     n, is_quote = len(data), data == QUOTE
     is_mark = (data == delimiter) | (data == newline)
-    is_open = np.cumsum(is_quote, dtype=np.uint8) & 1 == 1  # wraps, which keeps it odd or even
+    parity = np.cumsum(is_quote, dtype=np.uint8)  # wraps, which keeps it odd or even
+    parity &= 1
+    is_open = parity.view(np.bool_)
     is_mark &= ~is_open
     opens = np.flatnonzero(is_quote & is_open)
     before = opens[opens > 0] - 1
@@ -143,14 +148,17 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
     if not len(starts):
         return []
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+    mark = NO_LETTER if b"\0" in body else 0
     if len(body) <= SMALL:
-        joined: Bytes = _join_contents(body, starts, ends)
+        joined: Bytes = _join_contents(body, starts, ends, mark)
     else:
         data = np.frombuffer(body, dtype=np.uint8)
-        joined = _join_tidy(data, starts, ends)
+        joined = _join_tidy(data, starts, ends, mark)
         if (joined == QUOTE).any():  # inside a cell
             _, join = _compiled()
-            joined = join(data, starts, ends)
+            joined = join(data, starts, ends, mark)
+    if mark:
+        return [cell.decode() for cell in joined.tobytes().split(bytes([mark]))]
     return joined.tobytes().decode().split("\0")
 
 
@@ -188,8 +196,8 @@ def _tokenize_bytes(data: Any, delimiter: int, newline: int) -> Any:
     return starts[:fields], ends[:fields], firsts[: records + 1], -1
 
 
-def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
-    """The cells without quotes, one after another, with a zero byte between two."""
+def _join_contents(data: Any, starts: Any, ends: Any, mark: int) -> Any:
+    """The cells without quotes, one after another, with a mark between two."""
     size = starts.size
     for f in range(starts.size):
         size += ends[f] - starts[f]
@@ -197,7 +205,7 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
     w = 0
     for f in range(starts.size):
         if f > 0:
-            out[w] = 0
+            out[w] = mark
             w += 1
         i, end = starts[f], ends[f]
         quoted = i < end and data[i] == QUOTE
@@ -214,17 +222,17 @@ def _join_contents(data: Any, starts: Any, ends: Any) -> Any:
     return out[:w]
 
 
-def _join_tidy(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes:
+def _join_tidy(data: Bytes, starts: Offsets, ends: Offsets, mark: int) -> Bytes:
     """The same for cells that have quotes around them, if any; others keep theirs."""
     last = len(data) - 1
     is_quoted = (data[np.minimum(starts, last)] == QUOTE) & (data[ends - 1] == QUOTE)
     is_quoted &= ends - starts > 1
     starts, ends = starts + is_quoted, ends - is_quoted
-    sizes = ends - starts + 1  # with the zero byte behind each
+    sizes = ends - starts + 1  # with the mark behind each
     stops = np.cumsum(sizes)
     places = np.arange(stops[-1]) + np.repeat(starts - (stops - sizes), sizes)
     out: Bytes = data[np.minimum(places, last)]
-    out[stops - 1] = 0
+    out[stops - 1] = mark
     return out[:-1]
 
 

@@ -70,12 +70,15 @@ class TypeFit:
             strays = words.filter(~fits)
             self._strays.update(strays.head(FEW_WORDS + 1).to_list())
             if self._strays_mean_missing:
-                self._strays_mean_missing = bool(mean_missing(strays).all())
+                parts = (strays.head(100), strays)  # the first tell, nearly always
+                self._strays_mean_missing = all(bool(mean_missing(p).all()) for p in parts)
 
     def fitting(self, words: pl.Series) -> pl.Series:
         """Which words are of this type."""
-        matching = words.set(~words.str.contains(self._pattern), None)
-        return self._reader.parse(matching).is_not_null()
+        fits = words.str.contains(self._pattern)
+        if not fits.any():  # the usual case, without the work of a reader
+            return fits
+        return self._reader.parse(words.set(~fits, None)).is_not_null()
 
     def are_mistakes(self, n_seen: int) -> bool:
         """Whether the words that do not fit are so few, or such words, that the user must look."""

@@ -24,8 +24,8 @@ _CODE_NAMES = re.compile("country|region|state|continent|ticker|symbol|iso|code|
 
 
 def bare(cells: pl.Series) -> pl.Series:
-    """The cells without the blanks around them, which count for nothing."""
-    return cells.str.strip_chars(" \t")
+    """The cells without the blanks and zero bytes around them, which count for nothing."""
+    return cells.str.strip_chars(" \t\0")
 
 
 def mean_missing(words: pl.Series) -> pl.Series:

@@ -19,7 +19,7 @@ networks    multi-task perceptrons and learning vector quantization, with classi
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
-shared_help     words of help that several imputers share
+shared_help     help of an estimator: its own words, and those of its bases
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
     from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
-    from greyfill.imputers.decks import (
-        ColdDeckImputer,
-        HotDeckImputer,
-        ShellImputer,
-    )
+    from greyfill.imputers.decks import ColdDeckImputer, HotDeckImputer, ShellImputer
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
     from greyfill.imputers.models import GreyClassifier, GreyRegressor
@@ -64,18 +60,8 @@ if TYPE_CHECKING:
         MultiTaskMLPClassifier,
         MultiTaskMLPImputer,
     )
-    from greyfill.imputers.opt import (
-        OptImputer,
-        OptKNNImputer,
-        OptSVMImputer,
-        OptTreeImputer,
-    )
-    from greyfill.imputers.sequential import (
-        C45Imputer,
-        IARIImputer,
-        RegressionImputer,
-        SRMIImputer,
-    )
+    from greyfill.imputers.opt import OptImputer, OptKNNImputer, OptSVMImputer, OptTreeImputer
+    from greyfill.imputers.sequential import C45Imputer, IARIImputer, RegressionImputer, SRMIImputer
 
 __all__ = [
     "BaggedDraws",

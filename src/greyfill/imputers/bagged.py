@@ -78,7 +78,7 @@ class BaggedDraws(MetaEstimatorMixin, TableEstimator):
         What learns from a draw; logistic regression by default. One that takes categories, such as
         histogram gradient boosting, gets codes, any other an indicator of each level and
         standardized numbers. A classifier needs ``predict_proba``.
-    n_draws : int, default=5
+    n_draws : int, default=20
         D, the draws of the training table and of each new row.
     random_state : int, default=0
         Seed of the default imputer.
@@ -95,8 +95,7 @@ class BaggedDraws(MetaEstimatorMixin, TableEstimator):
         Of a regressor: mean squared error of left-out training rows, of those without holes if
         there are at least 30.
 
-    Each new row is drawn on its own: one row gives the same as a batch. So many rows take long,
-    some hundredths of a second each.
+    Each new row is drawn as if it were alone: one row gives the same as a batch.
 
     Examples
     --------
@@ -122,7 +121,7 @@ class BaggedDraws(MetaEstimatorMixin, TableEstimator):
         self,
         imputer: Any = None,
         estimator: Any = None,
-        n_draws: int = 5,
+        n_draws: int = 20,
         *,
         random_state: int = 0,
     ) -> None:
@@ -233,13 +232,8 @@ class BaggedDraws(MetaEstimatorMixin, TableEstimator):
     def _by_draw(self, X: Any) -> Floats:
         """Predictions by draw of the row, averaged over the models: draws × rows × outputs."""
         table, _ = self._open_new(X)
-        cells = np.repeat(self._numbers(X, table)[np.newaxis], self.n_draws, axis=0)
-        opened = frames.open_table(X)
-        for row in np.flatnonzero(table.missing.any(axis=1)).tolist():
-            one, holes = opened[row : row + 1], table.rows(np.array([row]))
-            one = one if isinstance(one, np.ndarray) else one.to_native()
-            for number, drawn in enumerate(self.imputer_.draw(one, self.n_draws)):
-                cells[number, row] = self._numbers(drawn, holes)
+        drawn = self.imputer_._draw(X, self.n_draws, alone=True)
+        cells = np.stack([self._numbers(each, table) for each in drawn])
         flat = cells.reshape(-1, cells.shape[-1])
         found = np.mean([self._outputs(model, flat) for model in self.estimators_], axis=0)
         return np.asarray(found.reshape(self.n_draws, table.n_rows, -1))

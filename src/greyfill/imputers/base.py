@@ -29,7 +29,7 @@ from greyfill.exceptions import (
     InvalidParameterError,
 )
 from greyfill.exclusion import CONSTANT
-from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names
+from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names, learned
 from greyfill.progress import LOGGER
 from greyfill.table import Bools, Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
@@ -40,49 +40,68 @@ AnyTable = TypeVar("AnyTable")
 """What comes out is of the type that came in, unless ``set_output`` says otherwise."""
 
 
-class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
-    TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta
-):
+class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta):
     """Check, encode, drop empty columns, let the method fill a Table, and restore the container.
 
     A method implements ``_fit_table`` and ``_fill_table``. It sees a Table whose columns all have
     an observed value, and class codes (−1: no label) or None.
+
+    Parameters
+    ----------
+    categorical_features : "auto" or list of names, indices or a mask, default="auto"
+        Columns to treat as unordered categories besides strings, categories and booleans.
+    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
+        Columns to treat as ordered; a fill is one of the levels.
+    missing_values : scalar or list, optional
+        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
+    add_indicator : bool, default=False
+        Append a boolean column for each column that had holes in ``fit``.
+    keep_empty_features : bool, default=False
+        Keep columns without any observed value, filled with zero or a neutral level.
+    round_to_grid : bool, default=True
+        Move fills to the grid of their column: whole where all observed numbers are whole, tens
+        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
+    bounds : dict of name or index to (low, high), optional
+        Limits of the fills and draws of numeric columns; None on a side means no limit.
+    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
+        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
+        ``left_alone_`` has them, with reasons. By default every column is filled, and an
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
+        unless the list is empty.
+    verbose : int, default=0
+        0 is silent. With 1, stderr shows how the work goes.
+
+    Attributes
+    ----------
+    imputed_counts_ : dict of str to int
+        Cells filled in each column of the training table.
+    left_alone_ : dict of str to str
+        The columns that ``leave_alone`` left as they are, and why.
+    unused_ : dict of str to str
+        The columns that no other was filled by, and why.
+    indicator_ : MissingIndicator or None
+        With ``add_indicator``, tells where a table has holes in the columns that had some in
+        ``fit``; scikit-learn's, for the tables that this imputer takes.
     """
 
-    imputed_counts_: dict[str, int]
-    left_alone_: dict[str, str] = {}  # noqa: RUF012  (what files of older versions have)
-    unused_: dict[str, str] = {}  # noqa: RUF012
-    _flagged: Bools
-
+    categorical_features: Any = "auto"
+    ordinal_features: Any = None
+    missing_values: Any = None
+    add_indicator: bool = False
+    keep_empty_features: bool = False
     round_to_grid: bool = True
     bounds: Any = None
     leave_alone: Any = None
-    _optional = (*SavedEstimator._optional, "left_alone_", "unused_")
+    verbose: int = 0
+
+    imputed_counts_: dict[str, int] = learned()
+    left_alone_: dict[str, str] = learned()
+    unused_: dict[str, str] = learned()
+    _flagged: Bools = learned()
+
+    _optional = (*SavedEstimator._optional, "left_alone_", "unused_", "_fitted")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
     _progress: ClassVar[Any] = None
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.verbose = verbose
 
     @abstractmethod
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
@@ -440,3 +459,6 @@ class BaseImputer(  # type: ignore[call-arg]  # scikit-learn's class keyword
         LOGGER.info(line)
         if self.verbose:
             print(line, file=sys.stderr)
+
+
+BaseImputer.left_alone_ = BaseImputer.unused_ = {}  # what files of older versions have

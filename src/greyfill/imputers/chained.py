@@ -1,18 +1,19 @@
 """The model-based family: chained equations and chained forests."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from greyfill._chained import chain, missforest
 from greyfill._chained.methods import FOR_NUMBERS
 from greyfill._chained.missforest import overall_error
-from greyfill.checks import check_choice, check_seed, check_whole
+from greyfill.checks import check_choice, check_whole, sure_seed
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
+from greyfill.imputers.estimator import learned
 from greyfill.table import Floats, Ints, Kind, Table
 
 LABELS = ("none", "predictor", "separate")
@@ -53,9 +54,6 @@ class MICEImputer(DrawnTables):
         Columns of an array are called "x0", "x1", …. Columns of more than 50 levels default to
         "pmm", and numbers to "auto": "norm" where a tenth of the holes, above chance, is predicted
         beyond the predictions of all donors, and else "pmm". ``methods="pmm"`` does as R.
-    combine : "mean" or "draw", default="mean"
-        The filled table: mean of numbers and vote of categories over all imputations (the first
-        drawn of ties), or the first imputation alone, which keeps the spread of the data.
     labels : "none", "predictor" or "separate", default="none"
         With "predictor", y predicts as one more category in ``fit_transform``; where it is
         missing it is drawn as well. With "separate" each class has chains of its own besides, so
@@ -64,37 +62,11 @@ class MICEImputer(DrawnTables):
     max_predictors : int or "auto", default="auto"
         Most predictors in one model; the most correlated columns are taken, as by R's quickpred.
         "auto": a third of the observed rows, within 5 … 100.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
-    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
-        Columns to treat as ordered.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
-    add_indicator : bool, default=False
-        Append a boolean column for each column that had holes in ``fit``.
-    keep_empty_features : bool, default=False
-        Keep columns without any observed value, filled with zero or a neutral level.
-    round_to_grid : bool, default=True
-        Move fills to the grid of their column: whole where all observed numbers are whole, tens
-        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
-    bounds : dict of name or index to (low, high), optional
-        Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
-        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
-        unless the list is empty.
-    n_jobs : int, optional
-        Processes that run chains; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of all draws.
     verbose : int, default=0
         0 is silent. With 1, each finished chain is reported on stderr.
 
     Attributes
     ----------
-    draws_ : list of tables
-        Every imputation of the training table, in the container it came in.
     history_ : dict of column name to dict
         ``"mean"`` and ``"sd"`` of the imputed values, each of shape (n_imputations, n_iter), for
         each column with holes: flat, mixed traces mean that the passes were enough.
@@ -102,15 +74,6 @@ class MICEImputer(DrawnTables):
         The method of each column; of "auto" the one that was taken.
     n_iter_ : int
         Passes of each chain.
-    imputed_counts_ : dict of str to int
-        Cells filled in each column of the training table.
-    left_alone_ : dict of str to str
-        The columns that ``leave_alone`` left as they are, and why.
-    unused_ : dict of str to str
-        The columns that no other was filled by, and why.
-    indicator_ : MissingIndicator or None
-        With ``add_indicator``, tells where a table has holes in the columns that had some in
-        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -122,53 +85,19 @@ class MICEImputer(DrawnTables):
     (5, (5, 5))
     """
 
-    history_: dict[str, dict[str, Floats]]
-    methods_: dict[str, str]
-    n_iter_: int
-    _chains: chain.FittedChains
-    _label_chains: chain.FittedChains
+    n_iter: int = 5
+    methods: Any = None
+    labels: str = "none"
+    max_predictors: int | str = "auto"
+
+    history_: dict[str, dict[str, Floats]] = learned()
+    methods_: dict[str, str] = learned()
+    n_iter_: int = learned()
+    _chains: chain.FittedChains = learned()
+    _label_chains: chain.FittedChains = learned()
 
     _optional = (*DrawnTables._optional, "_chains", "_label_chains")
     _unsaved = (*DrawnTables._unsaved, "_separate")
-
-    def __init__(
-        self,
-        n_imputations: int = 5,
-        *,
-        n_iter: int = 5,
-        methods: Any = None,
-        combine: str = "mean",
-        labels: str = "none",
-        max_predictors: int | str = "auto",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_imputations = n_imputations
-        self.n_iter = n_iter
-        self.methods = methods
-        self.combine = combine
-        self.labels = labels
-        self.max_predictors = max_predictors
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def _needs_labels(self) -> bool:
@@ -273,26 +202,6 @@ class MissForestImputer(BaseImputer):
         Most passes.
     max_features : int, optional
         Columns that are tried at a split; √p by default.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
-    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
-        Columns to treat as ordered.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
-    add_indicator : bool, default=False
-        Append a boolean column for each column that had holes in ``fit``.
-    keep_empty_features : bool, default=False
-        Keep columns without any observed value, filled with zero or a neutral level.
-    round_to_grid : bool, default=True
-        Move fills to the grid of their column: whole where all observed numbers are whole, tens
-        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
-    bounds : dict of name or index to (low, high), optional
-        Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
-        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
-        unless the list is empty.
     n_jobs : int, optional
         Threads that grow trees; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
@@ -313,15 +222,6 @@ class MissForestImputer(BaseImputer):
         The differences of each pass, ``"numeric"`` and ``"categorical"``.
     n_iter_, converged_ : int, bool
         Passes made, and whether the differences rose before ``max_iter``.
-    imputed_counts_ : dict of str to int
-        Cells filled in each column of the training table.
-    left_alone_ : dict of str to str
-        The columns that ``leave_alone`` left as they are, and why.
-    unused_ : dict of str to str
-        The columns that no other was filled by, and why.
-    indicator_ : MissingIndicator or None
-        With ``add_indicator``, tells where a table has holes in the columns that had some in
-        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -331,47 +231,18 @@ class MissForestImputer(BaseImputer):
     True
     """
 
-    history_: list[dict[str, float]]
-    n_iter_: int
-    converged_: bool
-    oob_error_: dict[str, float]
-    oob_errors_: dict[str, float]
-    _fitted: missforest.FittedForests
+    n_estimators: int = field(default=100, kw_only=False)
+    max_iter: int = 10
+    max_features: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    _optional = (*BaseImputer._optional, "_fitted")
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_iter: int = 10,
-        max_features: int | None = None,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_iter = max_iter
-        self.max_features = max_features
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    history_: list[dict[str, float]] = learned()
+    n_iter_: int = learned()
+    converged_: bool = learned()
+    oob_error_: dict[str, float] = learned()
+    oob_errors_: dict[str, float] = learned()
+    _fitted: missforest.FittedForests = learned()
 
     def _fit_nothing(self) -> None:
         self._settings()
@@ -401,9 +272,3 @@ class MissForestImputer(BaseImputer):
             seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
-
-
-def sure_seed(random_state: Any) -> int:
-    """A whole number for a seed, a generator or None."""
-    check_seed(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

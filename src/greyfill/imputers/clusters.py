@@ -1,6 +1,6 @@
 """Imputers of fuzzy clusters."""
 
-from inspect import signature
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,11 @@ from greyfill._systems.fuzzy import Clusters, choose_clusters, fit_clusters
 from greyfill._systems.layout import FeatureLayout
 from greyfill.checks import check_whole, is_number
 from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.estimator import learned
 from greyfill.imputers.opt import ModelFamily, check_positive
-from greyfill.imputers.systems import SystemImputer
+from greyfill.imputers.systems import IterativeSystem
 from greyfill.table import Floats, Ints, Table
 
-SHARED = tuple(signature(SystemImputer).parameters)
 SIZES, FUZZINESS = (2, 3, 5, 8, 12, 20), (1.2, 1.5, 2.0)
 """What is tried on hidden cells where nothing is set."""
 
@@ -24,7 +24,7 @@ def _check_fuzziness(value: Any) -> None:
         raise InvalidParameterError(f"fuzziness must lie in (1, 10], not {value!r}")
 
 
-class FuzzyKMeansImputer(SystemImputer):
+class FuzzyKMeansImputer(IterativeSystem):
     """Fuzzy k-means imputation (Li et al. 2004), on partial distances (Hathaway and Bezdek 2001).
 
     d²_ik = p / |o_i| · Σ_{j ∈ o_i} (x_ij − v_kj)²,  u_ik = d_ik^(−2/(m−1)) / Σ_l d_il^(−2/(m−1))
@@ -43,8 +43,6 @@ class FuzzyKMeansImputer(SystemImputer):
         m > 1; near 1 a row belongs to one cluster. "auto": of 1.2, 1.5 and 2, likewise.
     n_init : int, default=3
         Starts.
-    max_iter : int, default=100
-        Most steps of a start.
     tol : float, default=1e-5
         Share of the objective that a step must take away.
 
@@ -54,10 +52,8 @@ class FuzzyKMeansImputer(SystemImputer):
         What was used.
     errors_ : dict of (int, float) to float
         Mean squared error of the hidden cells for each pair that was tried.
-    history_ : list of float
-        The objective after each step of the best start.
-    n_iter_ : int
-        Steps of the best start.
+    n_iter_, history_ : int, list of float
+        Steps of the best start, and the objective after each.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [1.0, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
@@ -65,39 +61,15 @@ class FuzzyKMeansImputer(SystemImputer):
     array([2., 5.])
     """
 
-    n_clusters_: int
-    fuzziness_: float
-    errors_: dict[tuple[int, float], float]
-    history_: list[float]
-    n_iter_: int
-    _fitted: Clusters
+    n_clusters: int | str = field(default="auto", kw_only=False)
+    fuzziness: float | str = "auto"
+    n_init: int = 3
+    tol: float = 1e-5
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        fuzziness: float | str = "auto",
-        n_init: int = 3,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.n_clusters = n_clusters
-        self.fuzziness = fuzziness
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters_: int = learned()
+    fuzziness_: float = learned()
+    errors_: dict[tuple[int, float], float] = learned()
+    _fitted: Clusters = learned()
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -106,7 +78,6 @@ class FuzzyKMeansImputer(SystemImputer):
         if not isinstance(self.fuzziness, str) or self.fuzziness != "auto":
             _check_fuzziness(self.fuzziness)
         check_whole("n_init", self.n_init)
-        check_whole("max_iter", self.max_iter)
         check_positive("tol", self.tol)
 
     def _fit_nothing(self) -> None:
@@ -115,7 +86,7 @@ class FuzzyKMeansImputer(SystemImputer):
         self.n_clusters_ = SIZES[0] if chosen else int(self.n_clusters)
         fuzzy = self.fuzziness
         self.fuzziness_ = FUZZINESS[0] if isinstance(fuzzy, str) else float(fuzzy)
-        self.errors_, self.history_, self.n_iter_ = {}, [], 1
+        self.errors_ = {}
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         seed = self._seed()
@@ -136,9 +107,6 @@ class FuzzyKMeansImputer(SystemImputer):
             n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
         )  # fmt: skip
         self.n_iter_ = len(self.history_)
-        return self._fitted.fill(table)
-
-    def _fill_rows(self, table: Table) -> Floats:
         return self._fitted.fill(table)
 
 
@@ -164,15 +132,6 @@ class GreyFuzzyImputer(ModelFamily):
         The distinguishing coefficient ρ of the grades, in (0, 1].
     ridge : float, default=1.0
         Penalty of the slopes.
-    max_iter : int, default=5
-        Most passes of each start.
-    tol : float, default=1e-3
-        Share of the loss that a pass must take away.
-
-    Attributes
-    ----------
-    n_iter_, history_ : int, list of float
-        Passes of the start that was kept, and the loss in each.
 
     >>> import numpy as np
     >>> x = np.linspace(0, 1, 30)
@@ -182,34 +141,10 @@ class GreyFuzzyImputer(ModelFamily):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        fuzziness: float = 1.5,
-        rho: float = 0.5,
-        ridge: float = 1.0,
-        max_iter: int = 5,
-        tol: float = 1e-3,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.n_clusters = n_clusters
-        self.fuzziness = fuzziness
-        self.rho = rho
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters: int = field(default=3, kw_only=False)
+    fuzziness: float = 1.5
+    rho: float = 0.5
+    ridge: float = 1.0
 
     def _learner(self) -> Any:
         _check_fuzziness(self.fuzziness)

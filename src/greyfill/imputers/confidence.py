@@ -23,7 +23,7 @@ from greyfill.imputers.column_trust import (
     skill,
     word_for,
 )
-from greyfill.imputers.estimator import root_error
+from greyfill.imputers.estimator import learned, root_error
 from greyfill.imputers.explanation import Explanation
 from greyfill.table import Floats, Ints, Kind, Table, to_share
 
@@ -52,11 +52,11 @@ def unit_of(field: frames.Field) -> tuple[float, str]:
 class ConfidenceMixin(BaseImputer):
     """Draws, intervals and explanations, in the units of the table."""
 
-    _fitted: FittedGrey
-    _classes: tuple[Any, ...]
-    _response_range: tuple[float, float] | None
+    _fitted: FittedGrey = learned()
+    _classes: tuple[Any, ...] = learned()
+    _response_range: tuple[float, float] | None = learned()
 
-    labels: str
+    labels: str = "cross"
 
     @abstractmethod
     def _seed(self) -> int:
@@ -149,10 +149,14 @@ class ConfidenceMixin(BaseImputer):
             n filled tables, each in the container of X.
         """
         check_whole("n", n)
+        return self._draw(X, n, y)
+
+    def _draw(self, X: Any, n: int, y: Any = None, alone: bool = False) -> list[Any]:
+        """Draws of X; with ``alone`` that of a row does not depend on the others."""
         table, origin, known_y = self._open_with_y(X, y)
         if not self._kept.any():
             return [self._restore(origin, table.missing, table.values) for _ in range(n)]
-        tables = draws(self._fitted, table.select(self._kept), known_y, n, self._seed())
+        tables = draws(self._fitted, table.select(self._kept), known_y, n, self._seed(), alone)
         return [
             self._restore(origin, table.missing, self._put_back(table, drawn)) for drawn in tables
         ]

@@ -1,7 +1,6 @@
 """Donor methods: hot deck, cold deck and shell neighbors, each a deck with its own selection."""
 
-from dataclasses import replace
-from inspect import signature
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,36 @@ from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors,
 from greyfill._systems.fuzzy import hide_tenth
 from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.imputers.estimator import learned
 from greyfill.imputers.systems import SystemImputer
 from greyfill.table import Floats, Ints, RangeScaler, Table
 from greyfill.targets import labels_to_array, read_target
 
-SHARED = tuple(signature(SystemImputer).parameters)
 DONORS = {"random": RandomDonor(), "nearest": NearestDonor()}
 
 
 class DeckFamily(SystemImputer):
-    """What the donor methods share: adjustment cells, and how donors give."""
+    """What the donor methods share: adjustment cells, and how donors give.
 
-    fallback_counts_: dict[str, int]
-    _fitted: Deck
+    Parameters
+    ----------
+    cells : "class" or list of names or indices, optional
+        Adjustment cells: donors have the same label (then y is needed, and rows without a label
+        take from all), or the same values in these columns. By default all rows are one cell.
+
+    Attributes
+    ----------
+    fallback_counts_ : dict of str to int
+        Training cells that their adjustment cell could not fill (``other_cell``), and those of
+        columns that no donor knows (``no_donor``).
+    """
+
+    cells: Any = None
+
+    fallback_counts_: dict[str, int] = learned()
+    _fitted: Deck = learned()
 
     _keeps_order = True
-    cells: Any = None
 
     def _selection(self, table: Table) -> Any:
         """How the donors of a row are chosen."""
@@ -99,15 +112,6 @@ class HotDeckImputer(DeckFamily):
     ----------
     donor : "random" or "nearest", default="random"
         Which donor of the cell gives.
-    cells : "class" or list of names or indices, optional
-        Adjustment cells: donors have the same label (then y is needed, and rows without a label
-        take from all), or the same values in these columns. By default all rows are one cell.
-
-    Attributes
-    ----------
-    fallback_counts_ : dict of str to int
-        Training cells that their adjustment cell could not fill (``other_cell``), and those of
-        columns that no donor knows (``no_donor``).
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [5.0, 8.0], [np.nan, 8.2]])
@@ -115,26 +119,7 @@ class HotDeckImputer(DeckFamily):
     array([2., 5.])
     """
 
-    def __init__(
-        self,
-        donor: str = "random",
-        *,
-        cells: Any = None,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.donor = donor
-        self.cells = cells
+    donor: str = field(default="random", kw_only=False)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -160,14 +145,6 @@ class ColdDeckImputer(DeckFamily):
         The donors, in any container; a frame may have other columns besides.
     reference_labels : array-like, optional
         Classes of the donors. With ``cells="class"`` a row takes from donors of its class.
-    cells : "class" or list of names or indices, optional
-        Adjustment cells, as in `HotDeckImputer`.
-
-    Attributes
-    ----------
-    fallback_counts_ : dict of str to int
-        Training cells that their adjustment cell could not fill (``other_cell``), and those of
-        columns that no donor knows (``no_donor``).
 
     >>> import numpy as np
     >>> survey = np.array([[1.0, 2.0], [5.0, 8.0]])
@@ -176,30 +153,10 @@ class ColdDeckImputer(DeckFamily):
            [0., 3.]])
     """
 
-    _unsaved = (*SystemImputer._unsaved, "reference", "reference_labels", "_classes")
+    reference: Any = field(default=None, kw_only=False)
+    reference_labels: Any = None
 
-    def __init__(
-        self,
-        reference: Any = None,
-        *,
-        reference_labels: Any = None,
-        cells: Any = None,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.reference = reference
-        self.reference_labels = reference_labels
-        self.cells = cells
+    _unsaved = (*SystemImputer._unsaved, "reference", "reference_labels", "_classes")
 
     def _selection(self, table: Table) -> Any:
         return NearestDonor()
@@ -275,8 +232,6 @@ class ShellImputer(DeckFamily):
     n_neighbors : int or "auto", default="auto"
         Donors among which the shell is found; up to 2p of them would all be in it. "auto": of
         3p, 6p, 12p and 24p the k that best restores a tenth of the known cells, which is hidden.
-    cells : "class" or list of names or indices, optional
-        Adjustment cells, as in `HotDeckImputer`.
 
     Attributes
     ----------
@@ -284,8 +239,6 @@ class ShellImputer(DeckFamily):
         The k in use.
     k_scores_ : dict of int to float
         The error of every k that was tried; empty for a fixed k.
-    fallback_counts_ : dict of str to int
-        As in `HotDeckImputer`.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [9.0, 90.0], [3.0, np.nan]])
@@ -293,29 +246,10 @@ class ShellImputer(DeckFamily):
     np.float64(30.0)
     """
 
-    n_neighbors_: int
-    k_scores_: dict[int, float]
+    n_neighbors: int | str = field(default="auto", kw_only=False)
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        cells: Any = None,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.n_neighbors = n_neighbors
-        self.cells = cells
+    n_neighbors_: int = learned()
+    k_scores_: dict[int, float] = learned()
 
     def _check_settings(self) -> None:
         super()._check_settings()

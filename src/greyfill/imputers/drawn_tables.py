@@ -3,7 +3,7 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,28 @@ COMBINES = ("mean", "draw")
 
 
 class DrawnTables(BaseImputer):
-    """An imputer that fills a table ``n_imputations`` times and combines what it drew."""
+    """An imputer that fills a table ``n_imputations`` times and combines what it drew.
 
-    n_imputations: int
-    combine: str
+    Parameters
+    ----------
+    combine : "mean" or "draw", default="mean"
+        The filled table: mean of numbers and vote of categories over all imputations (the first
+        drawn of ties), or the first imputation alone, which keeps the spread of the data.
+    n_jobs : int, optional
+        Processes that run chains; None means one, −1 all cores. The result is the same.
+    random_state : int, default=0
+        Seed of all draws.
+
+    Attributes
+    ----------
+    draws_ : list of tables
+        Every imputation of the training table, in the container it came in, for `greyfill.pool`.
+    """
+
+    n_imputations: int = field(default=5, kw_only=False)
+    combine: str = "mean"
+    n_jobs: int | None = None
+    random_state: Any = 0
 
     _unsaved = (*BaseImputer._unsaved, "_training")
 

@@ -4,8 +4,10 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import Signature, signature
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from greyfill import frames
 from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors, refuse_beyond
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.imputers.shared_help import full_help
 from greyfill.table import Bools, Table
 
 FOR_NEW_ROWS = 28
@@ -136,17 +139,42 @@ class TableEstimator(OwnParameters, BaseEstimator):
         return given
 
 
+def learned(*, init: Literal[False] = False) -> Any:
+    """Declare an attribute that ``fit`` sets: it is no parameter, and absent before."""
+    return field(init=init)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, learned))
 class SavedEstimator(TableEstimator):
-    """A table estimator that can be written to a file, with all attributes that it declares."""
+    """A table estimator that can be written to a file, with all attributes that it declares.
+
+    What a subclass annotates are its parameters with their defaults, from which ``__init__`` is
+    made; they are given by name unless they say ``field(default=…, kw_only=False)``. What is
+    `learned` in ``fit`` is declared beside them. A preset declares a parameter again for another
+    default. A docstring explains what is particular; ``help`` shows the words of the bases, too.
+
+    >>> class Imputer(SavedEstimator):
+    ...     k: int = field(default=5, kw_only=False)
+    ...     tol: float = 0.1
+    ...     n_iter_: int = learned()
+    >>> class Preset(Imputer):
+    ...     tol: float = 0.2
+    >>> print(signature(Preset))
+    (k: int = 5, *, tol: float = 0.2) -> None
+    >>> Preset(3)
+    Preset(k=3)
+    """
 
     cell_styles_: dict[str, Any]
     cell_words_: dict[str, Any]
+    cell_folds_: dict[str, Any]
     _sklearn_output_config: dict[str, str]
 
     _optional: ClassVar[tuple[str, ...]] = (
         "feature_names_in_",
         "cell_styles_",
         "cell_words_",
+        "cell_folds_",
         "_sklearn_output_config",
     )
     """Declared attributes that not every fitted estimator has."""
@@ -154,12 +182,38 @@ class SavedEstimator(TableEstimator):
     _unsaved: ClassVar[tuple[str, ...]] = ()
     """Attributes and parameters that a saved file leaves out."""
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Make ``__init__`` of the parameters, unless a class has its own, and the whole help."""
+        super().__init_subclass__(**keywords)
+        init: Any = cls.__init__
+        is_made = init is object.__init__ or hasattr(init, "__signature__")
+        dataclass(init=is_made, kw_only=True, repr=False, eq=False, match_args=False)(cls)
+        if is_made:
+            init = cls.__init__
+            init.__signature__ = _own_first(cls)
+        if vars(cls).get("__doc__"):
+            cls.__doc__ = full_help(cls)
+
+    def _check_settings(self) -> None:
+        """Refuse parameters that cannot be."""
+
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""
         from greyfill.persistence import save
 
         check_fitted(self)
         save(self, path)
+
+
+def _own_first(kind: Any) -> Signature:
+    """The signature of ``__init__``: what a class declares itself, and then what its bases do."""
+    made, fields, depth = signature(kind.__init__), kind.__dataclass_fields__, {"self": -1}
+    for place, base in enumerate(kind.__mro__):
+        for name, declared in vars(base).get("__dataclass_fields__", {}).items():
+            if declared is fields[name]:
+                depth[name] = place
+    order = sorted(made.parameters.values(), key=lambda p: (p.kind, depth[p.name]))
+    return made.replace(parameters=order)
 
 
 class MissingIndicator(TableEstimator, impute.MissingIndicator):

@@ -1,7 +1,7 @@
 """What all methods of the neighbor family share; each of them adds a recipe."""
 
 from abc import abstractmethod
-from inspect import cleandoc
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from greyfill.checks import (
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.estimator import learned
 from greyfill.table import Floats, Ints, Table
 from greyfill.targets import encode_labels
 
@@ -53,26 +54,8 @@ class NeighborFamily(BaseImputer):
         The largest number of passes; methods that fill once ignore it.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
     ordinal_features : list of names or indices, or dict of name to ordered levels, optional
         Columns to treat as ordered: their ranks are averaged and rounded to a level.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
-    add_indicator : bool, default=False
-        Append a boolean column for each column that had holes in ``fit``.
-    keep_empty_features : bool, default=False
-        Keep columns without any observed value, filled with zero or a neutral level.
-    round_to_grid : bool, default=True
-        Move fills to the grid of their column: whole where all observed numbers are whole, tens
-        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
-    bounds : dict of name or index to (low, high), optional
-        Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
-        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
-        unless the list is empty.
     max_donors : int, optional
         Let only a seeded sample of so many rows of each class give: an approximation for tables
         that are too large for all. None means every row.
@@ -95,15 +78,6 @@ class NeighborFamily(BaseImputer):
         own, one row for each column in ``weighted_columns_``.
     n_iter_, history_, converged_ : int, list of float, bool
         Number of passes, the largest change in each, and whether the last was below ``tol``.
-    imputed_counts_ : dict of str to int
-        Cells filled in each column of the training table.
-    left_alone_ : dict of str to str
-        The columns that ``leave_alone`` left as they are, and why.
-    unused_ : dict of str to str
-        The columns that no other was filled by, and why.
-    indicator_ : MissingIndicator or None
-        With ``add_indicator``, tells where a table has holes in the columns that had some in
-        ``fit``; scikit-learn's, for the tables that this imputer takes.
     cell_spreads_ : tuple of three arrays
         Rows, columns and spreads of the filled training cells: how much their donors disagree, as
         weighted standard deviation on the [0, 1] scale, or one minus the winner's share of votes.
@@ -113,63 +87,27 @@ class NeighborFamily(BaseImputer):
         ``no_donor`` (kept the start fill).
     """
 
-    n_neighbors_: int
-    k_scores_: dict[int, float]
-    history_: list[float]
-    n_iter_: int
-    converged_: bool
-    fallback_counts_: dict[str, int]
-    cell_spreads_: tuple[Ints, Ints, Floats]
-    feature_weights_: Floats
-    weighted_columns_: Ints
-    _fitted: FittedRecipe
+    n_neighbors: int | str = field(default="auto", kw_only=False)
+    labels: str = "donors"
+    unlabeled: str = "soft"
+    max_iter: int = 100
+    tol: float = 1e-4
+    max_donors: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    _optional = (*BaseImputer._optional, "weighted_columns_", "_fitted")
+    n_neighbors_: int = learned()
+    k_scores_: dict[int, float] = learned()
+    history_: list[float] = learned()
+    n_iter_: int = learned()
+    converged_: bool = learned()
+    fallback_counts_: dict[str, int] = learned()
+    cell_spreads_: tuple[Ints, Ints, Floats] = learned()
+    feature_weights_: Floats = learned()
+    weighted_columns_: Ints = learned()
+    _fitted: FittedRecipe = learned()
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        labels: str = "donors",
-        unlabeled: str = "soft",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        max_donors: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.labels = labels
-        self.unlabeled = unlabeled
-        self.max_iter = max_iter
-        self.tol = tol
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.max_donors = max_donors
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """Let ``help`` show the shared parameters and attributes with each method."""
-        super().__init_subclass__(**keywords)
-        if cls.__doc__ and NeighborFamily.__doc__:
-            cls.__doc__ = _with_shared_sections(cls.__doc__, NeighborFamily.__doc__)
+    _optional = (*BaseImputer._optional, "weighted_columns_")
 
     @abstractmethod
     def _recipe(self) -> Recipe:
@@ -286,16 +224,6 @@ class NeighborFamily(BaseImputer):
             crosses=self.labels == "cross" and self._recipe().splits_by_label,
             report=self._report,
         )
-
-
-def _with_shared_sections(own: str, shared: str) -> str:
-    """A docstring with the sections of another one between its text and its example."""
-    text, separator, example = cleandoc(own).partition("\n\n>>> ")
-    header = "Parameters\n----------\n"
-    sections = cleandoc(shared).partition(header)[2]
-    joint = "\n" if header in text else f"\n\n{header}"
-    examples = f"\n\nExamples\n--------\n>>> {example}\n" if separator else "\n"
-    return f"{text}{joint}{sections}{examples}"
 
 
 def _refuse_too_many_links(table: Table, settings: RecipeSettings) -> None:

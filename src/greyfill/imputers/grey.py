@@ -20,7 +20,7 @@ from greyfill.checks import (
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.confidence import ConfidenceMixin
-from greyfill.imputers.estimator import root_error
+from greyfill.imputers.estimator import learned, root_error
 from greyfill.progress import metered
 from greyfill.table import Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
@@ -73,26 +73,8 @@ class GreyImputer(ConfidenceMixin):
         Seconds that ``fit`` may take, about. Kinds of candidates are tried while there is time, the
         most promising first; ``selection_`` tells what was left out. The result depends on the
         speed of the machine then.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
     ordinal_features : list of names or indices, or dict of name to ordered levels, optional
         Columns to treat as ordered: their ranks are averaged and rounded to a level.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
-    add_indicator : bool, default=False
-        Append a boolean column for each column that had holes in ``fit``.
-    keep_empty_features : bool, default=False
-        Keep columns without any observed value, filled with zero or a neutral level.
-    round_to_grid : bool, default=True
-        Move fills to the grid of their column: whole where all observed numbers are whole, tens
-        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
-    bounds : dict of name or index to (low, high), optional
-        Limits of the fills and draws of numeric columns; None on a side means no limit.
-    leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
-        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
-        unless the list is empty.
     n_jobs : int, optional
         Threads; None means one, −1 all cores.
     random_state : int, RandomState or None, default=0
@@ -128,18 +110,9 @@ class GreyImputer(ConfidenceMixin):
     n_iter_, history_, converged_ : int, list of float, bool or None
         Number of passes, the largest change in each, and whether the last was below ``tol``; None
         if none repeated the panels of another (``max_iter`` up to 3, or labels="cross").
-    imputed_counts_ : dict of str to int
-        Cells filled in each column of the training table.
-    left_alone_ : dict of str to str
-        The columns that ``leave_alone`` left as they are, and why.
-    unused_ : dict of str to str
-        The columns that no other was filled by, and why.
     fallback_counts_ : dict of str to int
         ``row_without_value``: training cells in rows without any observed value, which get what is
         usual in the column.
-    indicator_ : MissingIndicator or None
-        With ``add_indicator``, tells where a table has holes in the columns that had some in
-        ``fit``; scikit-learn's, for the tables that this imputer takes.
 
     Examples
     --------
@@ -154,57 +127,26 @@ class GreyImputer(ConfidenceMixin):
     True
     """
 
-    history_: list[float]
-    n_iter_: int
-    converged_: bool | None
-    cell_spreads_: tuple[Ints, Ints, Floats]
-    weighted_columns_: Ints
-    feature_weights_: Floats
-    selection_: dict[str, Any]
-    fallback_counts_: dict[str, int]
+    labels: str = "cross"
+    n_cells: int = 250
+    max_iter: int = 3
+    tol: float = 1e-4
+    max_donors: int | None = None
+    time_budget: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    progress: Any = None
 
-    _optional = (*BaseImputer._optional, "_fitted", "fallback_counts_")
+    history_: list[float] = learned()
+    n_iter_: int = learned()
+    converged_: bool | None = learned()
+    cell_spreads_: tuple[Ints, Ints, Floats] = learned()
+    weighted_columns_: Ints = learned()
+    feature_weights_: Floats = learned()
+    selection_: dict[str, Any] = learned()
+    fallback_counts_: dict[str, int] = learned()
 
-    def __init__(
-        self,
-        *,
-        labels: str = "cross",
-        n_cells: int = 250,
-        max_iter: int = 3,
-        tol: float = 1e-4,
-        max_donors: int | None = None,
-        time_budget: float | None = None,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.labels = labels
-        self.n_cells = n_cells
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_donors = max_donors
-        self.time_budget = time_budget
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
-        self.verbose = verbose
+    _optional = (*BaseImputer._optional, "fallback_counts_")
 
     @property
     def _sees_own_labels(self) -> bool:

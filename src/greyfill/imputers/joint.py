@@ -1,8 +1,7 @@
 """The joint family: one normal distribution for all columns, by EM, bootstrap, posterior or lasso.
 
-All four see numbers with mean 0 and deviation 1, ranks of ordered levels as numbers, and k − 1
-indicators of a category of k levels. On the way back ranks are rounded, and the level with the
-largest indicator wins, where what the indicators leave of 1 belongs to the first level.
+All four see numbers with mean 0 and deviation 1, ranks of ordered levels as numbers, which are
+rounded on the way back, and categories as `EMImputer` says.
 """
 
 from dataclasses import replace
@@ -19,29 +18,57 @@ from greyfill.checks import (
     check_tolerance,
     check_whole,
     is_number,
+    sure_seed,
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.chained import MICEImputer, sure_seed
 from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
-from greyfill.imputers.shared_help import explained_by
+from greyfill.imputers.estimator import learned
 from greyfill.table import Floats, Ints, Table
 
 
-def _em_settings(max_iter: Any, tol: Any, prior: Any) -> EMSettings:
-    """When EM stops, and its prior, checked."""
-    check_tolerance(tol)
-    if isinstance(prior, str) and prior == "auto":
-        return EMSettings(check_whole("max_iter", max_iter), float(tol))
-    if not is_number(prior) or not 0.0 <= prior < np.inf:
-        raise InvalidParameterError(
-            f"prior must be 'auto' or a number of rows, not negative, not {prior!r}"
-        )
-    return EMSettings(check_whole("max_iter", max_iter), float(tol), float(prior))
+class _NormalFamily(BaseImputer):
+    """What methods that fit a normal distribution by EM share.
+
+    Parameters
+    ----------
+    max_iter : int, default=500
+        Most steps of EM.
+    tol : float, default=1e-4
+        EM stops when no mean or covariance, in deviations of the columns, moves by more.
+    prior : "auto" or float, default="auto"
+        Rows that a prior of uncorrelated columns counts for, ν: Σ = (nΣ + νI) / (n + ν + q + 2)
+        with q columns, as Amelia's ``empri``. "auto" is 0 where there are 10 rows for each column,
+        and q else.
+    """
+
+    max_iter: int = 500
+    tol: float = 1e-4
+    prior: float | str = "auto"
+
+    n_iter_: int = learned()
+    _fitted: FittedJoint = learned()
+
+    def _em_settings(self) -> EMSettings:
+        """When EM stops, and its prior, checked."""
+        check_tolerance(self.tol)
+        max_iter, prior = check_whole("max_iter", self.max_iter), self.prior
+        if isinstance(prior, str) and prior == "auto":
+            return EMSettings(max_iter, float(self.tol))
+        if not is_number(prior) or not 0.0 <= prior < np.inf:
+            raise InvalidParameterError(
+                f"prior must be 'auto' or a number of rows, not negative, not {prior!r}"
+            )
+        return EMSettings(max_iter, float(self.tol), float(prior))
+
+    def _limits(self) -> tuple[Floats, Floats]:
+        """The bounds of the kept columns, those of numbers without any at the largest float."""
+        pairs = zip(self._schema.fields, self._kept, strict=True)
+        limits = [field.limits for field, is_kept in pairs if is_kept]
+        return np.array([low for low, _ in limits]), np.array([high for _, high in limits])
 
 
-@explained_by(MICEImputer)
-class EMImputer(BaseImputer):
+class EMImputer(_NormalFamily):
     """Expectation and maximization under a normal distribution (Dempster, Laird and Rubin 1977).
 
     All columns together are taken for normal, with mean μ and covariance Σ. With o the observed
@@ -58,20 +85,6 @@ class EMImputer(BaseImputer):
     Fills of numbers may lie outside of the observed range; ``bounds`` keeps them in one. Beyond
     200 columns and indicators, blocks of 200 have a distribution each. Labels are not used.
 
-    Parameters
-    ----------
-    max_iter : int, default=500
-        Most steps.
-    tol : float, default=1e-4
-        EM stops when no mean or covariance, in deviations of the columns, moves by more.
-    prior : "auto" or float, default="auto"
-        Rows that a prior of uncorrelated columns counts for, ν: Σ = (nΣ + νI) / (n + ν + q + 2)
-        with q columns, as Amelia's ``empri``. "auto" is 0 where there are 10 rows for each column,
-        and q else.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
-        As in `MICEImputer`.
-
     Attributes
     ----------
     log_likelihood_ : list of float
@@ -81,8 +94,6 @@ round_to_grid, bounds, leave_alone, verbose
         Steps that were made, of several blocks the most.
     converged_ : bool
         Whether EM stopped by ``tol``.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -91,51 +102,18 @@ round_to_grid, bounds, leave_alone, verbose
     6.0
     """
 
-    log_likelihood_: list[float]
-    n_iter_: int
-    converged_: bool
-    _fitted: FittedJoint
-
-    _optional = (*BaseImputer._optional, "_fitted")
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        prior: float | str = "auto",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prior = prior
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.verbose = verbose
+    log_likelihood_: list[float] = learned()
+    converged_: bool = learned()
 
     def _settings(self) -> EMSettings:
-        return _em_settings(self.max_iter, self.tol, self.prior)
+        return self._em_settings()
 
     def _fit_nothing(self) -> None:
         self._settings()
         self.log_likelihood_, self.n_iter_, self.converged_ = [], 1, True
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        bounds = _limits(self)
+        bounds = self._limits()
         self._fitted, found = fit_expectation(table, self._settings(), bounds, self._report)
         self.log_likelihood_ = list(found[0].log_likelihood) if found else []
         self.n_iter_ = max((len(one.log_likelihood) for one in found), default=1)
@@ -146,7 +124,6 @@ round_to_grid, bounds, leave_alone, verbose
         return self._fitted.fill(table)
 
 
-@explained_by(MICEImputer)
 class MissPALassoImputer(BaseImputer):
     """Sparse regressions for each pattern of holes (Städler, Stekhoven and Bühlmann 2014).
 
@@ -172,9 +149,6 @@ class MissPALassoImputer(BaseImputer):
         Passes end when no fill moves by more, in deviations of its column.
     random_state : int, default=0
         Seed of the choice of hidden cells.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
-        As in `MICEImputer`.
 
     Attributes
     ----------
@@ -184,8 +158,6 @@ round_to_grid, bounds, leave_alone, verbose
         The mean squared error of each λ on hidden cells, in deviations.
     n_iter_ : int
         Passes that were made.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -194,43 +166,15 @@ round_to_grid, bounds, leave_alone, verbose
     6.0
     """
 
-    penalty_: float
-    penalty_errors_: dict[float, float]
-    n_iter_: int
-    _fitted: FittedSparse
+    penalty: float | str = "auto"
+    max_iter: int = 50
+    tol: float = 1e-3
+    random_state: Any = 0
 
-    _optional = (*BaseImputer._optional, "_fitted")
-
-    def __init__(
-        self,
-        *,
-        penalty: float | str = "auto",
-        max_iter: int = 50,
-        tol: float = 1e-3,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.tol = tol
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.random_state = random_state
-        self.verbose = verbose
+    penalty_: float = learned()
+    penalty_errors_: dict[float, float] = learned()
+    n_iter_: int = learned()
+    _fitted: FittedSparse = learned()
 
     def _settings(self) -> LassoSettings:
         penalty = self.penalty
@@ -262,24 +206,15 @@ round_to_grid, bounds, leave_alone, verbose
         return self._fitted.fill(table)
 
 
-class _JointDraws(DrawnTables):
+class _JointDraws(DrawnTables, _NormalFamily):
     """What the two methods that draw from a joint normal distribution share."""
 
-    max_iter: Any
-    tol: Any
-    prior: Any
-    n_jobs: Any
-    random_state: Any
-    n_iter_: int
-    _fitted: FittedJoint
-
-    _optional = (*DrawnTables._optional, "_fitted")
     _unsaved = (*DrawnTables._unsaved, "_drawn")
 
     def _settings(self) -> DrawSettings:
         check_choice("combine", self.combine, COMBINES)
         return DrawSettings(
-            em=_em_settings(self.max_iter, self.tol, self.prior),
+            em=self._em_settings(),
             n_imputations=check_whole("n_imputations", self.n_imputations),
             seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
@@ -289,7 +224,7 @@ class _JointDraws(DrawnTables):
         self.n_iter_ = max(self._settings().n_iter, 1)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings, bounds = self._settings(), _limits(self)
+        settings, bounds = self._settings(), self._limits()
         self._fitted, self._drawn, steps = fit_draws(table, settings, bounds, self._report)
         self.n_iter_ = settings.n_iter or steps
         return self._combined(table, self._completed)
@@ -301,7 +236,6 @@ class _JointDraws(DrawnTables):
         return self._drawn[c]
 
 
-@explained_by(MICEImputer, EMImputer)
 class EMBImputer(_JointDraws):
     """Multiple imputation by EM on bootstrapped rows (Honaker, King and Blackwell 2011; Amelia).
 
@@ -322,20 +256,11 @@ class EMBImputer(_JointDraws):
         Bootstrapped tables, and draws.
     bootstrap : bool, default=True
         With False every θ is that of all rows, and draws know nothing of its uncertainty.
-    max_iter, tol, prior
-        As in `EMImputer`.
-    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
-keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
-        As in `MICEImputer`.
 
     Attributes
     ----------
-    draws_ : list of tables
-        Every imputation of the training table, in the container it came in, for `greyfill.pool`.
     n_iter_ : int
         Most steps of EM in an imputation.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -345,51 +270,13 @@ keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, v
     (3, True)
     """
 
-    def __init__(
-        self,
-        n_imputations: int = 5,
-        *,
-        bootstrap: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        prior: float | str = "auto",
-        combine: str = "mean",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_imputations = n_imputations
-        self.bootstrap = bootstrap
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prior = prior
-        self.combine = combine
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    bootstrap: bool = True
 
     def _settings(self) -> DrawSettings:
         check_flag("bootstrap", self.bootstrap)
         return replace(super()._settings(), is_bootstrapped=bool(self.bootstrap))
 
 
-@explained_by(MICEImputer, EMImputer)
 class NormImputer(_JointDraws):
     """Bayesian normal imputation by data augmentation (Rubin and Schafer 1990; Schafer 1997).
 
@@ -408,20 +295,11 @@ class NormImputer(_JointDraws):
         Independent chains.
     n_iter : int, default=50
         Passes of each chain.
-    max_iter, tol, prior
-        As in `EMImputer`.
-    combine, categorical_features, ordinal_features, missing_values, add_indicator, \
-keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, verbose
-        As in `MICEImputer`.
 
     Attributes
     ----------
-    draws_ : list of tables
-        Every imputation of the training table, in the container it came in, for `greyfill.pool`.
     n_iter_ : int
         Passes of each chain.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -431,51 +309,7 @@ keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, v
     (3, True)
     """
 
-    def __init__(
-        self,
-        n_imputations: int = 5,
-        *,
-        n_iter: int = 50,
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        prior: float | str = "auto",
-        combine: str = "mean",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_imputations = n_imputations
-        self.n_iter = n_iter
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prior = prior
-        self.combine = combine
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_iter: int = 50
 
     def _settings(self) -> DrawSettings:
         return replace(super()._settings(), n_iter=check_whole("n_iter", self.n_iter))
-
-
-def _limits(imputer: BaseImputer) -> tuple[Floats, Floats]:
-    """The bounds of the kept columns, those of numbers without any at the largest float."""
-    pairs = zip(imputer._schema.fields, imputer._kept, strict=True)
-    limits = [field.limits for field, is_kept in pairs if is_kept]
-    return np.array([low for low, _ in limits]), np.array([high for _, high in limits])

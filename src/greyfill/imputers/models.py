@@ -20,36 +20,31 @@ from greyfill._grey.grey_engine import (
 )
 from greyfill.checks import OwnScore, check_seed, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
-from greyfill.imputers.estimator import SavedEstimator, root_error
-from greyfill.table import Floats, Ints, from_share
+from greyfill.imputers.estimator import SavedEstimator, learned, root_error
+from greyfill.table import Floats, Ints, Table, from_share
 from greyfill.targets import Meaning, read_target
 
 
-class _GreyModel(SavedEstimator):
-    """What the classifier and the regressor share: holes are welcome, and stay holes."""
+class TableModel(SavedEstimator):
+    """What models that predict share: holes are welcome, and stay holes.
 
-    selection_: dict[str, Any]
-    _fitted: FittedGrey
+    Parameters
+    ----------
+    categorical_features : "auto" or list of names, indices or a mask, default="auto"
+        Columns to treat as unordered categories besides strings, categories and booleans.
+    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
+        Columns to treat as ordered.
+    missing_values : scalar or list, optional
+        Values that mean "missing" besides NaN, None, NA and null.
+    """
 
-    def __init__(
-        self,
-        *,
-        n_cells: int = 250,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_cells = n_cells
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    categorical_features: Any = "auto"
+    ordinal_features: Any = None
+    missing_values: Any = None
+    random_state: Any = 0
 
-    def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
-        check_whole("n_cells", self.n_cells, least=10)
+    def _training_rows(self, X: Any, n_labels: int) -> Table:
+        """The rows of ``fit`` in the columns that have a value, which are kept in mind."""
         check_seed(self.random_state)
         table, origin = self._open_training(X)
         self._refuse_other_rows(table.n_rows, n_labels)
@@ -57,10 +52,40 @@ class _GreyModel(SavedEstimator):
         self._kept = np.asarray(~table.missing.all(axis=0))
         if not self._kept.any():
             raise InvalidDataError("no column of X has an observed value")
+        return table.select(self._kept)
+
+    def _new_rows(self, X: Any) -> Table:
+        """New rows in the columns that had a value in ``fit``."""
+        return self._open_new(X)[0].select(self._kept)
+
+
+class _GreyModel(TableModel):
+    """What the classifier and the regressor share.
+
+    Parameters
+    ----------
+    n_cells : int, default=250
+        Left-out rows on which candidates are compared.
+    n_jobs : int, optional
+        Threads; None means one, −1 all cores.
+    random_state : int, default=0
+        Seed of the left-out rows and of the permutations.
+    """
+
+    n_cells: int = 250
+    n_jobs: int | None = None
+    random_state: int = 0
+
+    selection_: dict[str, Any] = learned()
+    _fitted: FittedGrey = learned()
+
+    def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
+        check_whole("n_cells", self.n_cells, least=10)
+        table = self._training_rows(X, n_labels)
         settings = GreySettings(
             n_cells=self.n_cells, max_iter=2, n_jobs=self.n_jobs, random_state=self.random_state
         )
-        self._fitted = fit_model(table.select(self._kept), labels, response, settings)
+        self._fitted = fit_model(table, labels, response, settings)
         choice, _ = self._fitted.model(self._fitted.donors.y_column)
         self.selection_ = choice.described(self._scaled_error)
 
@@ -69,9 +94,9 @@ class _GreyModel(SavedEstimator):
         """An error on held-out rows as ``selection_`` shows it."""
 
     def _queries(self, X: Any) -> Queries:
-        """New rows in the columns that ``fit`` has donors' values of."""
-        table, _ = self._open_new(X)
-        return new_queries(self._fitted, table.select(self._kept))
+        """New rows, for donors."""
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
+        return new_queries(self._fitted, rows)
 
 
 def class_codes(y: Any, model: str) -> tuple[Ints, Any]:
@@ -100,22 +125,8 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     weighted by each column's information about the class. Cells that the row lacks are integrated
     out by the values that its donors have there. How many donors, which weights, and whether their
     votes are averaged or joined by a ridge regression is chosen by the log loss of left-out rows,
-    and so is the power that calibrates the probabilities.
-
-    Parameters
-    ----------
-    n_cells : int, default=250
-        Left-out rows on which candidates are compared.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
-    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
-        Columns to treat as ordered.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null.
-    n_jobs : int, optional
-        Threads; None means one, −1 all cores.
-    random_state : int, default=0
-        Seed of the left-out rows and of the permutations.
+    and so are the share of a discriminant, linear or quadratic, and the power that calibrates the
+    probabilities.
 
     Attributes
     ----------
@@ -137,8 +148,8 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     array(['b', 'a'], dtype='<U1')
     """
 
-    classes_: NDArray[Any]
-    log_loss_: float
+    classes_: NDArray[Any] = learned()
+    log_loss_: float = learned()
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes y of the rows of X, which may have holes."""
@@ -173,11 +184,6 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
 
     As `GreyClassifier`, with the squared error of left-out rows as the measure.
 
-    Parameters
-    ----------
-    n_cells, categorical_features, ordinal_features, missing_values, n_jobs, random_state
-        As in `GreyClassifier`.
-
     Attributes
     ----------
     selection_ : dict
@@ -196,8 +202,8 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
     True
     """
 
-    _low: float
-    _high: float
+    _low: float = learned()
+    _high: float = learned()
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the numbers y of the rows of X, which may have holes."""

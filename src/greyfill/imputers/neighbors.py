@@ -4,7 +4,6 @@ The parts of a recipe stand in the order of the README's table: distance, column
 fill, start, passes.
 """
 
-from inspect import signature
 from typing import Any
 
 from greyfill._neighbors.distance import Grey, Heom
@@ -17,9 +16,6 @@ from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairIn
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.family import NeighborFamily
 from greyfill.information import MEASURES
-
-SHARED = tuple(signature(NeighborFamily).parameters)
-"""What every method of the family takes; a class with parameters of its own lists them again."""
 
 PERMUTATIONS = 20
 """Shuffles that weights of a named measure are corrected by."""
@@ -194,31 +190,7 @@ class KNNIImputer(NeighborFamily):
     array([2.1, 5. ])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        fill: Any = "plain",
-        labels: str = "donors",
-        unlabeled: str = "soft",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        max_donors: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.fill = fill
+    fill: Any = "plain"
 
     def _recipe(self) -> Recipe:
         fill = named_part("fill", self.fill)
@@ -258,41 +230,12 @@ class NeighborImputer(NeighborFamily):
     array([2.1, 5. ])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        distance: Any = None,
-        weights: Any = None,
-        donors: Any = None,
-        fill: Any = None,
-        start: Any = None,
-        schedule: Any = None,
-        labels: str = "donors",
-        unlabeled: str = "soft",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        max_donors: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.distance = distance
-        self.weights = weights
-        self.donors = donors
-        self.fill = fill
-        self.start = start
-        self.schedule = schedule
+    distance: Any = None
+    weights: Any = None
+    donors: Any = None
+    fill: Any = None
+    start: Any = None
+    schedule: Any = None
 
     def _recipe(self) -> Recipe:
         return Recipe(

@@ -1,27 +1,23 @@
 """Networks and prototypes: imputers, and classifiers that read rows with holes as they are."""
 
 from abc import abstractmethod
-from dataclasses import replace
-from inspect import signature
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 
 from greyfill import targets
 from greyfill._chained.design import row_order
 from greyfill._systems.network import Network, train
 from greyfill._systems.prototypes import Prototypes, train_prototypes
-from greyfill.checks import OwnScore, check_choice, check_seed, check_whole, is_number
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.imputers.estimator import SavedEstimator
-from greyfill.imputers.models import class_codes
-from greyfill.imputers.systems import SystemImputer
+from greyfill.checks import OwnScore, check_choice, check_whole, is_number, sure_seed
+from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.estimator import SavedEstimator, learned
+from greyfill.imputers.models import TableModel, class_codes
+from greyfill.imputers.systems import IterativeSystem
 from greyfill.table import Floats, Ints, Table
-
-SHARED = tuple(signature(SystemImputer).parameters)
 
 
 def _check_share(name: str, value: Any) -> float:
@@ -30,23 +26,52 @@ def _check_share(name: str, value: Any) -> float:
     return float(value)
 
 
-def _train_network(model: Any, table: Table, labels: Ints | None, seed: int, report: Any) -> Any:
-    """The net of an imputer or classifier, and its losses."""
-    n_classes = 0 if labels is None else int(labels.max()) + 1
-    return train(
-        table,
-        labels,
-        n_classes,
-        n_hidden=model.n_hidden,
-        share=float(model.share),
-        max_iter=model.max_iter,
-        rng=np.random.default_rng(seed),
-        report=report,
-        stops_by_class=isinstance(model, SystemClassifier),
-    )
+class _Perceptron(SavedEstimator):
+    """What the imputer and the classifier share: the net, and how it is trained.
+
+    Parameters
+    ----------
+    n_hidden : int, default=24
+        Hidden units.
+    share : float, default=1.0
+        λ, times the number of features.
+    max_iter : int, default=400
+        Most epochs.
+    """
+
+    n_hidden: int = field(default=24, kw_only=False)
+    share: float = 1.0
+    max_iter: int = 400
+
+    n_iter_: int = learned()
+    _fitted: Network = learned()
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_whole("n_hidden", self.n_hidden)
+        check_whole("max_iter", self.max_iter)
+        _check_share("share", self.share)
+
+    def _train_network(
+        self, table: Table, labels: Ints | None, seed: int, report: Any
+    ) -> list[float]:
+        """Learn the weights, and return the losses."""
+        self._fitted, history = train(
+            table,
+            labels,
+            0 if labels is None else int(labels.max()) + 1,
+            n_hidden=self.n_hidden,
+            share=float(self.share),
+            max_iter=self.max_iter,
+            rng=np.random.default_rng(seed),
+            report=report,
+            stops_by_class=isinstance(self, SystemClassifier),
+        )
+        self.n_iter_ = len(history)
+        return history
 
 
-class MultiTaskMLPImputer(SystemImputer):
+class MultiTaskMLPImputer(_Perceptron, IterativeSystem):
     """Multi-task perceptron imputation (García-Laencina et al. 2013).
 
     One hidden layer learns the class and every column at once; the output of column j does not see
@@ -64,12 +89,6 @@ class MultiTaskMLPImputer(SystemImputer):
 
     Parameters
     ----------
-    n_hidden : int, default=24
-        Hidden units.
-    share : float, default=1.0
-        λ, times the number of features.
-    max_iter : int, default=400
-        Most epochs.
     labels : "donors" or "none", default="donors"
         Whether the class is a task, and helps to fill training rows that have a label.
 
@@ -86,62 +105,16 @@ class MultiTaskMLPImputer(SystemImputer):
     True
     """
 
-    n_iter_: int
-    history_: list[float]
-    _fitted: Network
-
-    def __init__(
-        self,
-        n_hidden: int = 24,
-        *,
-        share: float = 1.0,
-        max_iter: int = 400,
-        labels: str = "donors",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.n_hidden = n_hidden
-        self.share = share
-        self.max_iter = max_iter
-        self.labels = labels
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_whole("n_hidden", self.n_hidden)
-        check_whole("max_iter", self.max_iter)
-        _check_share("share", self.share)
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        self.n_iter_, self.history_ = 1, []
+    labels: str = "donors"
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        self._fitted, self.history_ = _train_network(
-            self, table, _dense(labels), self._seed(), self._report
-        )
-        self.n_iter_ = len(self.history_)
-        return self._fitted.fill(table, _dense(labels))
-
-    def _fill_rows(self, table: Table) -> Floats:
-        return self._fitted.fill(table)
+        if labels is not None:  # 0, 1, … of the classes that occur
+            labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+        self.history_ = self._train_network(table, labels, self._seed(), self._report)
+        return self._fitted.fill(table, labels)
 
 
-def _dense(labels: Ints | None) -> Ints | None:
-    """Codes 0, 1, … of the classes that occur."""
-    return None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.intp)
-
-
-class LVQImputer(SystemImputer):
+class LVQImputer(IterativeSystem):
     """Learning vector quantization with holes (Villmann et al. 2006): values of prototypes.
 
     d_λ(x, w) = (Σ λ / Σ_{j ∈ o} λ_j) Σ_{j ∈ o} λ_j (x_j − w_j)²,  λ ≥ 0, Σ λ = 1
@@ -163,8 +136,6 @@ class LVQImputer(SystemImputer):
         What a prototype gives: the mean of the observed cells of its rows, or its own position.
     softness : float, default=0.02
         s; 0 takes the nearest prototype alone.
-    max_iter : int, default=100
-        Most steps of the descent.
     labels : "donors" or "none", default="donors"
         Whether prototypes belong to classes.
 
@@ -172,8 +143,6 @@ class LVQImputer(SystemImputer):
     ----------
     relevances_ : array of shape (n_features,)
         λ; 0 for columns that were not used.
-    n_iter_, history_ : int, list of float
-        Steps of the descent, and the cost after each.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [1.0, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
@@ -181,49 +150,23 @@ class LVQImputer(SystemImputer):
     array([2., 5.])
     """
 
-    relevances_: Floats
-    n_iter_: int
-    history_: list[float]
-    _fitted: Prototypes
+    n_prototypes: int = field(default=5, kw_only=False)
+    value: str = "members"
+    softness: float = 0.02
+    labels: str = "donors"
 
-    def __init__(
-        self,
-        n_prototypes: int = 5,
-        *,
-        value: str = "members",
-        softness: float = 0.02,
-        max_iter: int = 100,
-        labels: str = "donors",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.n_prototypes = n_prototypes
-        self.value = value
-        self.softness = softness
-        self.max_iter = max_iter
-        self.labels = labels
+    relevances_: Floats = learned()
+    _fitted: Prototypes = learned()
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_whole("n_prototypes", self.n_prototypes)
-        check_whole("max_iter", self.max_iter)
         _check_share("softness", self.softness)
         check_choice("value", self.value, ("members", "prototype"))
 
     def _fit_nothing(self) -> None:
         super()._fit_nothing()
         self.relevances_ = np.zeros(len(self._kept))
-        self.n_iter_, self.history_ = 1, []
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
@@ -241,16 +184,24 @@ class LVQImputer(SystemImputer):
         return self._fitted.fill(table, None, float(self.softness))
 
 
-class SystemClassifier(OwnScore, ClassifierMixin, SavedEstimator):
-    """What the classifiers share: holes are welcome, and what they predict is a class."""
+class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
+    """What the classifiers share: holes are welcome, and what they predict is a class.
 
-    categorical_features: Any
-    random_state: Any
-    classes_: NDArray[Any]
+    Parameters
+    ----------
+    random_state : int, default=0
+        Seed of all that is drawn.
 
-    @abstractmethod
-    def _check_settings(self) -> None:
-        """Refuse parameters that cannot be."""
+    Attributes
+    ----------
+    classes_ : array
+        The classes, in the order of the columns of ``predict_proba``.
+    n_iter_ : int
+        Steps of the training.
+    """
+
+    classes_: NDArray[Any] = learned()
+    n_iter_: int = learned()
 
     @abstractmethod
     def _train(self, table: Table, labels: Ints, seed: int) -> None:
@@ -264,26 +215,17 @@ class SystemClassifier(OwnScore, ClassifierMixin, SavedEstimator):
         """Learn the classes y of the rows of X, which may have holes."""
         codes, classes = class_codes(y, type(self).__name__)
         with self._all_or_nothing():
-            check_seed(self.random_state)
             self._check_settings()
-            table, origin = self._open_training(X)
-            self._refuse_other_rows(table.n_rows, len(codes))
-            targets.warn_of_target(y, origin.schema.names)
-            self._schema = origin.schema
-            self._kept = np.asarray(~table.missing.all(axis=0))
-            if not self._kept.any():
-                raise InvalidDataError("no column of X has an observed value")
+            table = self._training_rows(X, len(codes))
+            targets.warn_of_target(y, self._schema.names)
             self.classes_ = targets.class_array(classes)
-            part = table.select(self._kept)
-            order = row_order(part)
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            self._train(part.rows(order), codes[order], seed)
+            order = row_order(table)
+            self._train(table.rows(order), codes[order], sure_seed(self.random_state))
         return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
-        table, _ = self._open_new(X)
-        return self._shares(table.select(self._kept))
+        return self._shares(self._new_rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
@@ -291,32 +233,12 @@ class SystemClassifier(OwnScore, ClassifierMixin, SavedEstimator):
         return np.asarray(self.classes_[most])
 
 
-class MultiTaskMLPClassifier(SystemClassifier):
+class MultiTaskMLPClassifier(_Perceptron, SystemClassifier):
     """Classes of rows with holes, by a multi-task perceptron (García-Laencina et al. 2013).
 
     The net is that of `MultiTaskMLPImputer`. What a row lacks is filled by the net's own outputs,
     without its class; the output of the class reads the completed row. Training stops by the error
     on the classes of a tenth of the rows, which are held out.
-
-    Parameters
-    ----------
-    n_hidden, share, max_iter
-        As in `MultiTaskMLPImputer`.
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
-    ordinal_features : list of names or indices, or dict of name to ordered levels, optional
-        Columns to treat as ordered.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null.
-    random_state : int, default=0
-        Seed of the first weights and of the held-out cells.
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns of ``predict_proba``.
-    n_iter_ : int
-        Epochs.
 
     Examples
     --------
@@ -327,36 +249,8 @@ class MultiTaskMLPClassifier(SystemClassifier):
     array(['b', 'a'], dtype='<U1')
     """
 
-    n_iter_: int
-    _fitted: Network
-
-    def __init__(
-        self,
-        n_hidden: int = 24,
-        *,
-        share: float = 1.0,
-        max_iter: int = 400,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.share = share
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.random_state = random_state
-
-    def _check_settings(self) -> None:
-        check_whole("n_hidden", self.n_hidden)
-        check_whole("max_iter", self.max_iter)
-        _check_share("share", self.share)
-
     def _train(self, table: Table, labels: Ints, seed: int) -> None:
-        self._fitted, history = _train_network(self, table, labels, seed, lambda message: None)
-        self.n_iter_ = len(history)
+        self._train_network(table, labels, seed, lambda message: None)
 
     def _shares(self, table: Table) -> Floats:
         return self._fitted.classes(table)
@@ -374,15 +268,6 @@ class LVQClassifier(SystemClassifier):
         Prototypes of each class.
     max_iter : int, default=100
         Most steps of the descent.
-    categorical_features, ordinal_features, missing_values, random_state
-        As in `MultiTaskMLPClassifier`.
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns of ``predict_proba``.
-    n_iter_ : int
-        Steps of the descent.
 
     Examples
     --------
@@ -393,25 +278,10 @@ class LVQClassifier(SystemClassifier):
     array(['b', 'a'], dtype='<U1')
     """
 
-    n_iter_: int
-    _fitted: Prototypes
+    n_prototypes: int = field(default=1, kw_only=False)
+    max_iter: int = 100
 
-    def __init__(
-        self,
-        n_prototypes: int = 1,
-        *,
-        max_iter: int = 100,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_prototypes = n_prototypes
-        self.max_iter = max_iter
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.random_state = random_state
+    _fitted: Prototypes = learned()
 
     def _check_settings(self) -> None:
         check_whole("n_prototypes", self.n_prototypes)

@@ -1,34 +1,29 @@
 """opt.impute: fills and models together, by descent on one objective (Bertsimas et al. 2018)."""
 
-from inspect import signature
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from greyfill._neighbors.distance import Heom
-from greyfill._neighbors.donors import AllRows
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
-from greyfill._neighbors.filling import PlainFill
 from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Descent
-from greyfill._neighbors.start import GlobalStart
-from greyfill._neighbors.weighting import EqualWeights
-from greyfill._systems.column_models import Cart, ColumnModels, Machine, run_models
+from greyfill._systems.column_models import (
+    Cart,
+    ColumnModels,
+    Machine,
+    plain_recipe,
+    run_models,
+)
 from greyfill._systems.fuzzy import hidden_error, hide_tenth
 from greyfill.checks import check_choice, check_tolerance, check_whole, is_number
 from greyfill.exceptions import InvalidParameterError
+from greyfill.imputers.estimator import learned
 from greyfill.imputers.family import NeighborFamily
-from greyfill.imputers.systems import SystemImputer
+from greyfill.imputers.systems import IterativeSystem, SystemImputer
 from greyfill.table import Floats, Ints, Table
-
-SHARED = tuple(signature(SystemImputer).parameters)
-
-
-def neighbor_recipe(tol: float, max_iter: int, both_ways: bool = True) -> Recipe:
-    """The recipe of opt.knn."""
-    schedule = Descent(tol, max_iter, both_ways)
-    return Recipe(Heom("filled"), EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)
 
 
 class OptKNNImputer(NeighborFamily):
@@ -55,18 +50,29 @@ class OptKNNImputer(NeighborFamily):
     """
 
     def _recipe(self) -> Recipe:
-        return neighbor_recipe(self.tol, self.max_iter).checked()
+        return plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter)).checked()
 
 
-class ModelFamily(SystemImputer):
-    """What the systems of one model a column share: passes, and their losses."""
+class ModelFamily(IterativeSystem):
+    """What the systems of one model a column share: passes, and their losses.
 
-    n_iter_: int
-    history_: list[float]
-    _fitted: ColumnModels
+    Parameters
+    ----------
+    max_iter : int, default=5
+        Most passes of each start.
+    tol : float, default=1e-3
+        Share of the loss that a pass must take away.
 
-    max_iter: int = 10
+    Attributes
+    ----------
+    n_iter_, history_ : int, list of float
+        Passes of the start that was kept, and the loss in each.
+    """
+
+    max_iter: int = 5
     tol: float = 1e-3
+
+    _fitted: ColumnModels = learned()
 
     def _learner(self) -> Any:
         """How a column is learned."""
@@ -74,13 +80,8 @@ class ModelFamily(SystemImputer):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_whole("max_iter", self.max_iter)
         check_tolerance(self.tol)
         self._learner()
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        self.n_iter_, self.history_ = 1, []
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         self._fitted, self.history_ = run_models(
@@ -93,9 +94,6 @@ class ModelFamily(SystemImputer):
         )
         self.n_iter_ = max(len(self.history_), 1)
         return self._fitted.values
-
-    def _fill_rows(self, table: Table) -> Floats:
-        return self._fitted.fill(table)
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -121,15 +119,6 @@ class OptSVMImputer(ModelFamily):
         C of the machines.
     epsilon : float, default=0.05
         Errors of a number below this share of its range cost nothing.
-    max_iter : int, default=5
-        Most passes of each start.
-    tol : float, default=1e-3
-        Share of the loss that a pass must take away.
-
-    Attributes
-    ----------
-    n_iter_, history_ : int, list of float
-        Passes of the start that was kept, and the loss in each.
 
     >>> import numpy as np
     >>> x = np.linspace(0, 1, 30)
@@ -139,30 +128,8 @@ class OptSVMImputer(ModelFamily):
     True
     """
 
-    def __init__(
-        self,
-        penalty: float = 1.0,
-        *,
-        epsilon: float = 0.05,
-        max_iter: int = 5,
-        tol: float = 1e-3,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.penalty = penalty
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.tol = tol
+    penalty: float = field(default=1.0, kw_only=False)
+    epsilon: float = 0.05
 
     def _learner(self) -> Any:
         epsilon = check_positive("epsilon", self.epsilon)
@@ -181,13 +148,6 @@ class OptTreeImputer(ModelFamily):
         Rows that a leaf has at least.
     max_iter : int, default=10
         Most passes of each start.
-    tol : float, default=1e-3
-        Share of the loss that a pass must take away.
-
-    Attributes
-    ----------
-    n_iter_, history_ : int, list of float
-        Passes of the start that was kept, and the loss in each.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [0.9, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
@@ -195,28 +155,8 @@ class OptTreeImputer(ModelFamily):
     array([2., 5.])
     """
 
-    def __init__(
-        self,
-        min_leaf: int = 5,
-        *,
-        max_iter: int = 10,
-        tol: float = 1e-3,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.min_leaf = min_leaf
-        self.max_iter = max_iter
-        self.tol = tol
+    min_leaf: int = field(default=5, kw_only=False)
+    max_iter: int = 10
 
     def _learner(self) -> Any:
         return Cart(check_whole("min_leaf", self.min_leaf))
@@ -258,35 +198,16 @@ class OptImputer(SystemImputer):
     True
     """
 
-    method_: str
-    errors_: dict[str, float]
-    n_iter_: int
-    _fitted: FittedRecipe | ColumnModels
+    candidates: Any = field(default=CANDIDATES, kw_only=False)
+    max_iter: int = 5
+    tol: float = 1e-3
+
+    method_: str = learned()
+    errors_: dict[str, float] = learned()
+    n_iter_: int = learned()
+    _fitted: FittedRecipe | ColumnModels = learned()
 
     _bytes_per_cell = 120
-
-    def __init__(
-        self,
-        candidates: Any = CANDIDATES,
-        *,
-        max_iter: int = 5,
-        tol: float = 1e-3,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in SHARED})
-        self.candidates = candidates
-        self.max_iter = max_iter
-        self.tol = tol
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -319,7 +240,7 @@ class OptImputer(SystemImputer):
         """Fill a table by one candidate; also the number of passes."""
         if name == "knn":
             settings = RecipeSettings(n_neighbors="masked", report=self._report)
-            recipe = neighbor_recipe(self.tol, self.max_iter)
+            recipe = plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter))
             filled, neighbors = run_recipe(recipe, table, None, settings)
             return filled, neighbors, len(neighbors.trace.history)
         how = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}

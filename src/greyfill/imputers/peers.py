@@ -1,5 +1,6 @@
 """The simple peers: imputers that every other method should beat."""
 
+from dataclasses import field
 from importlib import import_module
 from typing import Any
 
@@ -81,24 +82,7 @@ class EncodedImputer(BaseImputer):
     [1.1, 'a']
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.verbose = verbose
-        self.estimator = estimator
+    estimator: Any = field(default=None, kw_only=False)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         if not hasattr(self.estimator, "get_params") or not hasattr(self.estimator, "transform"):
@@ -185,26 +169,8 @@ class MiceForestImputer(BaseImputer):
         Seed.
     """
 
-    def __init__(
-        self,
-        *,
-        n_iter: int = 5,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.verbose = verbose
-        self.n_iter = n_iter
-        self.random_state = random_state
+    n_iter: int = 5
+    random_state: int | None = 0
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         miceforest = import_module("miceforest")

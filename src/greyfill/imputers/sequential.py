@@ -1,6 +1,6 @@
 """Columns one after the other: regressions in sequence, plain ones, forests, and C4.5 trees."""
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,15 @@ from greyfill._chained import chain
 from greyfill._chained.c45 import FittedC45, fill_with_class, fit_c45
 from greyfill._chained.iari import ORDERS, FittedChain, IARISettings, fit_iari
 from greyfill._chained.methods import MAX_LEVELS
-from greyfill.checks import check_choice, check_flag, check_whole
+from greyfill.checks import check_choice, check_flag, check_whole, sure_seed
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.chained import MICEImputer, sure_seed
-from greyfill.imputers.shared_help import explained_by
+from greyfill.imputers.chained import MICEImputer
+from greyfill.imputers.estimator import learned
 from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
 
 USES = ("predictor", "none")
 
 
-@explained_by(MICEImputer)
 class SRMIImputer(MICEImputer):
     """Sequential regression multivariate imputation (Raghunathan et al. 2001; IVEware).
 
@@ -36,21 +35,10 @@ class SRMIImputer(MICEImputer):
 
     Parameters
     ----------
-    n_imputations : int, default=5
-        Number of independent chains.
     n_iter : int, default=10
         Rounds of each chain.
     methods : dict of column name to method, or a method of all numbers, optional
         As in `MICEImputer`; numbers default to "norm".
-    combine, labels, max_predictors, categorical_features, ordinal_features, missing_values, \
-add_indicator, keep_empty_features, round_to_grid, bounds, leave_alone, n_jobs, random_state, \
-verbose
-        As in `MICEImputer`.
-
-    Attributes
-    ----------
-    draws_, history_, methods_, n_iter_, imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -60,41 +48,11 @@ verbose
     (3, 'norm')
     """
 
-    def __init__(
-        self,
-        n_imputations: int = 5,
-        *,
-        n_iter: int = 10,
-        methods: Any = None,
-        combine: str = "mean",
-        labels: str = "none",
-        max_predictors: int | str = "auto",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_imputations, n_iter=n_iter, methods=methods, combine=combine, labels=labels,
-            max_predictors=max_predictors, categorical_features=categorical_features,
-            ordinal_features=ordinal_features, missing_values=missing_values,
-            add_indicator=add_indicator, keep_empty_features=keep_empty_features,
-            round_to_grid=round_to_grid, bounds=bounds, leave_alone=leave_alone, n_jobs=n_jobs,
-            random_state=random_state, verbose=verbose,
-        )  # fmt: skip
+    n_iter: int = 10
 
     def _settings(self) -> chain.MiceSettings:
-        fields = [
-            field for field, kept in zip(self._schema.fields, self._kept, strict=True) if kept
-        ]
-        limits = {j: field.limits for j, field in enumerate(fields) if field.bounds}
+        fields = (f for f, kept in zip(self._schema.fields, self._kept, strict=True) if kept)
+        limits = {j: f.limits for j, f in enumerate(fields) if f.bounds}
         return replace(super()._settings(), is_sequential=True, limits=limits)
 
     def _known_methods(self) -> dict[str, str]:
@@ -102,7 +60,6 @@ verbose
         return dict.fromkeys(numbers, "norm") | super()._known_methods()
 
 
-@explained_by(MICEImputer)
 class RegressionImputer(BaseImputer):
     """One regression for each column, with or without noise (Gelman and Hill 2006).
 
@@ -122,16 +79,15 @@ class RegressionImputer(BaseImputer):
         Add a residual to each prediction, so that columns keep their spread.
     n_iter : int, default=5
         Passes over the columns.
-    max_predictors, categorical_features, ordinal_features, missing_values, add_indicator, \
-keep_empty_features, round_to_grid, bounds, leave_alone, random_state, verbose
-        As in `MICEImputer`.
+    max_predictors : int or "auto", default="auto"
+        Most predictors in one model, as in `MICEImputer`.
+    random_state : int, default=0
+        Seed of all draws.
 
     Attributes
     ----------
     n_iter_ : int
         Passes that were made.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -140,41 +96,15 @@ keep_empty_features, round_to_grid, bounds, leave_alone, random_state, verbose
     6.0
     """
 
-    n_iter_: int
-    _chains: chain.FittedChains
+    noise: bool = False
+    n_iter: int = 5
+    max_predictors: int | str = "auto"
+    random_state: Any = 0
+
+    n_iter_: int = learned()
+    _chains: chain.FittedChains = learned()
 
     _optional = (*BaseImputer._optional, "_chains")
-
-    def __init__(
-        self,
-        *,
-        noise: bool = False,
-        n_iter: int = 5,
-        max_predictors: int | str = "auto",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.noise = noise
-        self.n_iter = n_iter
-        self.max_predictors = max_predictors
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _settings(self) -> chain.MiceSettings:
         check_flag("noise", self.noise)
@@ -210,9 +140,17 @@ keep_empty_features, round_to_grid, bounds, leave_alone, random_state, verbose
 
 
 class _ClassHelped(BaseImputer):
-    """A method that fills training rows by the class as well, and new ones by models without it."""
+    """A method that fills training rows by the class as well, and new ones by models without it.
 
-    labels: Any
+    Parameters
+    ----------
+    labels : "predictor" or "none", default="predictor"
+        Whether y, if it is given, helps to fill the training rows.
+    """
+
+    labels: str = "predictor"
+
+    _fitted: Any = learned()
 
     def _labelled(self, table: Table, labels: Ints | None) -> Bools | None:
         """The rows with a class, if the method may use it and they know each column; else None."""
@@ -240,8 +178,11 @@ class _ClassHelped(BaseImputer):
         """The training rows, whose classes are all known, without holes."""
         raise NotImplementedError
 
+    def _fill_table(self, table: Table) -> Floats:
+        filled: Floats = self._fitted.fill(table)
+        return filled
 
-@explained_by(MICEImputer)
+
 class IARIImputer(_ClassHelped):
     """Incremental attribute regression by forests (van Stein and Kowalczyk 2016).
 
@@ -262,22 +203,15 @@ class IARIImputer(_ClassHelped):
         Trees of a forest.
     order : "importance" or "score", default="importance"
         Which column is next; "score" grows a forest for every column that is left, at each step.
-    labels : "predictor" or "none", default="predictor"
-        Whether y, if it is given, helps to fill the training rows.
     n_jobs : int, optional
         Threads; None means one, −1 all cores. The result is the same.
     random_state : int, default=0
         Seed of the forests.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
-        As in `MICEImputer`.
 
     Attributes
     ----------
     order_ : list of str
         The columns with holes in the order in which new rows are filled.
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
 
     Examples
     --------
@@ -287,43 +221,13 @@ round_to_grid, bounds, leave_alone, verbose
     True
     """
 
-    order_: list[str]
-    _fitted: FittedChain
+    n_estimators: int = field(default=100, kw_only=False)
+    order: str = "importance"
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    _optional = (*BaseImputer._optional, "_fitted")
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        order: str = "importance",
-        labels: str = "predictor",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.order = order
-        self.labels = labels
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    order_: list[str] = learned()
+    _fitted: FittedChain = learned()
 
     def _settings(self) -> IARISettings:
         check_choice("order", self.order, ORDERS)
@@ -347,11 +251,7 @@ round_to_grid, bounds, leave_alone, verbose
     def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
         return fit_iari(table, labels, self._settings(), self._report)[1]
 
-    def _fill_table(self, table: Table) -> Floats:
-        return self._fitted.fill(table)
 
-
-@explained_by(MICEImputer)
 class C45Imputer(_ClassHelped):
     """A C4.5 tree for each column with holes (Quinlan 1993).
 
@@ -372,19 +272,6 @@ class C45Imputer(_ClassHelped):
     ``fit_transform``; new rows, and rows without a class, by trees without it. y that is a
     measurement is not used.
 
-    Parameters
-    ----------
-    labels : "predictor" or "none", default="predictor"
-        Whether y, if it is given, helps to fill the training rows.
-    categorical_features, ordinal_features, missing_values, add_indicator, keep_empty_features, \
-round_to_grid, bounds, leave_alone, verbose
-        As in `MICEImputer`.
-
-    Attributes
-    ----------
-    imputed_counts_, left_alone_, indicator_
-        As in `MICEImputer`.
-
     Examples
     --------
     >>> X = np.array([[1, "a"], [1, "a"], [2, "b"], [2, "b"], [2, None], [1, "a"]], dtype=object)
@@ -392,34 +279,7 @@ round_to_grid, bounds, leave_alone, verbose
     'b'
     """
 
-    _fitted: FittedC45
-
-    _optional = (*BaseImputer._optional, "_fitted")
-
-    def __init__(
-        self,
-        *,
-        labels: str = "predictor",
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.labels = labels
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.verbose = verbose
+    _fitted: FittedC45 = learned()
 
     def _learn_table(self, table: Table) -> Floats:
         self._fitted = fit_c45(table, self._report)
@@ -427,6 +287,3 @@ round_to_grid, bounds, leave_alone, verbose
 
     def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
         return fill_with_class(table, labels)
-
-    def _fill_table(self, table: Table) -> Floats:
-        return self._fitted.fill(table)

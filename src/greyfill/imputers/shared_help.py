@@ -1,48 +1,63 @@
-"""Help that several imputers share: written once, and shown with each of them."""
+"""Help that several estimators share: written once with a base, and shown with each of them."""
 
 import re
-from collections.abc import Callable
-from inspect import getdoc
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from functools import cache
+from inspect import cleandoc, signature
+from typing import Any
 
-AnyClass = TypeVar("AnyClass", bound=type[Any])
+ENTRY = re.compile(r"^(\w+(?:, \w+)*) : .*(?:\n+ {4}.*)*", re.MULTILINE)
+"""A name or several with their type, and the lines that explain them."""
+
+SECTION = re.compile(r"\n\n(Parameters|Attributes|Examples)\n-+\n|\n\n(?=>>> )")
+"""What opens a section; an example at the end needs no title."""
 
 
-def explained_by(*sources: type[Any]) -> Callable[[AnyClass], AnyClass]:
-    """Let ``help`` show what stands under "name, name … As in `Source`." with the source's words.
+def full_help(kind: type[Any]) -> str:
+    """The docstring of a class, with what its bases say of parameters and attributes of theirs.
+
+    Parameters stand in the order of the signature, attributes of the class before those of bases.
 
     >>> class Plain:
     ...     '''Fill.
     ...
-    ...     tol : float
-    ...         When it stops.
+    ...     Attributes
+    ...     ----------
+    ...     n_iter_ : int
+    ...         Passes that were made.
     ...     '''
-    >>> @explained_by(Plain)
-    ... class Other:
-    ...     '''Fill better.
-    ...
-    ...     tol
-    ...         As in `Plain`.
-    ...     '''
-    >>> print(Other.__doc__)
-    Fill better.
-    <BLANKLINE>
-    tol : float
-        When it stops.
+    >>> class Other(Plain):
+    ...     '''Fill better.'''
+    >>> full_help(Other).splitlines()[-2:]
+    ['n_iter_ : int', '    Passes that were made.']
     """
-    known = {source.__name__: getdoc(source) or "" for source in sources}
+    helps = [_sections(base.__doc__ or "") for base in kind.__mro__[:-1]]
+    explained = _entries(h.get("Parameters", "") for h in helps)
+    parameters = [explained[n] for n in signature(kind).parameters if n in explained]
+    attributes = _entries(h.get("Attributes", "") for h in helps).values()
+    sections = {
+        "": helps[0][""],
+        "Parameters": "\n".join(dict.fromkeys(parameters)),
+        "Attributes": "\n".join(dict.fromkeys(attributes)),
+        "Examples": helps[0].get("Examples", ""),
+    }
+    titled = (f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items() if text)
+    return "\n\n".join(titled).lstrip("\n")
 
-    def entry(source: str, name: str) -> str:
-        found = re.search(rf"^{name} : .*\n(?: {{4}}.*(?:\n|$))+", known[source], re.MULTILINE)
-        return found.group().rstrip("\n") if found else f"{name} : as in `{source}`"
 
-    def expand(match: re.Match[str]) -> str:
-        names = match.group(1).split(", ")
-        return "\n".join(entry(match.group(2), name) for name in names)
+@cache  # each base is read for each class below it
+def _sections(text: str) -> dict[str, str]:
+    """The parts of a docstring by title; what is before the first has none."""
+    first, *rest = SECTION.split(cleandoc(text))
+    titles, bodies = rest[::2], rest[1::2]
+    return {"": first, **{t or "Examples": b for t, b in zip(titles, bodies, strict=True)}}
 
-    def explain(kind: AnyClass) -> AnyClass:
-        pattern = rf"^(\w+(?:, \w+)*)\n {{4}}As in `({'|'.join(known)})`\.$"
-        kind.__doc__ = re.sub(pattern, expand, getdoc(kind) or "", flags=re.MULTILINE)
-        return kind
 
-    return explain
+def _entries(texts: Iterable[str]) -> dict[str, str]:
+    """The entry of each name, as the first text that has it says."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for entry in ENTRY.finditer(text):
+            for name in entry.group(1).split(", "):
+                found.setdefault(name, entry.group())
+    return found

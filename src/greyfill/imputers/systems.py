@@ -1,16 +1,15 @@
 """What the other systems of the literature share: how rows and columns come to them."""
 
-from inspect import cleandoc
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from greyfill._chained.design import row_order
 from greyfill._neighbors.start import column_centers
-from greyfill.checks import check_choice, check_seed
+from greyfill.checks import check_choice, check_seed, check_whole, sure_seed
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.estimator import learned
 from greyfill.table import Bools, Floats, Ints, Table
 
 LABELS = ("donors", "none")
@@ -21,85 +20,27 @@ class SystemImputer(BaseImputer):
 
     Parameters
     ----------
-    categorical_features : "auto" or list of names, indices or a mask, default="auto"
-        Columns to treat as unordered categories besides strings, categories and booleans.
     ordinal_features : list of names or indices, or dict of name to ordered levels, optional
         Columns to treat as ordered: their ranks are numbers, and fills are rounded to a level.
-    missing_values : scalar or list, optional
-        Values that mean "missing" besides NaN, None, NA and null, such as "?" or -999.
-    add_indicator : bool, default=False
-        Append a boolean column for each column that had holes in ``fit``.
-    keep_empty_features : bool, default=False
-        Keep columns without any observed value, filled with zero or a neutral level.
-    round_to_grid : bool, default=True
-        Move fills to the grid of their column: whole where all observed numbers are whole, tens
-        where they are tens, steps of 0.005, or one of at most 12 numbers that occur often.
-    bounds : dict of name or index to (low, high), optional
-        Limits of the fills of numeric columns; None on a side means no limit.
-    leave_alone : "auto" or list of names or indices, optional
-        Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
-        ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be.
     random_state : int, RandomState or None, default=0
         Seed of all that is drawn.
-    verbose : int, default=0
-        0 is silent. With 1, stderr shows how the work goes.
-
-    Attributes
-    ----------
-    imputed_counts_ : dict of str to int
-        Cells filled in each column of the training table.
-    left_alone_ : dict of str to str
-        The columns that ``leave_alone`` left as they are, and why.
-    indicator_ : MissingIndicator or None
-        With ``add_indicator``, tells where a table has holes in the columns that had some in
-        ``fit``; scikit-learn's, for the tables that this imputer takes.
     """
 
-    _centers: Floats
-    _usable: Bools
+    random_state: Any = 0
 
-    _optional = (*BaseImputer._optional, "_fitted", "_centers", "_usable")
+    _fitted: Any = learned()
+    _centers: Floats = learned()
+    _usable: Bools = learned()
+
+    _optional = (*BaseImputer._optional, "_centers", "_usable")
     _keeps_order = False
     """Whether rows are learned from as they come; else in an order of their content."""
-
-    def __init__(
-        self,
-        *,
-        categorical_features: Any = "auto",
-        ordinal_features: Any = None,
-        missing_values: Any = None,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        round_to_grid: bool = True,
-        bounds: Any = None,
-        leave_alone: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.missing_values = missing_values
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.round_to_grid = round_to_grid
-        self.bounds = bounds
-        self.leave_alone = leave_alone
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """Let ``help`` show the shared parameters and attributes with each system."""
-        super().__init_subclass__(**keywords)
-        if cls.__doc__ and SystemImputer.__doc__:
-            cls.__doc__ = with_shared_sections(cls.__doc__, SystemImputer.__doc__)
 
     @property
     def _needs_labels(self) -> bool:
         return getattr(self, "labels", "none") != "none"
 
     def _check_settings(self) -> None:
-        """Refuse parameters that cannot be."""
         if hasattr(self, "labels"):
             check_choice("labels", self.labels, LABELS)
         check_seed(self.random_state)
@@ -110,7 +51,8 @@ class SystemImputer(BaseImputer):
 
     def _fill_rows(self, table: Table) -> Floats:
         """New rows without holes."""
-        raise NotImplementedError
+        filled: Floats = self._fitted.fill(table)
+        return filled
 
     def _fit_nothing(self) -> None:
         self._check_settings()
@@ -144,16 +86,32 @@ class SystemImputer(BaseImputer):
 
     def _seed(self) -> int:
         """A whole number that all draws begin with."""
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return sure_seed(self.random_state)
 
 
-def with_shared_sections(own: str, shared: str) -> str:
-    """A docstring with the parameters and attributes of another one among its own."""
-    text, separator, example = cleandoc(own).partition("\n\n>>> ")
-    body = cleandoc(shared).partition("Parameters\n----------\n")[2]
-    parameters, _, attributes = body.partition("\n\nAttributes\n----------\n")
-    text, _, own_attributes = text.partition("\n\nAttributes\n----------\n")
-    joint = "\n" if "Parameters\n----------\n" in text else "\n\nParameters\n----------\n"
-    found = "\n".join(part for part in (own_attributes, attributes) if part)
-    examples = f"\n\nExamples\n--------\n>>> {example}" if separator else ""
-    return f"{text}{joint}{parameters}\n\nAttributes\n----------\n{found}{examples}\n"
+class IterativeSystem(SystemImputer):
+    """A system that lowers a loss step by step.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Most steps.
+
+    Attributes
+    ----------
+    n_iter_, history_ : int, list of float
+        Steps, and the loss after each.
+    """
+
+    max_iter: int = 100
+
+    n_iter_: int = learned()
+    history_: list[float] = learned()
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_whole("max_iter", self.max_iter)
+
+    def _fit_nothing(self) -> None:
+        super()._fit_nothing()
+        self.n_iter_, self.history_ = 1, []

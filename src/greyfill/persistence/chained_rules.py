@@ -125,7 +125,12 @@ def check_observed(table: Table, values: Floats) -> None:
     """Codes of levels that exist in the cells of a table in its own units; none without a value."""
     require(values.shape == table.values.shape, "values do not fit the table")
     require((~table.missing).any(axis=0).all(), "a column has no observed value")
-    for j, column in enumerate(table.columns):
+    check_cells(table.columns, values)
+
+
+def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
+    """Codes of levels that exist in all cells; an unknown level is none of them."""
+    for j, column in enumerate(columns):
         if column.kind is not Kind.NUMERIC:
             check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
 
@@ -173,20 +178,24 @@ def _forest(forest: Forest) -> None:
 
 @check_record.register
 def _missforest(fitted: missforest.FittedForests) -> None:
+    table, tried = fitted.table, fitted.settings.max_features
+    _check_forests(fitted, fitted.state.values)
+    require(tried is None or tried >= 1, "no features")
+    for j, grown in fitted.state.grown.items():
+        require(0 <= j < table.n_columns, "a forest of a column that does not exist")
+        _check_forest(grown.forest, table.columns[j], table.n_columns - 1)
+
+
+def _check_forests(fitted: missforest.FittedForests | iari.FittedChain, values: Floats) -> None:
+    """What forests were grown on, and how."""
     table, settings = fitted.table, fitted.settings
-    check_observed(table, fitted.state.values)
-    known = ~table.missing
-    require((fitted.state.values == table.values)[known].all(), "observed cells differ")
-    learned = SymmetricScaler.learn(table)
-    require(_same_scaler(fitted.scaler, learned), "the scaler does not fit")
+    check_observed(table, values)
+    require((values == table.values)[~table.missing].all(), "observed cells differ")
+    require(_same_scaler(fitted.scaler, SymmetricScaler.learn(table)), "the scaler does not fit")
     check_order(fitted.order, table.n_rows)
     check_jobs(settings.n_jobs)
     require(settings.seed >= 0, f"the seed is {settings.seed}")
     require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
-    require(settings.max_features is None or settings.max_features >= 1, "no features")
-    for j, grown in fitted.state.grown.items():
-        require(0 <= j < table.n_columns, "a forest of a column that does not exist")
-        _check_forest(grown.forest, table.columns[j], table.n_columns - 1)
 
 
 def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
@@ -219,14 +228,9 @@ def _leaf_donors(model: LeafDonors) -> None:
 
 @check_record.register
 def _iari(fitted: iari.FittedChain) -> None:
-    table, settings = fitted.table, fitted.settings
-    check_observed(table, fitted.filled)
-    require((fitted.filled == table.values)[~table.missing].all(), "observed cells differ")
-    require(_same_scaler(fitted.scaler, SymmetricScaler.learn(table)), "the scaler does not fit")
-    check_order(fitted.order, table.n_rows)
-    check_jobs(settings.n_jobs)
-    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
-    require(settings.seed >= 0 and settings.order in iari.ORDERS, "settings that do not exist")
+    table = fitted.table
+    _check_forests(fitted, fitted.filled)
+    require(fitted.settings.order in iari.ORDERS, "settings that do not exist")
     for step in fitted.steps:
         check_rows(np.array([step.column]), table.n_columns, "columns of a chain")
         check_rows(step.reads, table.n_columns, "columns of a forest")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey.candidates import ALL_DONORS, KERNELS, KS, RELEVANCES, Candidate
+from greyfill._grey.discriminant import WIDEST, Discriminant
 from greyfill._grey.donor_table import FORMS, ColumnFeatures, DonorTable
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PANEL, PanelChoice
@@ -245,6 +246,13 @@ def _candidate(candidate: Candidate) -> None:
 
 
 @check_record.register
+def _discriminant(how: Discriminant) -> None:
+    require(how.form in FORMS, "features in a form that does not exist")
+    require(how.lent > 0.0 and how.ridge > 0.0, "a covariance that may have no inverse")
+    require(0.0 < how.temper <= 1.0 and 0.0 < how.weight <= 1.0, "probabilities of no share")
+
+
+@check_record.register
 def _choice(choice: PanelChoice) -> None:
     n = len(choice.predictors)
     require("equal" in choice.weights, "weights of predictors are missing")
@@ -324,3 +332,7 @@ def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
     predictor = choice.predictor(ground, None)
     fits = all(candidate.scope in predictor.scopes for candidate in choice.panel)
     require(fits, "a panel splits by classes that do not exist")
+    if choice.discriminant is not None:
+        require(ground.splits and target == ground.y_column, "a discriminant of no class")
+        width = ground.feature_map.widths[choice.predictors].sum()
+        require(width <= WIDEST, "a discriminant of too many features")

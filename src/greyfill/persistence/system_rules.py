@@ -13,18 +13,17 @@ from greyfill._systems.network import Network
 from greyfill._systems.prototypes import Prototypes
 from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
-from greyfill.persistence.chained_rules import check_observed
+from greyfill.persistence.chained_rules import check_cells, check_observed
 from greyfill.persistence.estimator_rules import _check_engine, _check_ranges
 from greyfill.persistence.record_rules import (
     LARGEST,
     ROUNDING,
-    check_codes,
     check_record,
     check_rising,
     check_weights,
     require,
 )
-from greyfill.table import FAR, Column, Floats, Kind, Table
+from greyfill.table import FAR, Column, Kind
 
 MOST_CLUSTERS = 10_000
 
@@ -59,22 +58,15 @@ def _shell(shell: ShellDonors) -> None:
     require(shell.k >= 1, f"a shell of {shell.k} donors")
 
 
-def _check_cells(table: Table, values: Floats) -> None:
-    """Codes of levels that exist in all cells; an unknown level is none of them."""
-    for j, column in enumerate(table.columns):
-        if column.kind is not Kind.NUMERIC:
-            check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
-
-
 @check_record.register
 def _deck(deck: Deck) -> None:
     table, n, p = deck.donors, deck.donors.n_rows, deck.donors.n_columns
     require(n > 0 and p > 0, "a deck without donors")
-    _check_cells(table, np.where(table.missing, 0.0, table.values))
+    check_cells(table.columns, np.where(table.missing, 0.0, table.values))
     require(deck.labels.shape == (n,) and (deck.labels >= -1).all(), "labels do not fit")
     check_rising(deck.cell_columns, p, "columns of the cells")
     require(deck.centers.shape == (p,), "centers do not fit the columns")
-    _check_cells(table, deck.centers[np.newaxis])
+    check_cells(table.columns, deck.centers[np.newaxis])
     require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
     require(0 <= deck.seed < 2**63, f"the seed is {deck.seed}")
 
@@ -144,7 +136,7 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     require({"_usable", "_centers"} <= vars(imputer).keys(), "centers are missing")
     usable, centers = imputer._usable, imputer._centers
     require(usable.shape == centers.shape == (len(columns),), "centers do not fit the columns")
-    _check_cells(Table(centers[np.newaxis], ~usable[np.newaxis], columns), centers[np.newaxis])
+    check_cells(columns, centers[np.newaxis])
     require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
     if not usable.any():
         return

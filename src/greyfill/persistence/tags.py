@@ -19,6 +19,7 @@ from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest, Grown
 from greyfill._chained.regressions import Line
 from greyfill._grey.candidates import Candidate
+from greyfill._grey.discriminant import Discriminant
 from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PanelChoice
@@ -90,6 +91,7 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("range-scaler", RangeScaler, "_neighbors.scaling.Scaler"),
     ("neighbors", FittedRecipe, "_neighbors.serving.Fitted"),
     ("candidate", Candidate, "_neighbors.tuned.candidates.Candidate"),
+    ("discriminant", Discriminant, ""),
     ("choice", PanelChoice, "_neighbors.tuned.choosing.Choice"),
     ("tuned-neighbors", FittedGrey, "_neighbors.tuned.engine.Tuned"),
     ("column-features", ColumnFeatures, "_neighbors.tuned.features.ColumnFeatures"),
@@ -181,6 +183,7 @@ IMPUTERS: dict[str, type[Any]] = {
 NOT_ALWAYS_FINITE = frozenset(
     {
         (Candidate, "ridge"),
+        (Discriminant, "lent"),
         (PanelChoice, "error"),
         (PanelChoice, "errors"),
         (Chain, "traces"),

@@ -10,6 +10,8 @@ imputer, X, filled, y
      svg               the plots of the page, in its colors
          charts            each plot on matplotlib axes; `greyfill.plots` offers the same
          overimputation    the plot of held-out cells
+         shift_plot        the plot of a sensitivity analysis
+         tips              what is told of a place in a plot
 ```
 
 The summary does not grow with the rows, and shows no row unless ``raw_rows`` says so. Everything

@@ -22,8 +22,9 @@ from matplotlib.ticker import (
 from greyfill.checks import check_fitted
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.report import evidence
+from greyfill.report.tips import Tip, add_tips
 from greyfill.table import Floats
-from greyfill.text import count, number, shorten, value_in
+from greyfill.text import count, number, plural, share, shorten, value_in
 
 # Okabe and Ito's blue and vermilion: told apart by every kind of color vision, on white and black.
 OBSERVED = "#0072b2"
@@ -31,7 +32,7 @@ IMPUTED = "#d55e00"
 QUIET = "#808a95"
 SERIES = (OBSERVED, IMPUTED, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a00", QUIET)
 FONT_SIZE = 9.0
-CURVE_SIZE, SHIFT_SIZE = (4.0, 2.4), (5.4, 3.2)
+CURVE_SIZE = (4.0, 2.4)
 FAINTEST = 0.16
 MOST_LABELS = 60
 MOST_BARS = 30
@@ -142,6 +143,10 @@ def missing_map(source: Any, ax: Axes | None = None) -> Axes:
     quiet_frame(ax)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(axis="y", length=0, labelsize=FONT_SIZE - 1)
+    totals = (shares @ np.diff(edges)).round().astype(int).tolist()
+    words = [f"{shorten(n, 40)}: {plural(t, 'hole')}, {share(t / max(edges[-1], 1))}"
+             for n, t in zip(names, totals, strict=True)]  # fmt: skip
+    add_tips(ax, (Tip(w, (-0.5, n_bins - 0.5), (j - 0.5, j + 0.5)) for j, w in enumerate(words)))
     return ax
 
 
@@ -175,6 +180,10 @@ def relevance(source: Any, ax: Axes | None = None, *, what: str | None = None) -
     for place, length in zip(places, lengths, strict=True):
         words = number(float(f"{length:.2g}"))
         note(ax, words, (length, place), (3, 0), FONT_SIZE - 1, va="center")
+        tell = Tip(
+            f"{shorten(bars[place]['name'], 40)}: {words}", (0.0, max(length, 1e-9)), _row(place)
+        )
+        add_tips(ax, [tell])
     name_rows(ax, [c["name"] for c in bars], 22)
     ax.set_xlim(0.0, max(*lengths, 0.0) * 1.12 or 1.0)
     unit = "bits about the class" if what == "bits" else "weight λ in the distance"
@@ -206,6 +215,7 @@ def k_curve(source: Any, ax: Axes | None = None) -> Axes:
         return blank(ax, "k was given, not chosen" if choice["chosen"] else "a method without a k")
     ax.plot(*zip(*points, strict=True), color=OBSERVED, marker="o", markersize=3, linewidth=1.4)
     for k, error in points:
+        add_tips(ax, [Tip(f"k = {k}: error {number(error)}", (k, k), (error, error))])
         if k == choice["chosen"]:
             ax.plot(k, error, "o", color=IMPUTED, markersize=7, zorder=3)
             note(ax, f"k = {k}", (k, error), (0, -14), FONT_SIZE, ha="center")
@@ -244,6 +254,9 @@ def convergence(source: Any, ax: Axes | None = None) -> Axes:
                   for v in series["values"]]  # fmt: skip
         ax.plot(numbers, values, color=color, marker="o", markersize=3.5, linewidth=1.4,
                 label=shorten(series["name"], 14))  # fmt: skip
+        known = [(n, v) for n, v in zip(numbers, values, strict=True) if not math.isnan(v)]
+        words = shorten(series["name"], 40)
+        add_tips(ax, (Tip(f"{words}, pass {n}: {number(v)}", (n, n), (v, v)) for n, v in known))
     if is_change:
         _log_scale(ax, passes)
     else:
@@ -283,76 +296,6 @@ def _log_scale(ax: Axes, passes: Entry) -> None:
         note(ax, "tol", (0.0, tol), (3, 3), FONT_SIZE - 1, xycoords=places)
         low = min(low, tol)
     ax.set_ylim(low / 3, high * 3)
-
-
-def sensitivity(source: Any, ax: Axes | None = None) -> Axes:
-    """The estimate and its interval over the shifts, and where they tip; the accuracy on the right.
-
-    Parameters
-    ----------
-    source
-        What ``greyfill.sensitivity`` found.
-    ax
-        Where to draw; a new figure by default.
-
-    Examples
-    --------
-    >>> import greyfill
-    >>> X = [[0.0, 1.0], [0.5, None], [4.0, 5.0], [4.5, 5.5]] * 5
-    >>> imputer = greyfill.CGKNNImputer(n_neighbors=2)
-    >>> found = greyfill.sensitivity(imputer, X, [0, 0, 1, 1] * 5, 1, [-1, 1], classifier=None)
-    >>> axes = sensitivity(found)
-    """
-    if not hasattr(source, "tipping_point"):
-        raise InvalidDataError("this plot draws what greyfill.sensitivity found; pass its result")
-    ax = axes_of(ax, *SHIFT_SIZE)
-    deltas = source.table["delta"].to_list()
-    ax.axvline(0.0, color=QUIET, linewidth=0.8)
-    ax.axhline(source.threshold, color=QUIET, linewidth=0.8, linestyle="--")
-    estimates = source.table["estimate"].to_list()
-    ax.plot(deltas, estimates, color=OBSERVED, marker="o", markersize=3.5, linewidth=1.6)
-    _mark_tipping_point(ax, source, "estimate", source.tipping_point)
-    if source.table["low"].null_count() == 0:
-        limits = source.table["low"].to_list(), source.table["high"].to_list()
-        ax.fill_between(deltas, *limits, color=OBSERVED, alpha=0.18, linewidth=0)
-        _mark_tipping_point(ax, source, "interval", source.interval_tipping_point)
-    unit = "standard deviations" if source.level is None else f"log odds of {source.level}"
-    where = "" if source.within is None else f", class {shorten(source.within, 16)}"
-    ax.set_xlabel(f"shift δ of the imputed cells of {shorten(source.column, 24)}{where} ({unit})",
-                  fontsize=FONT_SIZE)  # fmt: skip
-    ax.set_ylabel(shorten(source.target, 44), fontsize=FONT_SIZE, color=OBSERVED)
-    without_math([ax.xaxis.label, ax.yaxis.label])
-    ax.margins(y=0.15)
-    quiet_frame(ax)
-    _draw_accuracy(ax, deltas, source.table["accuracy"].to_list())
-    return ax
-
-
-def _mark_tipping_point(ax: Axes, source: Any, what: str, delta: float | None) -> None:
-    """A diamond, and words towards the middle on the side that the line leaves free."""
-    if delta is None:
-        return
-    deltas, estimates = source.table["delta"], source.table["estimate"]
-    rising, to_the_left = estimates[0] < estimates[-1], delta > (deltas[0] + deltas[-1]) / 2
-    fill, line = ("full", 0) if what == "estimate" else ("none", 13)  # words one below the other
-    ax.plot(delta, source.threshold, "D", color=IMPUTED, markersize=7, zorder=4, fillstyle=fill)
-    offset = (-8 if to_the_left else 8, 8 + line if rising == to_the_left else -15 - line)
-    note(ax, f"{what} tips at δ = {delta:.3g}", (delta, source.threshold), offset, FONT_SIZE,
-         ha="right" if to_the_left else "left", color=IMPUTED, zorder=5)  # fmt: skip
-
-
-def _draw_accuracy(ax: Axes, deltas: list[float], accuracy: list[float | None]) -> None:
-    """The accuracy on an axis of its own, so wide that one row more or less is no cliff."""
-    if accuracy[0] is None:
-        return
-    known = [value for value in accuracy if value is not None]
-    right = ax.twinx()
-    right.plot(deltas, known, color=IMPUTED, marker="s", markersize=3, linewidth=1.2, alpha=0.75)
-    middle = (min(known) + max(known)) / 2.0
-    reach = max(max(known) - min(known), 0.1)
-    right.set_ylim(middle - reach, middle + reach)
-    right.set_ylabel("honest accuracy", fontsize=FONT_SIZE, color=IMPUTED)
-    quiet_frame(right, "right")
 
 
 def distributions(
@@ -408,6 +351,15 @@ def _panel(ax: Axes, entry: Entry, part: Entry) -> None:
     quiet_frame(ax)
 
 
+def _row(place: int) -> tuple[float, float]:
+    return place - 0.5, place + 0.5
+
+
+def _both(what: str, observed: float, imputed: float) -> str:
+    shares = share(float(observed)), share(float(imputed))
+    return f"{shorten(what, 24)}: {shares[0]} of the observed, {shares[1]} of the imputed"
+
+
 def _counts(part: Entry) -> str:
     seen, filled = count(part["observed"]["count"]), count(part["imputed"]["count"])
     return f"{seen} observed, {filled} imputed"
@@ -461,6 +413,14 @@ def _steps(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
     ax.set_xlim(edges[0], edges[-1])
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
+    ends = [value_in(edge, unit) for edge in entry["edges"]]
+    add_tips(ax, (
+        Tip(_both(f"{a} … {b}", seen, filled), (left, right))
+        for a, b, left, right, seen, filled in zip(
+            ends, ends[1:], edges, edges[1:], observed, imputed, strict=False
+        )
+        if seen or filled
+    ))  # fmt: skip
     ax.xaxis.set_major_locator(MaxNLocator(4 if unit in ("number", "duration") else 2))
     ax.xaxis.set_major_formatter(values_as(unit, size, edges[-1] - edges[0]))
 
@@ -483,6 +443,8 @@ def _bars(ax: Axes, entry: Entry, observed: Floats, imputed: Floats) -> None:
     if imputed.any():
         ax.barh(places + 0.2, imputed, height=0.36, color=IMPUTED)
     name_rows(ax, entry["bins"], 16)
+    cells = enumerate(zip(entry["bins"], observed, imputed, strict=True))
+    add_tips(ax, (Tip(_both(*cell), (0.0, 1.0), _row(place)) for place, cell in cells))
     ax.set_xlim(0.0, 1.0)
     ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))

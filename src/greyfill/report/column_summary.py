@@ -16,6 +16,7 @@ from greyfill.text import clean, isolated, share, shorten, spread_in, tidy, valu
 MOST_PATTERNS = 20
 MOST_NAMES = 30
 MATRIX_COLUMNS = 16
+MOST_GROUPS, MOST_APART = 5, 8
 ROW_BINS = 120
 N_BINS = 20
 EXACT_HALVES = 2.0**51
@@ -79,6 +80,20 @@ def pattern_matrix(found: Entry) -> Entry:
         for pattern in found["top"]
     ]
     return {"columns": columns, "rows": lines, "others": any(line["others"] for line in lines)}
+
+
+def missing_by_group(summary: Entry) -> Entry:
+    """The share of the largest classes that lacks each column; those that differ most first."""
+    groups = [(n, c["rows"]) for n, c in enumerate(summary["table"]["classes"]) if c["rows"]]
+    groups = sorted(sorted(groups, key=lambda g: -g[1])[:MOST_GROUPS])
+    columns = [
+        {"name": c["name"], "shares": [c["classes"][n]["missing"] / rows for n, rows in groups]}
+        for c in summary["columns"]
+        if c["missing"] and "classes" in c
+    ]
+    columns.sort(key=lambda c: min(c["shares"]) - max(c["shares"]))
+    names = [summary["table"]["classes"][n]["name"] for n, _ in groups]
+    return {"classes": names, "columns": columns[:MOST_APART]}
 
 
 def missing_map(missing: Bools, names: list[str], shown: Ints) -> Entry:

@@ -17,7 +17,7 @@ from greyfill import text
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.files import put
-from greyfill.report.column_summary import describe_cells, pattern_matrix
+from greyfill.report.column_summary import describe_cells, missing_by_group, pattern_matrix
 from greyfill.report.summary import Summary, summarize
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ def _environment() -> "Environment":
     environment.globals.update(
         describe_cells=describe_cells,
         pattern_matrix=pattern_matrix,
+        missing_by_group=missing_by_group,
         spread_in=text.spread_in,
         error_in=text.error_in,
         explained_in=text.explained_in,

@@ -26,7 +26,8 @@ from greyfill.report.charts import (
     values_as,
 )
 from greyfill.report.held_out import overimputed
-from greyfill.text import shorten
+from greyfill.report.tips import Tip, add_tips
+from greyfill.text import plural, shorten, value_in
 
 SIZE = (3.4, 2.7)
 LETTERS = 30
@@ -90,6 +91,12 @@ def _points(ax: Axes, entry: Entry) -> None:
     for here, color, mark in ((inside, OBSERVED, "o"), (~inside, IMPUTED, "s")):
         ax.vlines(truth[here], low[here], high[here], color=color, alpha=0.35, linewidth=0.9)
         ax.plot(truth[here], fill[here], mark, color=color, markersize=3, linestyle="none")
+    told = [[value_in(value, entry["unit"]) for value in side] for side in sides]
+    add_tips(ax, (
+        Tip(f"true {told[0][n]}, filled {told[1][n]}, limits {told[2][n]} … {told[3][n]}",
+            (truth[n], truth[n]), (fill[n], fill[n]), not inside[n])
+        for n in np.argsort(truth, kind="stable").tolist()
+    ))  # fmt: skip
     ends = min(truth.min(), low.min()), max(truth.max(), high.max())
     ax.plot(ends, ends, color=QUIET, linewidth=0.9, linestyle=(0, (4, 3)))
     for axis in (ax.xaxis, ax.yaxis):
@@ -109,6 +116,9 @@ def _matrix(ax: Axes, entry: Entry) -> None:
     ax.imshow(image, aspect="auto", interpolation="none")
     for (row, place), n in np.ndenumerate(counts):
         if n:
+            pair = f"true {entry['levels'][row]}, filled {entry['levels'][place]}"
+            box = (place - 0.5, place + 0.5), (row - 0.5, row + 0.5)
+            add_tips(ax, [Tip(f"{pair}: {plural(int(n), 'cell')}", *box, is_miss=row != place)])
             ax.text(place, row, str(n), ha="center", va="center", fontsize=FONT_SIZE - 1)
     name_rows(ax, entry["levels"], 14)
     ax.set_ylim(len(counts) - 0.5, -0.5)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from greyfill.information import class_information
+from greyfill.missingness.dependence import missingness_test
 from greyfill.report import evidence as facts
 from greyfill.report import held_out
 from greyfill.report.column_summary import (
@@ -40,6 +41,8 @@ INFORMATION_ROWS = 20_000
 MOST_MISSING = 0.5
 # Little's test inverts a matrix for each pattern in each pass: a larger table would wait for it.
 TEST_PATTERNS, TEST_COLUMNS, TEST_ROWS, TEST_PASSES = 60, 30, 50_000, 200
+N_SHUFFLES, SHUFFLED_CELLS = 199, 20_000
+"""The shuffles of the classes, and how many cells, rows by classes, each of them has at most."""
 Summary = dict[str, Any]
 
 MAY_BE_NONE = frozenset(
@@ -64,6 +67,7 @@ MAY_BE_NONE = frozenset(
     "uncertain.note",
     "settings.*",
     "little_test",
+    "dependence",
     "rows",
     "trust",
 }
@@ -142,6 +146,7 @@ def summarize(
         "rows": _raw_rows(evidence, raw_rows, lines),
     }
     summary["little_test"] = missing_at_random(evidence.table, summary["patterns"]["count"])
+    summary["dependence"] = missing_by_class(evidence)
     summary["cautions"] = cautions(summary, evidence, imputer)
     summary["limits"] = list(left_out(summary))
     return summary
@@ -237,6 +242,28 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
         "dof": result.dof,
         "p_value": result.p_value,
         "patterns": result.n_patterns,
+    }
+
+
+def missing_by_class(evidence: Evidence) -> dict[str, Any] | None:
+    """Whether the holes of a row tell of its class; None without holes or classes to tell apart."""
+    classes, missing = evidence.classes, evidence.table.missing
+    if classes is None or not missing.any():
+        return None
+    rows = np.flatnonzero(classes.codes >= 0)
+    most = max(SHUFFLED_CELLS // len(classes.labels), 100)
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    codes, missing = classes.codes[rows], missing[rows]
+    if len(np.unique(codes)) < 2 or not missing.any():
+        return None
+    found = missingness_test(missing, codes, len(classes.labels), n=N_SHUFFLES)
+    explained = tidy(found.explained)
+    return {
+        "explained": explained,
+        "p_value": found.p_value,
+        "rows": len(rows),
+        "words": found.words,
     }
 
 

@@ -17,6 +17,7 @@ from greyfill.report import charts
 from greyfill.report.charts import IMPUTED, OBSERVED, QUIET
 from greyfill.report.overimputation import overimpute
 from greyfill.report.summary import Summary
+from greyfill.report.tips import tip_elements
 from greyfill.text import plural, share
 
 MOST_CHARTS = 24
@@ -71,6 +72,7 @@ def figures(summary: Summary, filled: list[dict[str, Any]]) -> dict[str, Any]:
         found["overimputed"] = []
         for n, c in enumerate(summary.get("overimputed", ())):
             cells = f"{plural(c['cells'], 'cell')}, limits of 90 % hold {share(c['inside'])}"
+            cells = cells.replace(" %", "\u00a0%")  # no line begins with the sign
             drawn = overimpute(summary, c["name"])
             svg = to_svg(drawn, f"{TITLES['held out']} {c['name']}: {cells}", f"o{n}")
             found["overimputed"].append((c["name"], cells, Markup(svg)))
@@ -103,6 +105,7 @@ def to_svg(drawn: Axes | Figure, title: str, prefix: str) -> str:
     _tidy(root, prefix)
     root.set("role", "img")
     root.set("aria-label", title)
+    root.extend(tip_elements(figure))
     for element in root.iter():  # html wants elements without a namespace prefix
         element.tag = element.tag.rpartition("}")[2]
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
@@ -137,3 +140,4 @@ def _tidy_element(element: ElementTree.Element, used: set[str], prefix: str) -> 
         style = re.sub(r"#[0-9a-f]{6}\b", lambda m: COLORS.get(m.group(), m.group()), style)
         for name, value in (part.split(":", 1) for part in style.split(";") if ":" in part):
             element.set(name.strip(), value.strip())
+    element.attrib.pop("font-family", None)  # the page's own, by its style sheet

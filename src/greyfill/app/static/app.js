@@ -104,7 +104,7 @@
   const open = guarded(async (id) => {
     let status;
     try { status = await call("GET", `/api/tables/${id}`); } catch (error) { history.replaceState(null, "", "/"); await showStart(); throw error; }
-    current = { id, name: status.name, look: null, filled: null, off: new Map() };
+    current = { id, name: status.name, look: null, filled: null, reading: false };
     $("where").replaceChildren(bdi(status.name));
     document.title = `${status.name} – greyfill`;
     setActions();
@@ -144,54 +144,29 @@
     if (on && place < 0) { list.push(item); }
     if (!on && place >= 0) { list.splice(place, 1); }
   };
-  const LISTS = { "--na-values": "na_values", "--ignore": "ignored", "--categorical": "categorical", "--numeric": "numeric" };
 
-  const switchItem = (id, isOn, parts, change) => el("li", {},
-    el("input", { type: "checkbox", role: "switch", id, checked: isOn, onchange: (event) => choose((c) => change(c, event.target.checked)) }),
-    el("label", { htmlFor: id }, parts));
-  const OPENINGS = { missing: "taken as missing", sentinel: "taken as missing", dates: "read as dates,", amounts: "read as numbers,", labels: "read as categories" };
-
-  const listed = (names, most = 4) => [el("b", {}, ...names.slice(0, most).flatMap((n, i) => [i ? ", " : "", bdi(short(n, 40))])), names.length > most ? ` and ${count(names.length - most)} more` : ""];
-  const grouped = (items, key) => {
-    const groups = new Map();
-    for (const item of items) { groups.set(key(item), [...(groups.get(key(item)) || []), item]); }
-    return [...groups.values()];
-  };
-  const apply = (c, [name, value], isUndone) => {
-    if (name === "categorical") { toggle(c.categorical, value, isUndone); }
-    else { c[name] = isUndone ? value : name === "strict" ? false : null; }
-  };
-  const guessItems = (look) => {
-    const chosen = look.choices;
-    const about = (alike) => {
-      const [first] = alike;
-      if (first.column === null) { return [first.detail]; }
-      const cells = alike.reduce((sum, g) => sum + g.cells, 0);
-      return [...listed(alike.map((g) => g.column)), `: ${first.detail} ${OPENINGS[first.kind] || ""} (${plural(cells, "cell")})`];
-    };
-    const key = (g) => g.column === null ? g.detail : `${g.kind}=${g.detail}=${g.switch === null}`;
-    const items = grouped(look.guesses, key).map((alike, n) => alike[0].switch === null ? el("li", {}, el("span", {}, about(alike))) :
-      switchItem(`guess-${n}`, true, about(alike), (c) => { current.off.set(key(alike[0]), alike); alike.forEach((g) => apply(c, g.switch, true)); }));
-    for (const [name, alike] of current.off) {
-      const isOff = ({ switch: [option, value] }) => option === "categorical" ? chosen.categorical.includes(value) : chosen[option] === value;
-      if (!alike.every(isOff)) { current.off.delete(name); continue; }
-      items.push(switchItem(`off-${items.length}`, false, about(alike), (c) => { current.off.delete(name); alike.forEach((g) => apply(c, g.switch, false)); }));
+  // A question of the server: its answers are choices, of which one holds; the others are taken back.
+  const answer = (question, n) => choose((c) => {
+    for (const [name, value] of question.answers.flatMap((a) => a.set)) {
+      if (Array.isArray(c[name])) { toggle(c[name], value, false); } else { c[name] = name === "strict" ? false : null; }
     }
-    return items;
-  };
-  const REMEDIES = { "--categorical": "Take them as categories.", "--na-values": "Take it as missing.", "--ignore": "Leave it out." };
-  const findingItems = (look) => {
-    const key = (f) => `${f.text}=${f.options.map((o) => o[0])}`;
-    const items = grouped(look.findings, key).map((alike, n) => {
-      const [first] = alike, options = alike.flatMap((f) => f.options).filter(([name]) => LISTS[name]);
-      const text = `${first.text}${/[.?!]$/.test(first.text) ? "" : "."} ${options.length ? REMEDIES[options[0][0]] || "" : ""}`;
-      const what = [...listed(alike.map((f) => f.column)), ": ", text];
-      return options.length ? switchItem(`finding-${n}`, false, what, (c, on) => options.forEach(([name, value]) => toggle(c[LISTS[name]], value, on))) : el("li", {}, el("span", {}, what));
-    });
-    const coded = look.choices.categorical.filter((c) => ![...current.off.values()].flat().some((g) => g.column === c));
-    if (coded.length) { items.push(switchItem("coded", true, [...listed(coded), ": taken as categories."], (c) => { c.categorical = []; })); }
-    look.choices.na_values.forEach((word, n) => items.push(switchItem(`word-${n}`, true, [el("b", {}, bdi(word)), ": taken as missing."], (c) => toggle(c.na_values, word, false))));
-    return items;
+    for (const [name, value] of question.answers[n].set) {
+      if (Array.isArray(c[name])) { toggle(c[name], value, true); } else { c[name] = value; }
+    }
+  });
+  const listed = (names, most = 4) => [el("b", {}, ...names.slice(0, most).flatMap((n, i) => [i ? ", " : "", bdi(short(n, 40))])), names.length > most ? ` and ${count(names.length - most)} more` : ""];
+  const questionItem = (q, n) => {
+    const id = `${q.of}-${n}`, isSwitch = q.on !== null;
+    const now = q.answers[q.chosen].text;
+    const words = [...(q.columns.length ? [...listed(q.columns), ": "] : []), q.of === "word" ? el("b", {}, bdi(q.text)) : bdi(q.text)];
+    const more = q.cells ? ` (${plural(q.cells, "cell")})` : "";
+    if (isSwitch) {
+      return el("li", {},
+        el("input", { type: "checkbox", role: "switch", id, checked: q.chosen === q.on, onchange: (event) => answer(q, event.target.checked ? q.on : 1 - q.on) }),
+        el("label", { htmlFor: id }, words, more, now === "so" ? null : el("span", { className: "now" }, ` → ${now}`)));
+    }
+    const select = el("select", { id, onchange: () => answer(q, Number(select.value)) }, q.answers.map((a, i) => el("option", { value: i, selected: i === q.chosen }, short(a.text, 40))));
+    return el("li", {}, el("label", { htmlFor: id }, words, more), select);
   };
 
   const strip = (codes) => {
@@ -252,12 +227,13 @@
     const method = el("select", { id: "method", onchange: () => choose((c) => { c.method = method.value; }) },
       [["grey", "grey – tunes itself (recommended)"], ["cgknn", "cgknn – the paper’s, needs classes"], ["missforest", "missforest"], ["mice", "mice"], ["mean", "mean – only to compare"]].map(([v, t]) => el("option", { value: v, selected: v === chosen.method }, t)));
     const field = (input, title, hint) => el("div", { className: "field" }, el("label", { htmlFor: input.id }, title), input, el("p", { className: "hint" }, hint));
-    const guesses = guessItems(look), findings = findingItems(look);
+    const items = (...kinds) => look.questions.flatMap((q, n) => kinds.includes(q.of) ? [questionItem(q, n)] : []);
+    const guesses = items("guess"), findings = items("finding", "word"), reading = items("file");
     const heads = [["Column", ""], ["Kind", ""], ["Where the holes are", ""], ["Holes", "n"], ["Share", "n"], ["What it holds", ""], ...(look.target ? [["Bits", "n"]] : []), ["Do", ""], ["Limits", ""]];
     const picture = el("table", { className: "columns sortable" },
       el("thead", {}, el("tr", {}, heads.map(([title, kind]) => el("th", { scope: "col", className: kind }, title)))),
       el("tbody", {}, look.columns.map((c, n) => columnRow(c, n, chosen))));
-    const notes = [...look.settled, ...look.notes.filter((note) => !note.startsWith("Left alone"))];
+    const notes = look.notes;
     main.replaceChildren(...[
       el("h1", {}, bdi(current.name)),
       el("p", { className: "lead" }, el("strong", {}, plural(look.holes, "hole")), ` in ${plural(look.rows, "row")} of ${plural(look.n_columns, "column")} (${share(look.share)} of the cells); ${plural(look.rows_with_holes, "row")} ${look.rows_with_holes === 1 ? "has" : "have"} some.`),
@@ -268,10 +244,12 @@
           field(method, "Method", "How the holes are filled."))),
       guesses.length ? el("section", { "aria-labelledby": "h-guesses" }, el("h2", { id: "h-guesses" }, "What was guessed"), el("p", { className: "hint" }, "Switch off what is wrong."), el("ul", { className: "switches" }, guesses)) : null,
       findings.length ? el("section", { "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Worth a look"), el("ul", { className: "switches" }, findings)) : null,
+      reading.length ? el("section", {}, el("details", { id: "reading", open: current.reading, ontoggle: (event) => { current.reading = event.target.open; } }, el("summary", {}, "How the file is read"), el("ul", { className: "switches" }, reading))) : null,
       el("section", { "aria-labelledby": "h-columns" }, el("h2", { id: "h-columns" }, "The columns"),
         el("div", { className: "scroll tall", role: "region", tabIndex: 0, "aria-labelledby": "h-columns" }, picture),
         look.n_columns > look.all_columns.length ? el("p", { className: "hint" }, `Of ${count(look.n_columns)} columns, the first ${count(look.all_columns.length)} are listed.`) : null),
       el("section", { "aria-labelledby": "h-rows" }, el("h2", { id: "h-rows" }, "The rows"), el("div", { id: "rows" })),
+      el("section", { "aria-labelledby": "h-command" }, el("h2", { id: "h-command" }, "The same in a terminal"), ...code(look.command)),
       notes.length ? el("section", { "aria-labelledby": "h-notes" }, el("h2", { id: "h-notes" }, "Notes"), el("ul", { className: "told" }, notes.map((n) => el("li", {}, n)))) : null,
     ].filter(Boolean));
     picture.dispatchEvent(new CustomEvent("greyfill:tables", { bubbles: true }));
@@ -410,8 +388,8 @@
     panel.append(el("p", {}, "Does imputing help to predict the target, or is the mean with an indicator as good? Cross-validation tells, with its error."), el("p", {}, ask, " ", stop), told);
     call("GET", api("")).then((status) => { if (status.judging !== null || status.judged) { follow(); } });
   };
+  const code = (text, label) => text ? [label ? el("h3", {}, label) : null, el("div", { className: "line-of-code" }, el("code", {}, text), el("button", { type: "button", className: "quiet", onclick: async (event) => { await navigator.clipboard.writeText(text); event.target.textContent = "Copied"; } }, "Copy"))] : [];
   const takeHome = (panel) => {
-    const code = (text, label) => text ? [el("h3", {}, label), el("div", { className: "line-of-code" }, el("code", {}, text), el("button", { type: "button", className: "quiet", onclick: async (event) => { await navigator.clipboard.writeText(text); event.target.textContent = "Copied"; } }, "Copy"))] : [];
     panel.append(
       el("ul", { className: "cards" }, FILES.map(([what, title, text]) => {
         const button = el("button", { type: "button", "data-file": what, "aria-label": `Download: ${title}`, onclick: () => download(what, button) }, "Download");

@@ -63,12 +63,99 @@
       });
     });
   };
-  document.querySelectorAll("table.sortable").forEach(makeSortable);
-  // Tables that a script adds later tell of themselves.
-  document.addEventListener("greyfill:tables", (event) => {
-    const added = event.target;
-    [...(added.matches("table.sortable") ? [added] : []), ...added.querySelectorAll("table.sortable")].forEach(makeSortable);
-  });
+
+  // What a place of a plot tells: under the pointer, or by arrows where the plot has the focus.
+  const box = document.createElement("div");
+  box.className = "told-here";
+  box.hidden = true;
+  box.setAttribute("aria-hidden", "true");  // the status says the same
+  document.body.append(box);
+  let here = null;
+  const hide = () => {
+    box.hidden = true;
+    if (here) { here.classList.remove("here"); here = null; }
+  };
+  const tellAt = (place, words) => {
+    const at = place.getBoundingClientRect();
+    box.textContent = words;
+    box.hidden = false;
+    const left = at.left + at.width / 2 - box.offsetWidth / 2;
+    box.style.left = `${Math.max(4, Math.min(left, root.clientWidth - box.offsetWidth - 4))}px`;
+    box.style.top = `${at.top - box.offsetHeight - 6 > 0 ? at.top - box.offsetHeight - 6 : at.bottom + 6}px`;
+  };
+  const tell = (tip) => {
+    hide();
+    here = tip;
+    tip.classList.add("here");
+    tellAt(tip, tip.dataset.tip);
+  };
+  // A brush over the points of a plot: dragged, or drawn by arrows with Shift.
+  const brush = (svg, first, last) => {
+    const tips = Array.from(svg.querySelectorAll("circle.tip"));
+    const [a, b] = [first, last].sort((x, y) => x - y);
+    const within = tips.filter((tip) => {
+      const inside = tip.cx.baseVal.value >= a && tip.cx.baseVal.value <= b;
+      tip.classList.toggle("within", inside);
+      return inside;
+    });
+    if (!within.length) { hide(); return; }
+    const missed = within.filter((tip) => tip.matches(".miss")).length;
+    const words = `${within.length} of ${tips.length} cells; limits hold ${within.length - missed}, miss ${missed}`;
+    tellAt(svg, words);
+    said.textContent = words;
+  };
+  const clear = (svg) => svg.querySelectorAll(".within").forEach((tip) => tip.classList.remove("within"));
+  const makeTold = (svg) => {
+    const tips = Array.from(svg.querySelectorAll(".tip"));
+    if (!tips.length) { return; }
+    for (const tip of tips) {  // the titles are for pages whose script does not run
+      tip.dataset.tip = tip.querySelector("title").textContent;
+      tip.replaceChildren();
+    }
+    svg.setAttribute("tabindex", "0");
+    svg.setAttribute("aria-description", "Arrow keys tell its values one by one.");
+    let start = null, anchor = null;
+    const isBrushed = svg.closest("#overimputed") !== null && svg.querySelector("circle.tip") !== null;
+    const across = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
+    svg.addEventListener("pointerover", (event) => { if (start === null && event.target.matches(".tip")) { tell(event.target); } });
+    svg.addEventListener("pointerleave", () => { if (start === null) { hide(); } });
+    svg.addEventListener("blur", () => { hide(); clear(svg); anchor = null; });
+    svg.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") { hide(); clear(svg); anchor = null; }
+      if (!step) { return; }
+      event.preventDefault();
+      const now = tips.indexOf(here), next = tips[Math.max(0, Math.min(tips.length - 1, now < 0 ? 0 : now + step))];
+      tell(next);
+      said.textContent = next.dataset.tip;
+      if (event.shiftKey && isBrushed) {
+        anchor = anchor || tips[Math.max(now, 0)];
+        brush(svg, anchor.cx.baseVal.value, next.cx.baseVal.value);
+      } else { clear(svg); anchor = null; }
+    });
+    if (!isBrushed) { return; }
+    svg.classList.add("brushed");
+    svg.addEventListener("pointerdown", (event) => { start = across(event); clear(svg); svg.setPointerCapture(event.pointerId); });
+    svg.addEventListener("pointermove", (event) => { if (start !== null) { brush(svg, start, across(event)); } });
+    svg.addEventListener("pointerup", () => { start = null; });
+  };
+
+  // A column under the pointer, or with the focus, is marked wherever it is shown.
+  const mark = (event) => {
+    const from = event.target.closest && event.target.closest("[data-column]");
+    const name = from ? from.dataset.column : null;
+    document.querySelectorAll("[data-column]").forEach((part) => part.classList.toggle("same", part.dataset.column === name));
+  };
+  document.addEventListener("pointerover", mark);
+  document.addEventListener("focusin", mark);
+
+  const prepare = (part) => {
+    [...(part.matches("table.sortable") ? [part] : []), ...part.querySelectorAll("table.sortable")].forEach(makeSortable);
+    part.querySelectorAll("svg[role=img]").forEach(makeTold);
+  };
+  prepare(document.body);
+  // Parts that a script adds later tell of themselves.
+  document.addEventListener("greyfill:tables", (event) => prepare(event.target));
 
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.open = true; });

@@ -1,19 +1,17 @@
-"""The options of all commands: each is declared once, in groups that commands take as dataclasses.
+"""What a user may say about a table and a method: each option is declared once, with its flag.
 
+They stand in groups, dataclasses that a command takes as its options and the page as its choices.
 An option for several values is repeated; names of columns may also have commas between them.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 
@@ -21,11 +19,7 @@ from greyfill.checks import check_seconds
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, METHODS, REGISTRY
 
-if TYPE_CHECKING:
-    from greyfill.cli.console import Console
-
 COLUMNS, METHOD, OUTPUT, TEXT = "Columns", "Method", "Output", "Reading"
-DEBUG = "greyfill.debug"
 STREAM = "-"
 MOST_NAMES = 12
 
@@ -46,11 +40,6 @@ def complete_method(incomplete: str) -> list[str]:
     return [name for name in FILE_METHODS if name.startswith(incomplete)]
 
 
-def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
-    ctx.meta[DEBUG] = wanted
-    return wanted
-
-
 def option(panel: str | None, metavar: str, help: str, *names: str, **more: Any) -> Any:
     """An option with a value, in a panel of the help."""
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
@@ -61,19 +50,13 @@ def switch(help: str, *names: str, **more: Any) -> Any:
     return option(OUTPUT, "", help, *names, **more)
 
 
-FILE = (
-    "CSV or alike, Excel, Parquet, Arrow, JSON, ARFF, SPSS, Stata or SAS, also .gz and .zst; - for "
-    "stdin."
-)
-File = Annotated[str, typer.Argument(metavar="FILE", help=FILE)]
 JOBS = "Threads; by default all cores. The result is the same."
 Jobs = Annotated[int | None, option(METHOD, "N", JOBS, "--jobs", "-j")]
 Seed = Annotated[int, option(METHOD, "N", "Seed of all random draws.", "--seed", min=0)]
-OUT = "Where to write; - for stdout. By default NAME.filled.EXT beside the input."
-Output = Annotated[str | None, option(OUTPUT, "OUT", OUT, "--output", "-o")]
 TARGET = "The class labels, or a measurement to predict; never imputed."
 CATEGORICAL = "Numbers that are codes of categories."
-NUMERIC = "Quantities that look like identifiers, such as 007."
+NUMERIC = "Quantities that look like identifiers or missing, such as 007 or -999."
+FOLDED = "Take levels as one that differ only by blanks around them or by capitals."
 ORDINAL = "Ordered values; COLUMN=low,mid,high gives the order."
 IGNORED = "An identifier, or anything else to leave exactly as it is."
 NA_VALUES = (
@@ -81,8 +64,9 @@ NA_VALUES = (
     "always do. Repeatable."
 )
 STRICT = "Guess nothing: no words for missing, no forms of dates and amounts, no lack of a header."
-HEADER = "Whether the first line has the names; else found out."
+HEADER = "Whether the first line has the names, with no title before it; else found out."
 SHEET = "The sheet of a workbook, by name or number; else the first that holds a table."
+RAGGED = "Of rows with more cells than names, read the first and keep the rest as it is."
 DATE_ORDER = "Day first (dmy) or month first (mdy), where no cell tells."
 ABOUT_METHODS = (
     "grey, unless you name another, tunes itself and uses labels if there are any; cgknn (the "
@@ -113,6 +97,7 @@ class TableOptions:
     numeric: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", NUMERIC, "--numeric")] = ()
     ordinal: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", ORDINAL, "--ordinal")] = ()
     ignored: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", IGNORED, "--ignore", "--id")] = ()
+    folded: Annotated[Sequence[str], option(COLUMNS, "COLUMNS", FOLDED, "--fold")] = ()
     na_values: Annotated[Sequence[str], option(COLUMNS, "WORD", NA_VALUES, "--na-values")] = ()
     delimiter: Annotated[str | None, option(TEXT, "CHAR", "Else found out.", "--delimiter")] = None
     decimal: Annotated[
@@ -122,13 +107,14 @@ class TableOptions:
     date_order: Annotated[str | None, option(TEXT, "dmy|mdy", DATE_ORDER, "--date-order")] = None
     header: Annotated[bool | None, option(TEXT, "", HEADER, "--header/--no-header")] = None
     sheet: Annotated[str | None, option(TEXT, "SHEET", SHEET, "--sheet")] = None
+    ragged: Annotated[bool, option(TEXT, "", RAGGED, "--ragged")] = False
     strict: Annotated[bool, option(TEXT, "", STRICT, "--strict")] = False
 
     @property
     def of_text(self) -> dict[str, Any]:
         """What is said about cells and a file, as the readers of files take it."""
-        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
-        return {name: getattr(self, name) for name in ("na_values", *names)}
+        names = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "ragged")
+        return {name: getattr(self, name) for name in ("na_values", *names, "strict")}
 
 
 @dataclass(frozen=True)
@@ -194,89 +180,6 @@ def _refuse_unless(option: str, method: str, takers: list[str]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class OutputOptions:
-    """What is replaced, and what is printed."""
-
-    force: Annotated[bool, switch("Replace existing files.", "--force", "-f")] = False
-    json: Annotated[bool, switch("Print the numbers as JSON.", "--json")] = False
-    quiet: Annotated[bool, switch("Print nothing but errors.", "--quiet", "-q")] = False
-    debug: Annotated[
-        bool,
-        switch("Show the traceback of an error.", "--debug", callback=_set_debug, is_eager=True),
-    ] = False
-
-    def console(self) -> Console:
-        """Where messages go: to stderr, or nowhere."""
-        from greyfill.cli.console import Console
-        from greyfill.progress import watch_compiling
-
-        console = Console.on_stderr(self.quiet or self.json)
-        watch_compiling(console.say_compiling)
-        return console
-
-    def print_json(self, numbers: Any) -> None:
-        """JSON on stdout, for machines that want it."""
-        if self.json:
-            is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-            text = json.dumps(numbers, ensure_ascii=not is_unicode, allow_nan=False, indent=2)
-            sys.stdout.write(text + "\n")
-
-
-@dataclass(frozen=True)
-class Without:
-    """Fields of a group that a command has no use for; they keep their defaults."""
-
-    names: tuple[str, ...]
-
-
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Put the fields of a dataclass in the place of each parameter that has one for its type.
-
-    typer sees one flat signature, ordered by panel, a command's own options first; the command
-    gets instances. ``Annotated[Group, Without(...)]`` leaves out some fields.
-    """
-    own: list[Parameter] = []
-    groups: dict[str, tuple[type, list[Parameter]]] = {}
-    for parameter in signature(command, eval_str=True).parameters.values():
-        group, *more = get_args(parameter.annotation) or (parameter.annotation,)
-        if is_dataclass(group) and isinstance(group, type):
-            omitted = more[0].names if more else ()
-            parts = signature(group, eval_str=True).parameters.values()
-            kept = [_for_typer(part) for part in parts if part.name not in omitted]
-            groups[parameter.name] = group, kept
-        else:
-            own.append(_for_typer(parameter))
-    flat = [*own, *(part for _, parts in groups.values() for part in parts)]
-
-    several = [p.name for p in flat if get_args(p.annotation)[0] == list[str] | None]
-
-    def run(**given: Any) -> None:
-        given |= {name: given[name] or () for name in several}
-        for name, (group, parts) in groups.items():
-            given[name] = group(**{part.name: given.pop(part.name) for part in parts})
-        command(**given)
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = Signature(sorted(flat, key=_panel))  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-    return run
-
-
-def _for_typer(parameter: Parameter) -> Parameter:
-    """A keyword with a type that typer takes: a list for several values, or None."""
-    kind, option = get_args(parameter.annotation)
-    if get_origin(kind) is Sequence:
-        several = Annotated[list[str] | None, option]
-        parameter = parameter.replace(annotation=several, default=None)
-    return parameter.replace(kind=Parameter.KEYWORD_ONLY)
-
-
-def _panel(parameter: Parameter) -> int:
-    panels = (None, COLUMNS, METHOD, OUTPUT, TEXT)
-    return panels.index(get_args(parameter.annotation)[1].rich_help_panel)
-
-
 def check_method(name: str, option: str, known: Iterable[str]) -> None:
     """Refuse a method that is none of those known."""
     if name not in known:
@@ -297,8 +200,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
 
     >>> beside("data/votes.csv.gz", "filled"), beside("votes.csv", "report", ".html")
     ('data/votes.filled.csv.gz', 'votes.report.html')
-    >>> beside("-", "filled"), beside("votes", "filled"), beside("votes.xls", "filled")
-    ('-', 'votes-filled', 'votes.filled.xlsx')
+    >>> beside("-", "filled"), beside("votes.zip", "filled"), beside("votes.xls", "filled")
+    ('-', 'votes-filled.zip', 'votes.filled.xlsx')
     """
     from greyfill.files.formats import layout_of
 
@@ -312,8 +215,8 @@ def beside(name: str, word: str, extension: str | None = None) -> str:
     if layout.format is not None and layout.format.written_as is not layout.format:
         new = layout.format.written_as.extensions[0]
     ending = new + outer if extension is None else extension
-    if not ending:  # a dot would make the word an extension, and an unknown one
-        return os.fspath(path.with_name(f"{path.name}-{word}"))
+    if ending == outer:  # a dot would make the word an extension, and an unknown one
+        return os.fspath(path.with_name(f"{path.name}-{word}{outer}"))
     return os.fspath(path.with_name(f"{path.name.removesuffix(inner)}.{word}{ending}"))
 
 

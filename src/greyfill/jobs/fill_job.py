@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
 from time import perf_counter
@@ -11,9 +12,6 @@ from typing import Any
 import polars as pl
 
 from greyfill import files, frames
-from greyfill.cli.console import Console, Numbers
-from greyfill.cli.options import MethodChoice
-from greyfill.cli.sheet import Sheet, count_holes, learned_names
 from greyfill.column_notes import Words, collected_warnings
 from greyfill.exceptions import PersistenceError
 from greyfill.files import styles
@@ -21,15 +19,22 @@ from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
 from greyfill.filled import Filled, OpenedFill
 from greyfill.frames import Family, Field, Schema
+from greyfill.jobs.options import MethodChoice
+from greyfill.jobs.sheet import Sheet, as_written, count_holes, learned_names, with_folds
+from greyfill.progress import Display
 from greyfill.table import Kind
 from greyfill.text import OWN_LABELS, plural
+
+Numbers = dict[str, Any]
+Counting = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""A bar of so many rows, moved on by what it yields."""
 
 BATCH_ROWS = 20_000
 """New rows are filled in batches, so that the work of one needs bounded memory."""
 
-STYLES, WORDS = "cell_styles_", "cell_words_"
-"""Where an imputer keeps how its table writes cells, and which words it took as missing in which
-column, as plain data that a saved file can hold."""
+STYLES, WORDS, FOLDS = "cell_styles_", "cell_words_", "cell_folds_"
+"""Where an imputer keeps how its table writes cells, which words it took as missing in which
+column, and which levels as one, as plain data that a saved file can hold."""
 
 NOT_APPLICABLE = "--not-applicable COLUMN"
 FLAGS = Words("--fill COLUMN", NOT_APPLICABLE, f"{NOT_APPLICABLE}=LEVEL", "--bounds", "--ignore")
@@ -83,6 +88,10 @@ class FilledSheet:
         """The features without holes."""
         features: pl.DataFrame = self.result.features
         return features
+
+    def draws(self, n: int) -> list[pl.DataFrame]:
+        """The table, filled so many times by chance."""
+        return [self.sheet.as_written(drawn) for drawn in self.result.draws(n)]
 
     def remark(self, row: int, column: str) -> str:
         """What a comment says about a filled cell: its limits, where the method knows them."""
@@ -175,7 +184,7 @@ class FillJob:
         """What is left alone, and what may not apply."""
         return self._opened.notes()
 
-    def run(self, console: Console) -> FilledSheet:
+    def run(self, console: Display) -> FilledSheet:
         """Fit the imputer and fill the rows that it learns from."""
         sheet = self.sheet
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
@@ -183,24 +192,29 @@ class FillJob:
         _keep_styles(filled.imputer, sheet.source.styles)
         taken = {c: list(words) for c, words in sheet.source.words.items()}
         setattr(filled.imputer, WORDS, taken)
+        if sheet.folds:
+            setattr(filled.imputer, FOLDS, {c: dict(found) for c, found in sheet.folds.items()})
+            filled = replace(filled, table=sheet.as_written(filled.table))
         return FilledSheet(sheet, filled)
 
 
 def fill_new(
-    imputer: Any, batches: files.Batches, out: str, force: bool, console: Console
+    imputer: Any, batches: files.Batches, out: str, force: bool, counting: Counting
 ) -> Numbers:
     """Fill a file of new rows by a fitted imputer, without any label, batch by batch."""
     started, rows, names = perf_counter(), 0, learned_names(imputer.schema_)
     holes, filled, odd = Counter[str](), Counter[str](), Counter[str]()
+    folds = getattr(imputer, FOLDS, {})
     imputer._refuse_taken_names(batches.columns)
     with (
-        console.counting(f"filling {shown(batches.name)}", batches.height) as move_on,
+        counting(f"filling {shown(batches.name)}", batches.height) as move_on,
         collected_warnings(),
         batches.writing(out, force=force) as writer,
     ):
         for batch in batches:
-            after = _fill_frame(imputer, batch.frame, move_on)
-            odd.update(_oddities(imputer.schema_, batch.frame, names))
+            known = with_folds(batch.frame, folds)
+            after = as_written(_fill_frame(imputer, known, move_on), batch.frame, folds)
+            odd.update(_oddities(imputer.schema_, known, names))
             writer.write(batch, after)
             rows += after.height
             for name in names:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from greyfill.cli.options import COLUMNS, did_you_mean, option, switch
 from greyfill.exceptions import InvalidParameterError
+from greyfill.jobs.options import COLUMNS, did_you_mean, option, switch
 
 FILL = "Fill a column that looks like an identifier, free text or a constant."
 NOT_APPLICABLE = (

@@ -29,11 +29,15 @@ MOST_LEVELS = 20_000
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a column that only its owner can settle."""
+    """Something about a column that only its owner can settle.
+
+    What ``is_advised`` goes into the finished command; other options are only offered.
+    """
 
     column: str
     text: str
     option: tuple[str, str] | None = None
+    is_advised: bool = True
 
 
 def find(
@@ -44,7 +48,7 @@ def find(
     Of columns that are ``unused`` only those count without which the file is refused.
     """
     strays = _strays(source)
-    found: list[Finding] = []
+    found = list(_about_long_rows(source))
     for name in columns:
         column = source.frame[name]
         if name in strays:
@@ -59,6 +63,19 @@ def find(
             text = "two different whole numbers: a count, or the codes of categories?"
             found.append(Finding(name, text, ("--categorical", name)))
     return found
+
+
+def _about_long_rows(source: Source) -> Iterator[Finding]:
+    """Rows with more cells than names, unless the user knows of them."""
+    if source.csv is None or source.csv.reader.options.ragged:
+        return
+    rows = source.csv.reader.widths
+    if rows.n_long:
+        text = (
+            f"{rows.long_rows}. Does one hold the delimiter, without quotes? Else --ragged reads "
+            f"the first {rows.first_long[2]} and keeps the rest as it is"
+        )
+        yield Finding("rows", text, ("--ragged", ""))
 
 
 def _strays(source: Source) -> dict[str, dict[str, int]]:
@@ -87,28 +104,29 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
 
 
 def _about_text(column: pl.Series) -> Iterator[Finding]:
-    counts = bare(column.drop_nulls()).value_counts(sort=True)
+    counts = bare(column.drop_nulls()).alias("level").value_counts(sort=True)
     words = dict(counts.head(MOST_LEVELS).iter_rows())
     doubtful = {w: n for w, n in words.items() if w.lower() in MISSING_WORDS}
     if doubtful and len(doubtful) < len(words):
         yield Finding(column.name, f"may mean missing, kept as a category: {_counted(doubtful)}")
-    for word in doubtful:
-        if word.lower() in NO_CATEGORIES and word != "NA" and len(words) > 1:
-            yield Finding(column.name, "", ("--na-values", f"{column.name}={word}"))
+    for word in doubtful if len(doubtful) < len(words) else ():
+        is_none = word.lower() in NO_CATEGORIES and word != "NA"
+        yield Finding(column.name, "", ("--na-values", f"{column.name}={word}"), is_none)
     yield from _about_twins(column)
     n_seen = sum(words.values())
-    numbers = counts.filter(counts[column.name].str.contains(number_pattern(".")))
+    numbers = counts.filter(counts["level"].str.contains(number_pattern(".")))
     share = int(numbers["count"].sum()) / max(n_seen, 1)
     if share >= 0.5 and len(counts) <= MOST_LEVELS:
-        yield Finding(column.name, f"text, though {share:.0%} of its cells are numbers")
+        text = f"text, though {share:.0%} of its cells are numbers"
+        yield Finding(column.name, text, ("--numeric", column.name), is_advised=False)
 
 
 def _about_twins(column: pl.Series) -> Iterator[Finding]:
     """Levels that are one but for blanks around them, or capitals."""
-    counts = column.drop_nulls().value_counts(sort=True)
+    counts = column.drop_nulls().alias("level").value_counts(sort=True)
     if not 1 < len(counts) <= MOST_LEVELS:
         return
-    folded = counts[column.name].str.strip_chars().str.to_lowercase()
+    folded = counts["level"].str.strip_chars().str.to_lowercase()
     if folded.n_unique() == len(counts):
         return
     groups: dict[str, dict[str, int]] = {}
@@ -119,7 +137,8 @@ def _about_twins(column: pl.Series) -> Iterator[Finding]:
         " and ".join(f"{w!r} ({n:,})" for w, n in group.items()) for group in twins[:3]
     )
     more = f" and {len(twins) - 3} more" if len(twins) > 3 else ""
-    yield Finding(column.name, f"levels that differ only by blanks or capitals: {shown}{more}")
+    text = f"levels that differ only by blanks or capitals: {shown}{more}"
+    yield Finding(column.name, text, ("--fold", column.name), is_advised=False)
 
 
 def _about_numbers(column: pl.Series) -> Iterator[Finding]:
@@ -141,13 +160,13 @@ def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()
 
     ``given`` are groups of options, such as `TableOptions`.
 
-    >>> from greyfill.cli.options import TableOptions
+    >>> from greyfill.jobs.options import TableOptions
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
     >>> command("my file.csv", [TableOptions(target="y")], found)
     "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"
     """
     said = [pair for group in given for pair in _given(group)]
-    words = [*said, *(found.option for found in findings if found.option is not None)]
+    words = [*said, *(f.option for f in findings if f.option is not None and f.is_advised)]
     parts = [
         _quoted(f"{option}={value}" if value else option) for option, value in dict.fromkeys(words)
     ]
@@ -196,6 +215,8 @@ def summary_of(column: pl.Series) -> dict[str, object]:
         for key, value in (("low", seen.min()), ("middle", middle), ("high", seen.max())):
             facts[key] = float(value) if column.dtype.is_numeric() else str(value)  # type: ignore[arg-type]
         return facts
-    top = seen.cast(pl.String).value_counts(sort=True).head(MOST_EXAMPLES).iter_rows()
+    top = (
+        seen.cast(pl.String).alias("level").value_counts(sort=True).head(MOST_EXAMPLES).iter_rows()
+    )
     facts["top"] = [{"value": clean(value, 30), "rows": n} for value, n in top]
     return facts

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
-from greyfill.cli import options as o
-from greyfill.cli.console import Console
-from greyfill.cli.fill_options import NO_WISHES, FillOptions, Wishes
-from greyfill.cli.options import MethodChoice, TableOptions
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming, peek_names, shown
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
+from greyfill.jobs.fill_options import NO_WISHES, FillOptions, Wishes
+from greyfill.jobs.options import STREAM, MethodChoice, TableOptions, did_you_mean
+from greyfill.progress import Display
 
 if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
     import polars as pl
@@ -39,6 +38,7 @@ class Sheet:
     na_values: tuple[str, ...] = ()
     wishes: Wishes = field(default_factory=Wishes)
     kept_empty: Mapping[str, Bools] = field(default_factory=dict)
+    folds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -47,13 +47,19 @@ class Sheet:
 
     @property
     def X(self) -> pl.DataFrame:
-        """The features."""
-        return self.source.frame.select(self.features)
+        """The features, whose levels are one where the user says so."""
+        return with_folds(self.source.frame.select(self.features), self.folds)
 
     @property
     def y(self) -> pl.Series | None:
         """The labels; null where a row has none."""
-        return None if self.target is None else self.source.frame[self.target]
+        if self.target is None:
+            return None
+        return with_folds(self.source.frame.select(self.target), self.folds)[self.target]
+
+    def as_written(self, filled: pl.DataFrame) -> pl.DataFrame:
+        """The filled table with every observed cell as it was."""
+        return as_written(filled, self.source.frame, self.folds)
 
     @property
     def empty(self) -> list[str]:
@@ -78,7 +84,7 @@ class Sheet:
 def read_sheet(
     name: str,
     options: TableOptions,
-    console: Console,
+    console: Display,
     choice: MethodChoice | None = None,
     wishes: FillOptions = NO_WISHES,
     *,
@@ -115,8 +121,8 @@ def sheet_of(
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
     roles = ColumnRoles.of(options, source.frame.columns, name)
-    nested = [c.name for c in source.frame if c.dtype.is_nested() and c.name != target]
-    roles.ignored.extend(c for c in nested if c not in roles.ignored)  # no cell of them is a value
+    nested = [name for name in source.nested if name != target]
+    roles.ignored.extend(name for name in nested if name not in roles.ignored)
     features = [c for c in source.frame.columns if c != target and c not in roles.ignored]
     if not features:
         raise InvalidDataError(f"{name} has no column left to impute.")
@@ -126,7 +132,8 @@ def sheet_of(
         "ordinal_features": _orders(roles.ordinal, source),
     }
     ignored, (words, _) = tuple(roles.ignored), words_by_column(options.na_values, roles.columns)
-    sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished, kept)
+    folds = {c: _folds(source.frame[c], name) for c in roles.folded if c not in roles.ignored}
+    sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished, kept, folds)
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
             f"{name}: the target {target!r} has no label in any row. Name another "
@@ -153,7 +160,7 @@ def _inapplicable(
 
 @contextmanager
 def open_new(
-    name: str, options: TableOptions, schema: Schema, learned: files.LearnedTypes, console: Console
+    name: str, options: TableOptions, schema: Schema, learned: files.LearnedTypes, console: Display
 ) -> Iterator[files.Batches]:
     """Open new rows for a model; columns that it was not fitted on are left as they are."""
     from greyfill.frames import Family
@@ -187,7 +194,7 @@ def learned_names(schema: Schema) -> list[str]:
 def check_exist(names: Iterable[str]) -> None:
     """Refuse names of files that are read late, if there is nothing to read."""
     for name in names:
-        if name != o.STREAM:
+        if name != STREAM:
             with naming(shown(name), "read"):
                 os.stat(name)
 
@@ -226,6 +233,7 @@ class ColumnRoles:
     numeric: list[str]
     ordinal: list[str]
     ignored: list[str]
+    folded: list[str]
     columns: Sequence[str]
 
     @classmethod
@@ -255,14 +263,50 @@ class ColumnRoles:
                 raise InvalidParameterError(
                     f"The column {name!r} is ignored (--ignore), so it can have no kind."
                 )
-        return cls(categorical, numeric, ordinal, ignored, columns)
+        folded = resolved("--fold", options.folded)
+        return cls(categorical, numeric, ordinal, ignored, folded, columns)
+
+
+def _folds(column: pl.Series, file: str) -> dict[str, str]:
+    """The most frequent spelling of each level, by the level without blanks and capitals."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        raise InvalidParameterError(
+            f"{file}: the column {column.name!r} holds {column.dtype}, so it has no levels to take "
+            "as one (--fold)."
+        )
+    counts = column.drop_nulls().alias("level").value_counts(sort=True)["level"]
+    folded = counts.str.strip_chars().str.to_lowercase()
+    pairs = zip(folded.to_list(), counts.to_list(), strict=True)
+    return dict(reversed(list(pairs)))
+
+
+def with_folds(frame: pl.DataFrame, folds: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
+    """A frame in which levels that differ by blanks and capitals have one spelling."""
+    import polars as pl
+
+    def folded(name: str) -> pl.Expr:
+        bare = pl.col(name).str.strip_chars().str.to_lowercase()
+        spellings = dict(folds[name])
+        return bare.replace_strict(spellings, default=pl.col(name), return_dtype=pl.String)
+
+    return frame.with_columns(folded(name) for name in folds if name in frame.columns)
+
+
+def as_written(filled: pl.DataFrame, frame: pl.DataFrame, folds: Iterable[str]) -> pl.DataFrame:
+    """A filled frame in which every observed cell of folded columns is spelled as it was."""
+    import polars as pl
+
+    names = [name for name in folds if name in frame.columns]
+    return filled.with_columns(pl.coalesce(frame[c], filled[c]).alias(c) for c in names)
 
 
 def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str], file: str) -> None:
     for name in given:
         if name not in columns:
             raise InvalidParameterError(
-                f"{file} has no column {name!r} ({option}). {o.did_you_mean(name, columns)}"
+                f"{file} has no column {name!r} ({option}). {did_you_mean(name, columns)}"
             )
 
 
@@ -272,7 +316,7 @@ def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) 
         strangers = [c for c in columns if c not in wanted]
         raise InvalidDataError(
             f"{file} has no column {lacking!r}, which the imputer was fitted on. "
-            + o.did_you_mean(lacking, strangers or columns)
+            + did_you_mean(lacking, strangers or columns)
         )
 
 
