@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 
 from greyfill._search import jit, modules
-from greyfill._search.modules import Fragment, ModuleCompiler, QuickFlags
+from greyfill._search.modules import Fragment, ModuleCompiler
 
 
 @jit.fast_inner
@@ -67,24 +67,20 @@ def test_after_a_kernel_that_cannot_be_compiled_all_is_as_before() -> None:
     assert generator._library_class is kind is not Fragment
 
 
-def test_quick_flags_are_the_flags_of_numba() -> None:
-    plain_flags = modules.compiler.Flags()
-    quick = QuickFlags(plain_flags)
-    assert quick == plain_flags
-    assert hash(quick) == hash(plain_flags)
-    quick.nrt = True
-    assert quick != plain_flags
-    assert quick == quick.copy()
-
-
 def test_a_numba_that_compiles_in_another_way_does_so() -> None:
     code = (
         "from numba.core import compiler\n"
         "del compiler.CompileResult._find_referenced_environments\n"
         "from greyfill._search import jit\n"
-        "print(jit.OUTER.__name__, jit.INNER.__name__)"
+        "print(jit.COMPILER.__name__)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert done.stdout.split() == ["Compiler", "Compiler"]
+    assert done.stdout.split() == ["Compiler"]
+
+
+def test_a_numba_that_was_not_tried_compiles_in_its_own_way(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    assert modules.kernel_compiler() is ModuleCompiler
+    monkeypatch.setattr(modules, "TESTED", ((0, 1), (0, 2)))
+    assert modules.kernel_compiler() is modules.COMPILER

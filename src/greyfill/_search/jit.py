@@ -21,12 +21,12 @@ from numba import njit
 from numba.core import caching
 
 from greyfill import progress
-from greyfill._search.modules import compilers
+from greyfill._search.modules import kernel_compiler
 
 KERNELS: list[Any] = []
 """The kernels of this process that Python calls."""
 
-OUTER, INNER = compilers()
+COMPILER = kernel_compiler()
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
 NEEDED = ("load", "save", "_load_index", "_load_data", "_open_for_write", "_index_path")
@@ -86,8 +86,8 @@ def _compile(**flags: Any) -> Any:
     def decorate(function: Any) -> Any:
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **flags}
         if "no_cpython_wrapper" in flags:  # kept with the kernels that call it, not alone
-            return njit(pipeline_class=INNER, **options)(function)
-        options["pipeline_class"] = OUTER
+            return njit(**options)(function)
+        options["pipeline_class"] = COMPILER
         try:
             kernel = njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no place to write its cache

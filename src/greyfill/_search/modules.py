@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numba
 from numba.core import codegen, compiler
 
 LIBRARY: Any = codegen.JITCodeLibrary
 COMPILER: Any = compiler.Compiler
-FLAGS: Any = compiler.Flags
 
 NEEDED = (
     (LIBRARY, "_optimize_functions", "_optimize_final_module"),
@@ -24,10 +24,10 @@ NEEDED = (
     (compiler.CompileResult, "_find_referenced_environments"),
     (COMPILER, "compile_extra"),
 )
-"""What is extended here; a numba without it compiles as it likes."""
+"""What is extended here."""
 
-KEYS: int = hash(FLAGS())
-"""What numba gives as the hash of any flags: that of the names of the options."""
+TESTED = (0, 60), (0, 68)
+"""The numbas that it was tried with; how others compile is not known."""
 
 
 class Fragment(LIBRARY):  # type: ignore[misc]
@@ -65,26 +65,7 @@ class Fragment(LIBRARY):  # type: ignore[misc]
         """Leave this to the kernel."""
 
 
-class QuickFlags(FLAGS):  # type: ignore[misc]
-    """Flags of numba, which are compared at each call that is resolved, compared quickly."""
-
-    def __hash__(self) -> int:
-        return KEYS
-
-    def __eq__(self, other: object) -> Any:
-        same = isinstance(other, FLAGS) and self._values == other._values
-        return same or super().__eq__(other)
-
-
-class InnerCompiler(COMPILER):  # type: ignore[misc]
-    """Numba's compiler, with quick flags."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.state.flags = QuickFlags(self.state.flags)
-
-
-class ModuleCompiler(InnerCompiler):
+class ModuleCompiler(COMPILER):  # type: ignore[misc]
     """Numba's compiler for a kernel whose callees are fragments of its module."""
 
     def compile_extra(self, func: Any) -> Any:
@@ -113,8 +94,10 @@ def _fragments(generator: Any) -> Iterator[None]:
             gc.enable()
 
 
-def compilers() -> tuple[Any, Any]:
-    """The compiler of kernels, and that of functions that only kernels call."""
-    if all(hasattr(owner, name) for owner, *names in NEEDED for name in names):
-        return ModuleCompiler, InnerCompiler
-    return COMPILER, COMPILER
+def kernel_compiler() -> Any:
+    """The compiler of kernels: ours where numba is as we know it, else its own."""
+    oldest, newest = TESTED
+    is_known = all(hasattr(owner, name) for owner, *names in NEEDED for name in names)
+    if is_known and oldest <= numba.version_info.short <= newest:
+        return ModuleCompiler
+    return COMPILER
