@@ -638,10 +638,10 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a file that was cut off ends with a traceback",
-            "files/inputs.py",
-            "except (EOFError, gzip.BadGzipFile, zlib.error) as error:",
-            "except gzip.BadGzipFile as error:",
-            "tests/files/test_formats.py::test_damaged_gzip",
+            "files/formats.py",
+            "DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, ",
+            "DAMAGED = (gzip.BadGzipFile, ",
+            "tests/files/test_formats.py::test_damaged_wrapping",
         ),
         Fault(
             "two columns have one name",
@@ -1164,7 +1164,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "tuning goes on when its time is over",
             "_grey/grey_engine.py",
-            "choice = choose_panel(predictor, cells, rng, loss, until)",
+            "choice = choose_panel(predictor, cells, rng, loss, until, discriminates and of_class)",
             "choice = choose_panel(predictor, cells, rng, loss)",
             LIMITS + "test_without_time_only_the_first_kinds_are_tried_and_that_is_told",
         ),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from greyfill import CGKNNImputer, GreyImputer, MICEImputer, MissForestImputer, frames, load
@@ -93,6 +93,8 @@ def test_the_outermost_points_within_limits_lose_no_point(low, width, step):
     assert grid.step == step
     first, last = (v.item() for v in grid.inside(np.array([low]), np.array([low + width])))
     points = counts * step if step >= 1 else counts / round(1 / step)
+    gaps = np.abs(points - np.array([[low], [low + width]]))
+    assume(not ((gaps > 0) & (gaps < 1e-6)).any())  # as good as on a point, and yet beside it
     within = points[(points >= low - 1e-9) & (points <= low + width + 1e-9)]
     if len(within) and abs(low) + width < 400 * step:
         assert (first, last) == (within.min(), within.max())

@@ -1,6 +1,7 @@
 """Rulings of the method page that a figure stands behind."""
 
 from dataclasses import dataclass, replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from greyfill import Grey, IKNNImputer, KNNIImputer, NeighborImputer, WeightedFill, datasets, load
 from greyfill._search.pool import NO_HINTS, Hints
 from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.neighbors import SHARED
+from greyfill.imputers.family import NeighborFamily
 from greyfill.paper.runs import SCENARIOS, Reading, paper_settings
 from greyfill.table import range_sizes
 
@@ -93,7 +94,7 @@ def test_methods_with_own_parameters_take_the_shared_ones():
     votes = datasets.load("iris")
     for kind in (KNNIImputer, NeighborImputer):
         given = kind(3, labels="none", tol=0.5, verbose=0, random_state=7).get_params()
-        assert set(SHARED) <= set(given)
+        assert set(signature(NeighborFamily).parameters) <= set(given)
         assert (given["tol"], given["labels"], given["random_state"]) == (0.5, "none", 7)
     assert KNNIImputer(max_donors=9).set_params(fill="weighted").fit(votes.X).max_donors == 9
 

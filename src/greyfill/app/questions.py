@@ -148,6 +148,7 @@ def _undone(guess: Plain) -> list[Answer]:
         "names": [("used", []), ("left alone", [["ignored", name] for name in names])],
         "sheet": [(name, [["sheet", name]] if n else []) for n, name in enumerate(names)],
         "rows": [("so", []), STRICT],
+        "zeros": [("taken as blanks", []), STRICT],
     }
     answers = known.get(guess["kind"], [])
     if guess["kind"] == "dates" and "--date-order" in undo:

@@ -50,6 +50,11 @@ def missingness_test(
     of five folds from the others. Its squared error is compared with that of n tables whose y is
     shuffled, p = (1 + how many have as little error) / (n + 1). All tables are solved at once,
     since the mask, and so the matrix that turns y into predictions, is the same.
+
+    >>> y = np.arange(60) % 2
+    >>> holes = np.column_stack([y == 1, np.arange(60) % 3 == 0])  # where a class is, a hole is
+    >>> missingness_test(holes, y, n_classes=2).p_value
+    0.002
     """
     mask = np.unique(missing[:, missing.any(axis=0)], axis=1).astype(np.float64)
     rng = np.random.default_rng(random_state)
