@@ -251,7 +251,13 @@ def runs_table(data: dict[str, Any], kind: str) -> list[str]:
             f"| {run['rows']:,} | {run['imputer']} | {sized(run['seconds'])} | {fit} | {peak} GiB "
             f"| {size} | {run['error']:.4f} |"
         )
-    return lines
+    return lines + noted(data, kind)
+
+
+def noted(data: dict[str, Any], kind: str) -> list[str]:
+    """What to know about the times of some runs."""
+    runs = [run for run in runs_of(data, kind) if run.get("note")]
+    return ["", *(f"{run['rows']:,} rows, {run['imputer']}: {run['note']}" for run in runs)]
 
 
 def runs_of(data: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -267,7 +273,7 @@ def sample_table(data: dict[str, Any]) -> list[str]:
             f"| {run['rows']:,} | {run['imputer']} | {few['error']:.4f}, {sized(few['seconds'])} | "
             f"{many['error']:.4f}, {sized(many['seconds'])} | {few['error'] / many['error']:.4f} |"
         )
-    return lines
+    return lines + noted(data, "sample")
 
 
 def kill_lines(data: dict[str, Any]) -> list[str]:
@@ -282,7 +288,7 @@ def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
     """seconds = start + per million rows · rows / workers, by the runs but the largest."""
     lines = []
     for imputer in IMPUTERS:
-        runs = [run for run in runs_of(data, kind) if run["imputer"] == imputer]
+        runs = [r for r in runs_of(data, kind) if r["imputer"] == imputer and not r.get("note")]
         if len(runs) < 3:
             continue
         sizes = np.array([run["rows"] / 1e6 / n_workers for run in runs])
@@ -326,6 +332,7 @@ def main() -> None:
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--imputer", choices=IMPUTERS, default="grey")
+    parser.add_argument("--note", default="", help="what to know about the time of this run")
     parser.add_argument("--page", action="store_true", help="write the page only")
     args = parser.parse_args()
     if args.kind == "fill":  # in a process of its own, whose memory is watched
@@ -335,7 +342,7 @@ def main() -> None:
     if args.kind:
         run = MEASURES[args.kind](args.rows, args.imputer)
         data["machine"] = f"Python {platform.python_version()}, {os.cpu_count()} hardware threads"
-        run |= {"kind": args.kind, "rows": args.rows, "imputer": args.imputer}
+        run |= {"kind": args.kind, "rows": args.rows, "imputer": args.imputer, "note": args.note}
         data["runs"][f"{args.kind} {args.imputer} {args.rows}"] = run
         print(json.dumps(run))
         DATA.write_text(json.dumps(data, indent=1) + "\n")

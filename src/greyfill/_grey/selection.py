@@ -111,9 +111,6 @@ class PanelChoice:
     def forecast(self, predictor: ColumnPredictor, plan: Plan, queries: Queries) -> Forecast:
         """The same of few rows, by the panel as a plan; of a class with the discriminant."""
         how = self.discriminant
-        if how is not None and how.weight == 1.0:
-            outcomes = predictor.donors.outcomes(self.target)
-            return Forecast(how.shares(predictor, queries), outcomes)
         found = predictor.mean(plan, queries)
         return found if how is None else how.mixed(predictor, queries, found)
 
