@@ -147,7 +147,7 @@ def compare_cells(
                 if isinstance(old, bytes)
                 else str("" if old is None else old).encode()
             )
-            is_hole = text.strip(b" \t").lower() in missing
+            is_hole = text.strip(b" \t\0").lower() in missing  # zero bytes are blanks
             if old != new and not is_hole:
                 raise SystemExit(f"{path}: {old!r} became {new!r} in {out.name}")
             count.observed += not is_hole
