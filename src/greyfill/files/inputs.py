@@ -277,7 +277,7 @@ class Encoder:
         return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
 
 
-PEEKED = 1 << 20
+PEEKED = 1 << 25
 """Larger files are not read twice for the sake of a quick answer."""
 
 
@@ -289,7 +289,7 @@ def peek_names(
     strict: bool = False,
     sheet: str | None = None,
 ) -> tuple[str, ...]:
-    """The column names of a small file, before the libraries that read its cells are loaded.
+    """The column names of a file, before the libraries that read its cells are loaded.
 
     None of them where the file is of another format, large, or can be read only once.
     """
@@ -310,8 +310,11 @@ def peek_names(
         from greyfill.files.preamble import Preamble, find_preamble
         from greyfill.files.tokens import SAMPLE
 
-        found = find_encoding(source.blocks, shown(name), encoding)
-        sample = first_bytes(found.decode(source.blocks()), SAMPLE + 1)
+        head = first_bytes(source.blocks(), SAMPLE + 1)
+        is_plain = head.isascii() and b"\0" not in head  # the same in any encoding
+        blocks: Blocks = (lambda: [head]) if is_plain else source.blocks
+        found = find_encoding(blocks, shown(name), encoding)
+        sample = first_bytes(found.decode(blocks()), SAMPLE + 1)
         given = None if delimiter is None else find_delimiter(sample, delimiter)
         before = Preamble()
         if not strict:

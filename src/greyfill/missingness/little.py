@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import pinvh
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Kind, Table, indicators
@@ -74,7 +74,7 @@ def little_test(table: Table, *, max_iter: int = 1000, tol: float = 1e-6) -> Lit
     dof = ranks - _inverse(cov)[1]
     if dof <= 0:
         return LittleResult(0.0, 0, 1.0, len(patterns))
-    return LittleResult(statistic, dof, float(chi2.sf(statistic, dof)), len(patterns))
+    return LittleResult(statistic, dof, float(chdtrc(dof, statistic)), len(patterns))
 
 
 def _standardized_cells(table: Table) -> tuple[Floats, Bools]:

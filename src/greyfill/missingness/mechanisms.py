@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import rankdata
 
 from greyfill.checks import is_number
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -315,6 +314,8 @@ class Draw:
         """
         latent = np.where(open_cells, scores + rng.logistic(size=scores.shape), -np.inf)
         if self.exact:
+            from scipy.stats import rankdata  # takes its time to load
+
             mask = rankdata(-latent, method="ordinal", axis=0) <= self.counts(eligible)
             return _swap_out_of_empty_rows(mask, latent, open_cells, observed, self)
         wanted = self.rate * eligible.sum(axis=0) / np.maximum(open_cells.sum(axis=0), 1)

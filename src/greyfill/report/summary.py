@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from greyfill.information import class_information
-from greyfill.missingness.dependence import missingness_test
 from greyfill.report import evidence as facts
 from greyfill.report import held_out
 from greyfill.report.column_summary import (
@@ -231,7 +230,7 @@ def missing_at_random(table: Table, n_patterns: int) -> dict[str, Any] | None:
     is_cheap = n_patterns <= TEST_PATTERNS and table.n_rows <= TEST_ROWS
     if not (has_numbers and has_holes and is_cheap) or sum(sizes) > TEST_COLUMNS:
         return None
-    from greyfill.missingness import little_test  # loads scipy.stats, which takes its time
+    from greyfill.missingness import little_test  # loads parts of scipy, which takes its time
 
     try:
         result = little_test(table, max_iter=TEST_PASSES)
@@ -257,6 +256,8 @@ def missing_by_class(evidence: Evidence) -> dict[str, Any] | None:
     codes, missing = classes.codes[rows], missing[rows]
     if len(np.unique(codes)) < 2 or not missing.any():
         return None
+    from greyfill.missingness import missingness_test
+
     found = missingness_test(missing, codes, len(classes.labels), n=N_SHUFFLES)
     explained = tidy(found.explained)
     return {
