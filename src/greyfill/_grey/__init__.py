@@ -14,8 +14,8 @@ The path of ``fit`` and what follows it:
 3. `candidates`, `donor_fits`, `predictor`: all ways to predict a target, arranged as tables, so
    that one call of a kernel predicts with all of them; `ColumnPredictor` makes what it reads.
 4. `selection`: candidates predict held-out observed cells, all of them the first cells and those
-   that are not clearly worse the others; the best of each family form the panel. That of the class
-   is mixed with a `discriminant` where held-out labels say so.
+   that are not clearly worse the others; the best of each family form the panel. In a model of the
+   class it is mixed with a `discriminant` where held-out labels say so.
 5. `grey_engine.fit_imputer`: passes over the columns with holes, fewest first; each pass rewrites
    the fills in the donor table. The first two use plain panels, then panels are chosen on what they
    filled. Then panels of the class and of the columns without holes are chosen: `FittedGrey` is

@@ -24,7 +24,7 @@ RIDGES = (1.0, 20.0)
 LENT = (0.1, 0.3)
 TEMPERS = np.array([0.3, 0.5, 0.7, 1.0])
 WEIGHTS = (0.25, 0.5)
-"""At most half: features that were filled vary too little, so a discriminant alone is too sure."""
+"""At most half: alone it is too sure on small tables; wine lost 40 % of log loss by it."""
 
 SIZES = np.array([0, 1, 2, 4, 8, 16, 32, 64, WIDEST])
 """Rows that lack so many features at most go together."""
