@@ -197,7 +197,7 @@ def answered(choices, question, n):
     return made
 
 
-MAY_BE_REFUSED = ("header", "strict", "delimiter", "decimal", "sheet")
+MAY_BE_REFUSED = ("header", "strict", "delimiter", "decimal", "encoding", "sheet")
 
 
 @pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.name)
@@ -226,6 +226,19 @@ def test_every_guess_and_finding_can_be_answered_and_taken_back(export, tmp_path
             back = bench.look(answered(found["choices"], same, question["chosen"]), [same])
             assert back["holes"] == first["holes"]
             assert back["command"] == first["command"]
+
+
+def test_letters_that_are_not_western_are_a_choice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "город,возраст\n" + "Тверь,31\nПсков,\n" * 9
+    Path("города.csv").write_bytes(text.encode("cp1251"))
+    bench = Workbench("города.csv", lambda progress: None)
+    first = bench.look({})
+    (letters,) = [q for q in first["questions"] if q["text"].startswith("The letters")]
+    n = [answer["text"] for answer in letters["answers"]].index("Cyrillic")
+    found = bench.look(answered(first["choices"], letters, n), first["questions"])
+    assert [column["name"] for column in found["columns"]] == ["город", "возраст"]
+    assert "--encoding=cp1251" in found["command"]
 
 
 def test_cancel_ends_the_process_and_keeps_the_table(server):

@@ -14,12 +14,12 @@ LISTS = (
     "ignored", "categorical", "numeric", "ordinal", "folded", "na_values",
     "insisted", "not_applicable", "bounds",
 )  # fmt: skip
-WORDS = ("target", "delimiter", "decimal", "date_order", "sheet", "method")
+WORDS = ("target", "delimiter", "decimal", "encoding", "date_order", "sheet", "method")
 SWITCHES = ("strict", "header", "ragged", "indicators")
 OF_FILLS = ("insisted", "not_applicable", "bounds", "indicators")
 ONLY_IN_COMMAND = (
-    "numeric", "folded", "delimiter", "decimal", "date_order", "sheet", "header", "ragged",
-    "strict",
+    "numeric", "folded", "delimiter", "decimal", "encoding", "date_order", "sheet", "header",
+    "ragged", "strict",
 )  # fmt: skip
 FLAGS = {
     "--na-values": "na_values", "--ignore": "ignored", "--categorical": "categorical",

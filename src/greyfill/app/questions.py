@@ -23,6 +23,11 @@ Answer = tuple[str, Sequence[Setting]]
 FOUND: Answer = ("found out", [])
 STRICT: Answer = ("guess nothing", [["strict", True]])
 MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+LETTERS = {
+    "cp1250": "Central Europe", "cp1251": "Cyrillic", "cp1253": "Greek", "cp1254": "Turkish",
+    "cp1257": "Baltic", "mac-roman": "Mac",
+}  # fmt: skip
+"""What else a file of one byte for each letter may be than Western Europe's."""
 NOT_THERE = "does not apply"
 REMEDIES = {
     "categorical": ("as numbers", "as categories"),
@@ -106,8 +111,14 @@ def _chosen(answers: list[Plain], choices: Plain) -> int:
 
 
 def _about_file(sheet: Sheet, choices: Plain) -> Iterator[Plain]:
-    """How a text file is cut into cells."""
-    if sheet.source.csv is None or sheet.source.csv.reader.preamble.names:
+    """How a text file is read and cut into cells."""
+    if sheet.source.csv is None:
+        return
+    if sheet.source.csv.reader.encoding.note:  # no UTF-8: the codec is a guess
+        others: list[Answer] = [(words, [["encoding", n]]) for n, words in LETTERS.items()]
+        western: Answer = ("Western Europe", [])
+        yield _question("file", "The letters of the file are those of", [western, *others])
+    if sheet.source.csv.reader.preamble.names:
         return
     is_told = any(guess.kind in ("header", "title") for guess in sheet.source.guesses)
     if not is_told and choices["header"] is not True:
