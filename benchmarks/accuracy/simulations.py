@@ -112,15 +112,15 @@ def report(store: Store, seeds: list[int]) -> None:
             print(f"{table:10}{rate:>5}  {name:26}{np.mean(errors):.4f}  {ratio:.3f} × oracle")
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", type=named, required=True)
     parser.add_argument("--seeds", type=several, default=list(range(20)))
     parser.add_argument("--label", default="")
     parser.add_argument("--params", type=json.loads, default={})
     parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
-    run_all(parser.parse_args())
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    run_all(arguments().parse_args())
