@@ -43,7 +43,7 @@ import standing
 import tables
 from run import commit, named, several
 from store import KEY, Store
-from text import number, table
+from text import counted, listed, number, table
 
 FOREST = "forest"
 MODELS = {LINEAR: "logistic regression", BOOSTING: "boosting", FOREST: "random forest"}
@@ -119,8 +119,9 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
         HEADING,
         "",
         f"{len(names)} tables, 20 % of the cells hidden at random beside the natural holes, honest "
-        f"folds, {len(seeds)} seeds, on the commit {', '.join(sorted({r['commit'] for r in rows}))}"
-        ". Ranks by log loss; below by model and by accuracy. " + standing.HOW,
+        f"folds, {counted(len(seeds), 'seed')}, on the commit "
+        f"{listed(sorted({row['commit'] for row in rows}))}. Ranks by log loss; below by model and by accuracy. "
+        + standing.HOW,
         "",
         *standing.standing(losses, flagship),
         "Strategies within a model, mean ranks by log loss over the tables:",

@@ -25,7 +25,7 @@ import standing
 import tables
 from methods import DIFFERENT, sees_class
 from store import Store
-from text import listed, number, table
+from text import counted, listed, number, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "examination.md"
 OWN, BLIND = "GreyImputer", "GreyImputer without y"
@@ -50,6 +50,7 @@ def write(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> str:
     """The page, from results of the task "cells" on the tables ``names``."""
     board = ranking.board(rows, seeds, names)
     numeric = [name for name in names if tables.is_numeric(name)]
+    absent = [method for method in METHODS if method not in {row["method"] for row in rows}]
     groups = {"numeric": numeric, "with categories": [n for n in names if n not in numeric]}
     lines = [
         *_introduction(rows, names, seeds),
@@ -70,6 +71,7 @@ def write(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> str:
         "## Failures",
         "",
         *standing.failures(rows, seeds),
+        *([f"Not run: {', '.join(absent)}.", ""] if absent else []),
         "## The tables",
         "",
         "Root mean square error over the hidden cells on the [0, 1] scale of the true table, a "
@@ -93,8 +95,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         f"on the commit {listed(commits)}, by `python benchmarks/examination.py`, which writes "
         "this page whatever comes out.",
         "",
-        f"{scenarios}, {len(seeds)} seeds each, cells of all feature columns. Given the class of "
-        f"each row: {listed(given)}. GreyImputer is given it as these peers are, for the row that "
+        f"{scenarios}, {counted(len(seeds), 'seed')} each, cells of all feature columns. Given the "
+        f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the row that "
         'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
         f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
         "default settings, but for those that are named: "

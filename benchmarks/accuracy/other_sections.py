@@ -4,7 +4,7 @@ from typing import Any
 
 import cases
 import numpy as np
-from text import number, table
+from text import counted, number, table
 
 Rows = list[dict[str, Any]]
 TITLES = {
@@ -44,8 +44,7 @@ def simulations_section(rows: Rows) -> list[str]:
 def _extent(rows: Rows) -> str:
     names = {row["table"] for row in rows}
     scenarios = [cases.ALL_TITLES[s] for s in cases.ALL if any(r["scenario"] == s for r in rows)]
-    n_seeds = len({row["seed"] for row in rows})
-    seeds = "one seed" if n_seeds == 1 else f"{n_seeds} seeds"
+    seeds = counted(len({row["seed"] for row in rows}), "seed")
     return f"{len(names)} tables, {', '.join(scenarios)}, {seeds}"
 
 

@@ -22,11 +22,10 @@ import cases
 import tables
 from methods import DRAWING, DRAWS, OURS, PEERS, STRONG, ours, sees_class
 from store import KEY, Store
-from workers import PeerError, Worker
+from workers import LateError, PeerError, Worker
 
 import greyfill
 from greyfill.evaluation.protocols import fill_several_times, fit_fill, prepare
-from greyfill.exceptions import GreyfillError
 from greyfill.targets import labels_of
 
 Key = dict[str, Any]
@@ -99,9 +98,13 @@ def run_peer(todo: list[Key], limit: float | None) -> Iterator[Key]:
                 yield (
                     key | about | (case.judge_draws(list(filled)) if draws else case.judge(filled))
                 )
-            except (PeerError, GreyfillError) as error:
-                most = _n_cells(key) if "no answer" in str(error) else most
+            except LateError as error:
+                most = _n_cells(key)
                 yield key | {"error": str(error)}
+            except PeerError as error:
+                yield key | {"error": str(error)}
+            except Exception as error:  # of the case, or of a table that cannot be judged
+                yield key | {"error": f"{type(error).__name__}: {error}"[:300]}
 
 
 def _n_cells(key: Key) -> int:

@@ -103,5 +103,6 @@ def matrix(board: ranking.Board, titles: Iterable[str]) -> list[str]:
             ),
         ]
         for j, name in enumerate(board.methods)
+        if not np.isnan(means[:, j]).all()
     ]
     return table(("method", *titles), lines)

@@ -21,7 +21,11 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 class PeerError(Exception):
-    """The peer could not fill the table: its own words, or that its time was over."""
+    """The peer could not fill the table: its own words."""
+
+
+class LateError(PeerError):
+    """Its time was over."""
 
 
 class Worker:
@@ -62,7 +66,7 @@ class Worker:
         while not select.select([pipes[1]], [], [], SECONDS_BETWEEN_LOOKS)[0]:
             if _cpu_seconds(self._process.pid) - start > self._limit:
                 self._stop()
-                raise PeerError(f"no answer within {self._limit:.0f} s of computing")
+                raise LateError(f"no answer within {self._limit:.0f} s of computing")
         line = pipes[1].readline()
         if not line:
             raise PeerError(f"the process ended with code {self._process.wait()}")
