@@ -120,8 +120,8 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
         "",
         f"{len(names)} tables, 20 % of the cells hidden at random beside the natural holes, honest "
         f"folds, {counted(len(seeds), 'seed')}, on the commit "
-        f"{listed(sorted({row['commit'] for row in rows}))}. Ranks by log loss; below by model and by accuracy. "
-        + standing.HOW,
+        f"{listed(sorted({row['commit'] for row in rows}))}. Ranks by log loss; below by model "
+        "and by accuracy. " + standing.HOW,
         "",
         *standing.standing(losses, flagship),
         "Strategies within a model, mean ranks by log loss over the tables:",

@@ -96,7 +96,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         "this page whatever comes out.",
         "",
         f"{scenarios}, {counted(len(seeds), 'seed')} each, cells of all feature columns. Given the "
-        f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the row that "
+        f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the "
+        "row that "
         'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
         f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
         "default settings, but for those that are named: "
