@@ -16,7 +16,7 @@ def load_program() -> Iterator[Callable[[str], ModuleType]]:
     """Import by name; what a program put on the path and loaded is forgotten after the tests."""
     names = {path.stem for path in HOME.rglob("*.py")}
     others = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    paths, sys.path[:0] = list(sys.path), [str(HOME)]
+    paths, sys.path[:0] = list(sys.path), [str(HOME), str(HOME / "accuracy")]
     yield import_module
     sys.path[:] = paths
     for name in names & set(sys.modules):
