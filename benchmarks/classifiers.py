@@ -49,6 +49,7 @@ FOREST = "forest"
 MODELS = {LINEAR: "logistic regression", BOOSTING: "boosting", FOREST: "random forest"}
 SCENARIO, RATE = "mcar20", 0.2
 HEADING = "## Measured: what to do about holes before a classifier"
+AFTERWARDS = "## A model on every draw"
 Rows = list[dict[str, Any]]
 
 WAYS = PIPELINES | {
@@ -211,6 +212,13 @@ def _bagged(losses: ranking.Board) -> list[str]:
     return [f"Tables on which bagged draws beat one fill: {'; '.join(found)}.", ""] if found else []
 
 
+def put(page: Path, lines: Sequence[str]) -> None:
+    """The section anew: where it is, or before the one on pooled models, or at the end."""
+    starts = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:3] == "## "]
+    before = starts[: starts.index(AFTERWARDS)] if AFTERWARDS in starts else starts
+    again(page, lines, [line.removeprefix("## ") for line in (*before, HEADING)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -229,7 +237,7 @@ def main() -> None:
     lines = section(run_all(options), options.tables, options.seeds)
     print("\n".join(lines))
     if options.page:
-        again(options.page, lines)
+        put(options.page, lines)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sections import kept
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 import cases
@@ -28,6 +29,9 @@ from store import Store
 from text import counted, listed, number, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "examination.md"
+CLASSIFIERS = "Measured: what to do about holes before a classifier"
+"""The section that ``classifiers.py --exam --page docs/examination.md`` adds."""
+
 OWN, BLIND = "GreyImputer", "GreyImputer without y"
 METHODS = (
     OWN,
@@ -152,7 +156,9 @@ def main() -> None:
     options = run.arguments().parse_args([*words, "--limit", str(SECONDS)])
     rows = list(Store(given.store) if given.page_only else run.run_all(options))
     known = [row for row in rows if row["task"] == "cells" and row["table"] in names]
-    given.page.write_text(write(known, names, options.seeds), encoding="utf-8")
+    others = [line for section in kept(given.page, [CLASSIFIERS]) for line in (*section, "")]
+    text = write(known, names, options.seeds)
+    given.page.write_text("\n".join([text, *others]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -106,10 +106,18 @@ STRONG = (
     "gcimpute+y",
     "R missForest",
     "R missForest+y",
+    "R missRanger",
     "R missRanger+y",
     "R mice",
+    "R mice+y",
+    "miceforest",
+    "miceforest+y",
+    "utrees",
+    "utrees+y",
+    "ForestDiffusion",
+    "ForestDiffusion+y",
 )
-"""Peers that are run on the seeds for tuning too."""
+"""The peers that do best, and those that draw."""
 
 DIFFERENT = {
     "R mice": "predictive mean matching; the mean or vote of five data sets",

@@ -3,7 +3,7 @@
     python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl
 
 Every figure on the page is computed here from the results in the store; without ``--run`` from
-those that are there. A peer that computes for more than two minutes on a table is left out on that
+those that are there. ``--methods ours,strong`` runs the strongest peers alone. A peer that computes for more than two minutes on a table is left out on that
 table and on larger ones, and named. ``GREYFILL_DATA`` is the folder of the tables,
 ``GREYFILL_PEERS`` that of the peers (``peers/install.sh``).
 """
@@ -38,9 +38,9 @@ def run_all(options: argparse.Namespace) -> None:
     """Fills of all methods, draws, intervals and simulations."""
     seeds = ",".join(map(str, options.seeds))
     common = ["--seeds", seeds, "--label", options.label, "--store", str(options.store)]
-    fills = run.arguments().parse_args(["--methods", "ours,peers", *common])
+    fills = run.arguments().parse_args(["--methods", options.methods, *common])
     run.run_all(fills)
-    fills.methods = list(DRAWING)
+    fills.methods = [name for name in DRAWING if name in fills.methods]
     run.run_all(fills, "draws")
     intervals.run_all(fills)
     simulated = simulations.arguments().parse_args(["--methods", ",".join(SIMULATED), *common[2:]])
@@ -158,6 +158,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--run", action="store_true", help="run what the store lacks, first")
+    parser.add_argument("--methods", default="ours,peers", help="what is run: ours,strong is short")
     parser.add_argument("--seeds", type=run.several, default=[0, 1], help="0..4 or 1,5")
     parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
     parser.add_argument("--method", default="GreyImputer", choices=(*OURS, *PEERS))

@@ -56,3 +56,14 @@ def test_forests_follow_every_strategy_that_logistic_regression_follows(
         name.removesuffix("_linear") for name in linear
     }
     assert not more & set(PIPELINES)  # worth takes as long as before
+
+
+def test_the_section_finds_its_place(classifiers: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "worth.md"
+    page.write_text("# T\n\n## One\n\na\n\n## A model on every draw\n\nb\n")
+    for figure in ("1", "2"):
+        classifiers.put(page, [classifiers.HEADING, "", figure, ""])
+    starts = [line for line in page.read_text().splitlines() if line.startswith("## ")]
+    assert starts == ["## One", classifiers.HEADING, "## A model on every draw"]
+    assert "2" in page.read_text()
+    assert "1" not in page.read_text()

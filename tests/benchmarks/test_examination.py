@@ -95,3 +95,9 @@ def test_a_failure_of_ours_is_a_result(
     key = dict(zip(run.KEY, ("cells", "GreyImputer", "", "exam:t0", "mcar20", 0), strict=True))
     (row,) = run.run_ours([key], {})
     assert row["error"] == "ValueError: the sky fell"
+
+
+def test_the_section_on_classifiers_has_one_name(
+    examination: ModuleType, load_program: Callable[[str], ModuleType]
+) -> None:
+    assert f"## {examination.CLASSIFIERS}" == load_program("classifiers").HEADING
