@@ -99,6 +99,8 @@ PEERS = {
 }
 
 STRONG = (
+    "mean",
+    "sklearn KNN",
     "sklearn KNN/class",
     "sklearn Iterative",
     "sklearn Iterative+y",
@@ -117,7 +119,7 @@ STRONG = (
     "ForestDiffusion",
     "ForestDiffusion+y",
 )
-"""The peers that do best, and those that draw."""
+"""The peers that do best, those that draw, and the plainest two."""
 
 DIFFERENT = {
     "R mice": "predictive mean matching; the mean or vote of five data sets",

@@ -3,9 +3,10 @@
     python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl
 
 Every figure on the page is computed here from the results in the store; without ``--run`` from
-those that are there. ``--methods ours,strong`` runs the strongest peers alone. A peer that computes for more than two minutes on a table is left out on that
-table and on larger ones, and named. ``GREYFILL_DATA`` is the folder of the tables,
-``GREYFILL_PEERS`` that of the peers (``peers/install.sh``).
+those that are there. ``--methods ours,strong`` runs the strongest peers and the plainest alone. A
+peer that computes for more than two minutes on a table is left out on that table and on larger
+ones, and named. ``GREYFILL_DATA`` is the folder of the tables, ``GREYFILL_PEERS`` that of the peers
+(``peers/install.sh``).
 """
 
 import argparse
