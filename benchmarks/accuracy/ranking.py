@@ -15,6 +15,8 @@ Case = tuple[str, ...]
 class Board:
     """Scores of methods in cases with seeds: an array of cases × seeds × methods, NaN for none.
 
+    Lower scores are better.
+
     A case is a table in a scenario (and a classifier). Seeds of one case are repetitions, so
     whatever is ranked or tested are means over the seeds that the compared methods share.
     """
@@ -70,14 +72,14 @@ class Board:
         here = [i for i, case in enumerate(self.cases) if case[0] in wanted]
         return Board(self.methods, [self.cases[i] for i in here], self.scores[here])
 
-    def ranks(self, higher_is_better: bool = False) -> dict[str, float]:
+    def ranks(self) -> dict[str, float]:
         """Mean rank over the cases of each method of :meth:`complete`."""
         board = self.complete()
         means = board.means()
         means = means[~np.isnan(means).any(axis=1)]
         if not means.size:
             return {}
-        return dict(zip(board.methods, mean_ranks(means, higher_is_better).tolist(), strict=True))
+        return dict(zip(board.methods, mean_ranks(means).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -145,14 +147,14 @@ def best_rivals(board: Board, method: str, rivals: Iterable[str]) -> list[Rival 
     return found
 
 
-def duels(board: Board, method: str, higher_is_better: bool = False) -> list[Duel]:
+def duels(board: Board, method: str) -> list[Duel]:
     """A method against each other, on the seeds that the two share."""
     found = []
     for rival in board.methods:
         means = _shared_means(board, method, rival)
         means = means[~np.isnan(means).any(axis=1)]
         if rival != method and len(means):
-            found.append((rival, *_against(means, higher_is_better)))
+            found.append((rival, *_against(means)))
     corrected = holm(np.array([duel[-1] for duel in found]))
     return [Duel(*duel, float(p)) for duel, p in zip(found, corrected, strict=True)]
 
@@ -164,11 +166,11 @@ def _shared_means(board: Board, first: str, second: str) -> np.ndarray:
     return _mean_over_seeds(np.where(shared, pair, np.nan))
 
 
-def _against(pair: np.ndarray, higher_is_better: bool) -> tuple[int, int, float, float]:
+def _against(pair: np.ndarray) -> tuple[int, int, float, float]:
     """Number of cases, wins, ratio and p of the first column against the second."""
-    gaps = (pair[:, 1] - pair[:, 0]) * (-1 if higher_is_better else 1)
     ratio = float(np.exp(np.log(pair[:, 0] / pair[:, 1]).mean()))
-    return len(pair), int((gaps > 0).sum()), ratio, pair_tests(np.log(pair))[0].p_value
+    wins = int((pair[:, 0] < pair[:, 1]).sum())
+    return len(pair), wins, ratio, pair_tests(np.log(pair))[0].p_value
 
 
 def _mean_over_seeds(scores: np.ndarray) -> np.ndarray:
