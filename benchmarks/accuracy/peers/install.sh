@@ -18,7 +18,7 @@ peer forestdiffusion ForestDiffusion
 peer fancyimpute fancyimpute "scikit-learn<1.6"
 peer faiss faiss-imputer
 peer datafiller datafiller
-peer missforest missforest lightgbm tqdm "pandas<3"
+peer missforest missforest lightgbm scikit-learn tqdm "pandas<3"
 peer missingly missingly gower "pandas<3"
 peer mlimputer mlimputer
 peer verstack verstack
