@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.inputs import naming, peek_names, shown
+from greyfill.files.inputs import naming, shown
+from greyfill.files.peek import peek_names
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
 from greyfill.jobs.fill_options import NO_WISHES, FillOptions, Wishes
 from greyfill.jobs.options import STREAM, MethodChoice, TableOptions, did_you_mean
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered
     from greyfill.frames import Field, Schema
     from greyfill.table import Bools
 
+PEEKED_WITH = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
 MANY_CLASSES = 0.5
 FEW_ROWS = 10
 
@@ -97,10 +99,8 @@ def read_sheet(
         wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    known = (
-        options.delimiter, options.encoding, options.header, options.strict, options.sheet,
-    )  # fmt: skip
-    if names := peek_names(name, *known):
+    known = {key: value for key, value in options.of_text.items() if key in PEEKED_WITH}
+    if names := peek_names(name, **known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:
         _refuse_no_labels(choice.method)
@@ -151,7 +151,7 @@ def _inapplicable(
     chosen, option = [*wished.kept_empty, *wished.levels], "--not-applicable"
     if not chosen:
         return source, {}
-    from greyfill.filled import find_inapplicable, with_levels
+    from greyfill.applicability import find_inapplicable, with_levels
 
     rows = find_inapplicable(source.frame.select(features), chosen, option)
     frame = with_levels(source.frame, wished.levels, rows, option)
