@@ -288,3 +288,23 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
     for sheet in ("two", 2):
         filled = greyfill.fill(tmp_path / "t.xlsx", method="mean", sheet=sheet)
         assert filled.table.columns == ["c", "d"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone(library):
+    levels = ["yes", " Yes", "no", "yes", "NO", None, "yes", "no"] * 4
+    table = {"a": [1.0, 1.1, 5.0, 1.2, 5.1, 1.0, 1.1, 5.2] * 4, "b": levels}
+    frame = pd.DataFrame(table, index=range(9, 41)) if library == "pandas" else pl.DataFrame(table)
+    filled = greyfill.fill(frame, fold=["b"], **QUICK)
+    wanted = [level or "yes" for level in levels]
+    for one in (filled.table, *filled.draws(2)):
+        after = list(one["b"])
+        assert [a for a, b in zip(after, levels, strict=True) if b is not None] == [
+            b for b in levels if b is not None
+        ]
+    assert list(filled.table["b"]) == wanted
+    assert sorted(filled.imputer.schema_.fields[1].levels) == ["no", "yes"]
+    with pytest.raises(InvalidParameterError, match=r"'a' holds Float64.*\(fold\)"):
+        greyfill.fill(frame, fold=["a"], **QUICK)
+    with pytest.raises(InvalidParameterError, match="fold"):
+        greyfill.fill(frame, fold=["c"], **QUICK)

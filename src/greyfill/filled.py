@@ -23,6 +23,7 @@ from greyfill import files, frames
 from greyfill.applicability import find_inapplicable, flags, with_levels
 from greyfill.column_notes import Words, collected_warnings, in_python, notes_on_columns
 from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidParameterError
+from greyfill.folds import Folds, as_written, find_folds, with_folds
 from greyfill.imputers.registry import DEFAULT, make
 from greyfill.table import Bools
 from greyfill.text import fallbacks, plural
@@ -45,6 +46,7 @@ def fill(
     method: str = DEFAULT,
     ignore: Sequence[str] = (),
     fill: Sequence[str] = (),
+    fold: Sequence[str] = (),
     not_applicable: Sequence[str] | Mapping[str, str | None] = (),
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     categorical_features: Any = "auto",
@@ -77,6 +79,9 @@ def fill(
     fill : list of str
         Columns that are filled although they look like identifiers, free text or constants. No
         other column is filled by them.
+    fold : list of str
+        Columns whose levels are one where they differ only by blanks around them or by capitals.
+        A hole gets the more frequent spelling; observed cells keep theirs.
     not_applicable : list of str, or dict of str to level
         Columns that do not apply to the rows which lack them together with others: these cells
         stay empty, or get a level. Of a column that is lacking on its own, all holes.
@@ -124,11 +129,13 @@ def fill(
     levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
     rows = find_inapplicable(_split(whole, target, ignore)[0], not_applicable, "not_applicable")
     whole = with_levels(whole, levels, rows, "not_applicable")
-    X, y = _split(whole, target, ignore)
+    _refuse_unknown("fold", fold, whole)
+    folds = find_folds(whole, fold, "fold")
+    X, y = _split(with_folds(whole, folds), target, ignore)
     _refuse_unknown("fill", fill, X)
     kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
     opened = OpenedFill(X, y, imputer, insisted=fill, kept_empty=kept_empty)
-    return opened.run(whole=whole, source=source)
+    return opened.run(whole=whole, source=source, folds=folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +163,7 @@ class Filled:
     _holes: Bools = field(repr=False)
     _kept_empty: Mapping[str, Bools] = field(repr=False)
     _source: files.Source | None = field(repr=False)
+    _folds: Collection[str] = field(repr=False)
 
     @property
     def report(self) -> Any:
@@ -236,7 +244,8 @@ class Filled:
                 f"{name} cannot draw {n} tables: take the method grey, or mice with so many "
                 "imputations"
             )
-        return [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
+        tables = [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
+        return [as_written(table, self._whole, self._folds) for table in tables]
 
     @cached_property
     def lines(self) -> Any:
@@ -344,14 +353,18 @@ class OpenedFill:
         *,
         whole: Any = None,
         source: files.Source | None = None,
+        folds: Folds | None = None,
     ) -> Filled:
         """Fit the imputer and fill the rows that it learns from.
 
-        ``whole`` is the table that X is a part of, ``source`` the file that it was read from.
+        ``whole`` is the table that X is a part of, ``source`` the file that it was read from;
+        ``folds`` are the columns of X that have one spelling where the whole has several.
         """
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
+        if folds:  # for greyfill apply
+            imputer.cell_folds_ = {name: dict(found) for name, found in folds.items()}
         whole = X if whole is None else whole
         imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
         features = _unfilled(X, filled, self._kept_empty)
@@ -363,7 +376,7 @@ class OpenedFill:
         if self._words == Words():  # the command has lines of its own for them
             noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
         return Filled(
-            table=_joined(whole, features),
+            table=as_written(_joined(whole, features), whole, folds or ()),
             imputer=imputer,
             left_alone=self.left_alone,
             notes=tuple(dict.fromkeys(noted)),
@@ -375,6 +388,7 @@ class OpenedFill:
             _holes=holes,
             _kept_empty=self._kept_empty,
             _source=source,
+            _folds=folds or (),
         )
 
 

@@ -87,8 +87,7 @@ class Choices:
         >>> Choices.read({"delimiter": ";", "header": False}).python("votes.csv", {})
         "greyfill.fill('votes.csv', delimiter=';', header=False)"
         """
-        parted = (*self.table.ordinal, *self.wishes.not_applicable)
-        if self.table.folded or any("=" in item for item in parted):
+        if any("=" in item for item in (*self.table.ordinal, *self.wishes.not_applicable)):
             return None
         named = [*self.table.categorical, *self.table.ordinal]
         given = {
@@ -96,6 +95,7 @@ class Choices:
             "method": None if self.method.method == DEFAULT else self.method.method,
             "ignore": list(self.table.ignored),
             "fill": list(dict.fromkeys([*named, *self.wishes.insisted])),
+            "fold": list(self.table.folded),
             "not_applicable": list(self.wishes.not_applicable),
             "bounds": bounds,
             "categorical_features": list(self.table.categorical),
