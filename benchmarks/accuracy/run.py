@@ -3,9 +3,9 @@
     python benchmarks/accuracy/run.py --methods CGKNN,mean --seeds 0..4 --store results.jsonl
 
 Results that the store has already are not computed again, failures among them: delete the line of
-one to try it again. ``--label`` names a state of our own
-methods, so that several can be compared; ``--params`` are parameters for them, as JSON. With
-``--draws`` the methods give several data sets instead of one, which are judged as draws.
+one to try it again. ``--label`` names a state of our own methods, so that several can be compared;
+``--params`` are parameters for them, as JSON. With ``--draws`` the methods give several data sets
+instead of one, which are judged as draws.
 """
 
 import argparse
