@@ -119,6 +119,18 @@ def test_hepatitis_from_the_command_to_a_filled_file_in_four_clicks(visit):
         assert own.process.wait(20) == 0
 
 
+def test_paper_is_white_and_holds_all_columns(visit):
+    page = visit(scheme="dark")
+    drop(page, "hepatitis.csv", HEPATITIS.read_bytes())
+    cell = "getComputedStyle(document.querySelector('.grid td.hole')).backgroundColor"
+    page.locator(".grid td.hole").first.wait_for()
+    dark = page.evaluate(cell)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 703, "height": 1000})  # an A4 sheet within its margins
+    assert (page.evaluate(cell), dark) == ("rgb(35, 45, 58)", "rgb(0, 0, 0)")
+    assert page.evaluate("document.body.scrollWidth") <= 703
+
+
 def test_a_messy_export_and_its_guesses(visit):
     export = next(e for e in EXPORTS if "missing" in e.guesses and e.name.endswith(".csv"))
     page = visit(NARROW, "dark")

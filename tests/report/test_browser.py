@@ -118,6 +118,17 @@ def test_theme_follows_the_system_and_the_button(opened):
     assert page.evaluate(color) == light
 
 
+def test_paper_shows_folded_tables_but_no_lists_of_donors(opened):
+    page = opened(1400)
+    was = page.locator("details[open]").count()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main :not(td) > details:not([open])").count() == 0
+    assert page.locator("td details[open]").count() == 0
+    assert page.locator("td details").count() > 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == was
+
+
 def test_keyboard_reaches_the_report_first(opened):
     page = opened(1400)
     page.keyboard.press("Tab")

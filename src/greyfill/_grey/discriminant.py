@@ -77,10 +77,7 @@ class Discriminant:
 
     def mixed(self, predictor: ColumnPredictor, queries: Queries, panel: Forecast) -> Forecast:
         """What a panel predicts of the class, mixed with what the discriminant does."""
-        shares = self.shares(predictor, queries)
-        return replace(
-            panel, predicted=(1.0 - self.weight) * panel.predicted + self.weight * shares
-        )
+        return _mixture(panel, self.shares(predictor, queries), self.weight)
 
     def _learn(self, predictor: ColumnPredictor) -> tuple[Ints, Ints, "ClassNormals"]:
         """The features that count, their columns, and the distributions of the donors'."""
@@ -134,8 +131,7 @@ def choose_discriminant(
         return float(losses[least]), replace(one, temper=float(TEMPERS[least]))
 
     def losses(weight: float) -> Floats:
-        logs = np.log(outcomes.shares((1.0 - weight) * panel.predicted + weight * shares))
-        scaled = powers[:, None, None] * logs
+        scaled = powers[:, None, None] * np.log(_mixture(panel, shares, weight).shares())
         every = np.log(np.exp(scaled).sum(axis=-1)) - (scaled * truth).sum(axis=-1)
         return np.asarray(every[every.mean(axis=1).argmin()])
 
@@ -152,8 +148,11 @@ def choose_discriminant(
     gain = by_weight[0.0] - by_weight[weight]
     if gain.mean() <= gain.std() / np.sqrt(len(gain)):
         return None, panel
-    mixed = (1.0 - weight) * panel.predicted + weight * shares
-    return replace(how, weight=weight), replace(panel, predicted=mixed)
+    return replace(how, weight=weight), _mixture(panel, shares, weight)
+
+
+def _mixture(panel: Forecast, shares: Floats, weight: float) -> Forecast:
+    return replace(panel, predicted=(1.0 - weight) * panel.predicted + weight * shares)
 
 
 def _loss(trial: tuple[float, Discriminant]) -> float:

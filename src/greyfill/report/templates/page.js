@@ -157,7 +157,11 @@
   // Parts that a script adds later tell of themselves.
   document.addEventListener("greyfill:tables", (event) => prepare(event.target));
 
+  // Paper shows folded tables, but not what is folded within a cell: donors alone fill ten sheets.
+  let folded = [];
   window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    folded = [...document.querySelectorAll("details:not([open])")].filter((part) => !part.closest("td"));
+    folded.forEach((part) => { part.open = true; });
   });
+  window.addEventListener("afterprint", () => { folded.forEach((part) => { part.open = false; }); });
 })();
