@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -70,8 +70,7 @@ class Machine:
             return always(float(y[0]))
         c = self.penalty
         machine: Any = SVC(C=c) if is_class else SVR(C=c, epsilon=self.epsilon)
-        predict: Predict = machine.fit(x, y).predict
-        return predict
+        return cast(Predict, machine.fit(x, y).predict)
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,7 @@ class Cart:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             tree = kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
-        predict: Predict = tree.predict
-        return predict
+        return cast(Predict, tree.predict)
 
 
 @dataclass(frozen=True)

@@ -191,21 +191,18 @@ class Deck:
         """The values of a table without holes, and the cells that their group could not fill."""
         classes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
         fills = np.where(table.missing, np.nan, table.values)
-        cells = self._cells(table, classes)
-        rows = np.flatnonzero(table.missing.any(axis=1))
-        counts = {"other_cell": 0, "no_donor": 0}
+        cells, rows = self._cells(table, classes), np.flatnonzero(table.missing.any(axis=1))
         for cell in sorted({cells[row] for row in rows.tolist()}):
             mine = rows[[cells[row] == cell for row in rows.tolist()]]
             part = table.rows(mine)
             fills[mine] = np.where(part.missing, self._from(cell, part), part.values)
-        left = rows[np.isnan(fills[rows]).any(axis=1)]
+        short = np.isnan(fills)
+        left = np.flatnonzero(short.any(axis=1))
         if len(left):
-            lacking = np.isnan(fills[left])
-            counts["other_cell"] = int(lacking.sum())
-            fills[left] = np.where(lacking, self._from(b"", table.rows(left)), fills[left])
-            counts["no_donor"] = int(np.isnan(fills[left]).sum())
-        fills = np.where(np.isnan(fills), self.centers, fills)
-        return np.where(table.missing, fills, table.values), counts
+            fills[left] = np.where(short[left], self._from(b"", table.rows(left)), fills[left])
+        nobody = np.isnan(fills)
+        counts = {"other_cell": int(short.sum()), "no_donor": int(nobody.sum())}
+        return np.where(nobody, self.centers, fills), counts
 
     def _from(self, cell: bytes, table: Table) -> Floats:
         """What a group gives to rows; NaN where it has nothing."""
