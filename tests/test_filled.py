@@ -253,4 +253,58 @@ def test_notes_about_a_file_name_parameters_of_python(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"{i % 5 if i % 4 else 'NA'},{i % 3}\n" for i in range(30)))
     (note,) = greyfill.fill(path, method="mean").notes
-    assert note.endswith("If it is a value there: categorical_features=[…].")
+    assert note.endswith("If it is a value there: categorical_features=[COLUMN].")
+
+
+def test_what_is_said_about_a_file_is_as_in_the_command(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"0{i % 5};{i},5;{i % 9 + 1}/2/2024;{'' if i % 4 else 'x'}" for i in range(30)]
+    path.write_bytes("\n".join([*rows, "001;;1/2/2024;é;y"]).encode("cp1252"))
+    told = {"delimiter": ";", "decimal": ",", "encoding": "cp1252", "header": False,
+            "date_order": "mdy", "ragged": True, "numeric_columns": ["column_1"]}  # fmt: skip
+    table = greyfill.fill(path, method="mean", **told).table
+    assert table.shape == (31, 4)
+    assert table["column_1"].to_list()[:3] == [0, 1, 2]
+    assert table["column_2"].null_count() == 0
+    assert table["column_3"][1].month == 2
+    with pytest.raises(InvalidDataError, match=r"found 5\..*\(delimiter=\)\. ragged=True reads"):
+        greyfill.fill(path, method="mean", **told | {"ragged": False})
+    with pytest.raises(InvalidParameterError, match="numeric_columns"):
+        greyfill.fill(path, method="mean", **told | {"numeric_columns": ["nope"]})
+    with pytest.raises(InvalidParameterError, match="leave sheet= away"):
+        greyfill.fill(path, method="mean", sheet=2)
+    with pytest.raises(InvalidParameterError, match="delimiter: only for a file, and the table is"):
+        greyfill.fill(pl.DataFrame({"a": [1, None]}), delimiter=";")
+    path.write_text("a,b\n" + "".join(f"{i % 5 if i % 4 else 'NA'},{i % 3}\n" for i in range(30)))
+    with pytest.raises(InvalidDataError, match=r"missing_values=\['NA'\]"):
+        greyfill.fill(path, method="mean", strict=True)
+
+
+def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
+    from corpus.exports import book
+
+    table = [["a", "b"], *([i, i % 3 or None] for i in range(12))]
+    (tmp_path / "t.xlsx").write_bytes(book(("one", table), ("two", [["c", "d"], *table[1:]])))
+    for sheet in ("two", 2):
+        filled = greyfill.fill(tmp_path / "t.xlsx", method="mean", sheet=sheet)
+        assert filled.table.columns == ["c", "d"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone(library):
+    levels = ["yes", " Yes", "no", "yes", "NO", None, "yes", "no"] * 4
+    table = {"a": [1.0, 1.1, 5.0, 1.2, 5.1, 1.0, 1.1, 5.2] * 4, "b": levels}
+    frame = pd.DataFrame(table, index=range(9, 41)) if library == "pandas" else pl.DataFrame(table)
+    filled = greyfill.fill(frame, fold=["b"], **QUICK)
+    wanted = [level or "yes" for level in levels]
+    for one in (filled.table, *filled.draws(2)):
+        after = list(one["b"])
+        assert [a for a, b in zip(after, levels, strict=True) if b is not None] == [
+            b for b in levels if b is not None
+        ]
+    assert list(filled.table["b"]) == wanted
+    assert sorted(filled.imputer.schema_.fields[1].levels) == ["no", "yes"]
+    with pytest.raises(InvalidParameterError, match=r"'a' holds Float64.*\(fold\)"):
+        greyfill.fill(frame, fold=["a"], **QUICK)
+    with pytest.raises(InvalidParameterError, match="fold"):
+        greyfill.fill(frame, fold=["c"], **QUICK)

@@ -74,13 +74,31 @@ def collected_warnings() -> Iterator[list[str]]:
             messages.append(text)
 
 
+_PARAMETERS = {
+    r"--categorical (COLUMN|'[^']*')(, or --strict)?": r"categorical_features=[\1]",
+    r"--na-values ('[^']*'|[^ ,;)]+)": r"missing_values=[\1]",
+    r"--na-values": "missing_values",
+    r"--numeric (COLUMN|'[^']*')": r"numeric_columns=[\1]",
+    r"--ignore COLUMN": "ignore=[COLUMN]",
+    r"--date-order (\w+)": r'date_order="\1"',
+    r"--no-header": "header=False",
+    r"--(header|ragged|strict)": r"\1=True",
+    r"--([a-z]+) NAME": r"\1=NAME",
+    r"--([a-z]+)\b": r"\1=",
+}
+"""What flags are called in Python."""
+
+
 def in_python(note: str) -> str:
     """A note about a file as a reader of Python needs it: parameters instead of flags.
 
     >>> in_python("If it is a value there: --categorical COLUMN, or --strict.")
-    'If it is a value there: categorical_features=[…].'
-    >>> in_python("If it means missing, say so: --na-values '-' (na_values=).")
+    'If it is a value there: categorical_features=[COLUMN].'
+    >>> in_python("If it means missing, say so: --na-values '-'.")
     "If it means missing, say so: missing_values=['-']."
+    >>> in_python("Name the right one, --encoding NAME, or repair the file.")
+    'Name the right one, encoding=NAME, or repair the file.'
     """
-    note = re.sub(r"--categorical COLUMN(, or --strict)?", "categorical_features=[…]", note)
-    return re.sub(r"--na-values (\S+) \(na_values=\)", r"missing_values=[\1]", note)
+    for flag, parameter in _PARAMETERS.items():
+        note = re.sub(flag, parameter, note)
+    return note

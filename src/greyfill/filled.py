@@ -20,9 +20,10 @@ import narwhals as nw
 import numpy as np
 
 from greyfill import files, frames
+from greyfill.applicability import find_inapplicable, flags, with_levels
 from greyfill.column_notes import Words, collected_warnings, in_python, notes_on_columns
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.exclusion import inapplicable_rows
+from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidParameterError
+from greyfill.folds import Folds, as_written, find_folds, with_folds
 from greyfill.imputers.registry import DEFAULT, make
 from greyfill.table import Bools
 from greyfill.text import fallbacks, plural
@@ -30,6 +31,12 @@ from greyfill.text import fallbacks, plural
 MOST_EXPLAINED = 500
 """Cells whose donors are listed: each takes about a millisecond."""
 N_DONORS = 3
+
+READING = (
+    "numeric_columns", "delimiter", "decimal", "encoding", "date_order", "header", "sheet",
+    "ragged", "strict",
+)  # fmt: skip
+"""What may be said about the reading of a file."""
 
 
 def fill(
@@ -39,6 +46,7 @@ def fill(
     method: str = DEFAULT,
     ignore: Sequence[str] = (),
     fill: Sequence[str] = (),
+    fold: Sequence[str] = (),
     not_applicable: Sequence[str] | Mapping[str, str | None] = (),
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     categorical_features: Any = "auto",
@@ -71,6 +79,9 @@ def fill(
     fill : list of str
         Columns that are filled although they look like identifiers, free text or constants. No
         other column is filled by them.
+    fold : list of str
+        Columns whose levels are one where they differ only by blanks around them or by capitals.
+        A hole gets the more frequent spelling; observed cells keep theirs.
     not_applicable : list of str, or dict of str to level
         Columns that do not apply to the rows which lack them together with others: these cells
         stay empty, or get a level. Of a column that is lacking on its own, all holes.
@@ -81,7 +92,12 @@ def fill(
     indicators : bool, default=False
         Add a column for each one with holes that says where they were.
     **settings
-        More parameters of the imputer, such as ``random_state``, ``n_jobs`` or ``time_budget``.
+        More parameters of the imputer, such as ``random_state``, ``n_jobs`` or ``time_budget``;
+        and for a file, what the command says about its reading: ``delimiter``, ``decimal``,
+        ``encoding``, ``date_order`` ("dmy" or "mdy"), ``header`` (whether the first line has the
+        names), ``sheet`` (a name or a number), ``numeric_columns`` (quantities that look like
+        identifiers or missing), ``ragged`` (rows may have more cells than names) and ``strict``
+        (nothing is guessed). What is not said is found out.
 
     Examples
     --------
@@ -97,22 +113,29 @@ def fill(
     """
     kinds = {"categorical_features": categorical_features, "ordinal_features": ordinal_features}
     cells = {"bounds": bounds, "add_indicator": indicators, "missing_values": missing_values}
+    reading = {name: settings.pop(name) for name in READING if name in settings}
     imputer = _make(method, kinds | cells, settings)
     source = None
     if isinstance(table, str | os.PathLike):
-        source = _read(table, categorical_features, missing_values)
+        source = _read(table, categorical_features, missing_values, reading)
         imputer.missing_values = None  # holes by now
         ignore = [*ignore, *(name for name in source.nested if name not in (target, *ignore))]
+    elif reading:
+        raise InvalidParameterError(
+            f"{', '.join(reading)}: only for a file, and the table is a {type(table).__name__}"
+        )
     whole = frames.open_table(table if source is None else source.frame)
     whole = nw.to_native(whole, pass_through=True)
     levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
     rows = find_inapplicable(_split(whole, target, ignore)[0], not_applicable, "not_applicable")
     whole = with_levels(whole, levels, rows, "not_applicable")
-    X, y = _split(whole, target, ignore)
+    _refuse_unknown("fold", fold, whole)
+    folds = find_folds(whole, fold, "fold")
+    X, y = _split(with_folds(whole, folds), target, ignore)
     _refuse_unknown("fill", fill, X)
     kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
     opened = OpenedFill(X, y, imputer, insisted=fill, kept_empty=kept_empty)
-    return opened.run(whole=whole, source=source)
+    return opened.run(whole=whole, source=source, folds=folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +163,7 @@ class Filled:
     _holes: Bools = field(repr=False)
     _kept_empty: Mapping[str, Bools] = field(repr=False)
     _source: files.Source | None = field(repr=False)
+    _folds: Collection[str] = field(repr=False)
 
     @property
     def report(self) -> Any:
@@ -220,7 +244,8 @@ class Filled:
                 f"{name} cannot draw {n} tables: take the method grey, or mice with so many "
                 "imputations"
             )
-        return [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
+        tables = [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
+        return [as_written(table, self._whole, self._folds) for table in tables]
 
     @cached_property
     def lines(self) -> Any:
@@ -328,14 +353,18 @@ class OpenedFill:
         *,
         whole: Any = None,
         source: files.Source | None = None,
+        folds: Folds | None = None,
     ) -> Filled:
         """Fit the imputer and fill the rows that it learns from.
 
-        ``whole`` is the table that X is a part of, ``source`` the file that it was read from.
+        ``whole`` is the table that X is a part of, ``source`` the file that it was read from;
+        ``folds`` are the columns of X that have one spelling where the whole has several.
         """
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
+        if folds:  # for greyfill apply
+            imputer.cell_folds_ = {name: dict(found) for name, found in folds.items()}
         whole = X if whole is None else whole
         imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
         features = _unfilled(X, filled, self._kept_empty)
@@ -347,7 +376,7 @@ class OpenedFill:
         if self._words == Words():  # the command has lines of its own for them
             noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
         return Filled(
-            table=_joined(whole, features),
+            table=as_written(_joined(whole, features), whole, folds or ()),
             imputer=imputer,
             left_alone=self.left_alone,
             notes=tuple(dict.fromkeys(noted)),
@@ -359,6 +388,7 @@ class OpenedFill:
             _holes=holes,
             _kept_empty=self._kept_empty,
             _source=source,
+            _folds=folds or (),
         )
 
 
@@ -379,11 +409,27 @@ def _make(method: str, known: dict[str, Any], settings: dict[str, Any]) -> Any:
     return make(method, **{name: value for name, value in given.items() if name in takes})
 
 
-def _read(path: str | os.PathLike[str], categorical: Any, missing_values: Any) -> files.Source:
+def _read(
+    path: str | os.PathLike[str], categorical: Any, missing_values: Any, reading: dict[str, Any]
+) -> files.Source:
     """A file whose columns of categories are read as texts."""
     words = [missing_values] if isinstance(missing_values, str) else missing_values
     named = [] if frames.is_auto(categorical) else [c for c in categorical if isinstance(c, str)]
-    return files.read(path, na_values=[str(word) for word in words or ()], text_columns=named)
+    numeric = list(reading.pop("numeric_columns", ()))
+
+    def chosen(columns: Sequence[str]) -> tuple[list[str], list[str]]:
+        frames.column_positions(named, tuple(columns), "categorical_features")
+        frames.column_positions(numeric, tuple(columns), "numeric_columns")
+        return named, numeric
+
+    if reading.get("sheet") is not None:
+        reading["sheet"] = str(reading["sheet"])
+    try:
+        na_values = [str(word) for word in words or ()]
+        return files.read(path, na_values=na_values, choose_types=chosen, **reading)
+    except GreyfillError as error:
+        error.args = (in_python(str(error)),)
+        raise
 
 
 def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
@@ -429,7 +475,7 @@ def _unfilled(X: Any, filled: Any, cells: Mapping[str, Bools]) -> Any:
         return filled
     before, table = nw.from_native(X, eager_only=True), nw.from_native(filled, eager_only=True)
     kept = [
-        before[name].zip_with(_flags(rows, before[name]), table[name]).alias(name)
+        before[name].zip_with(flags(rows, before[name]), table[name]).alias(name)
         for name, rows in cells.items()
     ]
     return table.with_columns(*kept).to_native()
@@ -442,39 +488,3 @@ def _joined(whole: Any, features: Any) -> Any:
     filled = nw.from_native(features, eager_only=True)
     table = nw.from_native(whole, eager_only=True)
     return table.with_columns(*(filled[name] for name in filled.columns)).to_native()
-
-
-def find_inapplicable(X: Any, chosen: Collection[str], parameter: str) -> dict[str, Bools]:
-    """The rows to which chosen columns do not apply."""
-    if not chosen:
-        return {}
-    table, origin = frames.encode(X)
-    names = origin.schema.names
-    places = frames.column_positions(list(chosen), names, parameter)
-    return {names[j]: inapplicable_rows(table.missing, j) for j in places}
-
-
-def with_levels(
-    frame: Any, levels: Mapping[str, str | None], rows: Mapping[str, Bools], parameter: str
-) -> Any:
-    """A frame in which some rows of columns of text have a level of their own."""
-    if not any(levels.values()):
-        return frame
-    table = nw.from_native(frame, eager_only=True)
-    for name, level in levels.items():
-        if level is None:
-            continue
-        if table[name].dtype not in (nw.String, nw.Categorical, nw.Object):
-            raise InvalidParameterError(
-                f"{parameter}: column {name!r} holds {table[name].dtype}, so {level!r} cannot be a "
-                "level of it. Leave the level away to keep the cells empty."
-            )
-        text = table[name].cast(nw.String)
-        named = text.fill_null(level).zip_with(_flags(rows[name], text), text)
-        table = table.with_columns(named.alias(name))
-    return table.to_native()
-
-
-def _flags(rows: Bools, like: nw.Series[Any]) -> nw.Series[Any]:
-    """A mask of rows in the library of a column; narwhals gives it the column's index."""
-    return nw.new_series("rows", rows, nw.Boolean, backend=like.implementation)

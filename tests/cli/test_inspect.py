@@ -316,6 +316,7 @@ def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):
     assert numbers["command"] == (
         "greyfill impute 'my table.csv' '--na-values=the dose=<0.5'"
         " '--na-values=the dose=-9' --categorical=sex '--na-values=it'\"'\"'s=-'"
+        " '--fold=it'\"'\"'s'"
     )
     assert numbers["findings"][0]["options"] == [["--na-values", "the dose=<0.5"]]
     told = [f"{found['column']}: {found['text']}" for found in numbers["findings"]]

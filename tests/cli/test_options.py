@@ -3,6 +3,7 @@
 import inspect
 import json
 
+import polars as pl
 import pytest
 from sklearn.utils import get_tags
 
@@ -105,6 +106,8 @@ def test_partitions_are_filled_by_the_methods_that_say_so(name):
         ("impute", "table.csv", "-m", "cgknn"),
         ("impute", "table.csv", "-k", "3"),
         ("fit", "table.csv", "-t", "klass", "--save", "model"),
+        ("worth", "table.csv", "-t", "klass"),
+        ("impute", "table.parquet", "-t", "klass"),
         ("inspect", "table.csv", "-t", "klass"),
         ("report", "table.csv", "-t", "outcome", "-k", "0"),
         ("compare", "table.csv", "-t", "outcome", "-m", "meen"),
@@ -118,8 +121,44 @@ def test_a_mistake_is_answered_before_anything_heavy_is_loaded(command, folder, 
     rows = "".join(f"{i},{'uv'[i % 2]}\n" for i in range(20_000))
     (folder / "long.csv").write_text(f"age,outcome\n{rows}")
     (folder / "binary.csv").write_bytes(b"a,outcome\n1," + b"\0" * 20 + b"\n")
-    loaded = f"print([m for m in {HEAVY} if m in sys.modules])"
-    done = command(*arguments, before=f"import atexit\natexit.register(lambda: {loaded})")
+    pl.read_csv(folder / "table.csv").write_parquet(folder / "table.parquet")
+    assert _loaded(command, HEAVY, arguments) == b"[]\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("impute", "table.csv", "-t", "klass"),
+        ("impute", "table.csv", "--fill", "klass"),
+        ("impute", "table.csv", "--not-applicable", "klass"),
+        ("impute", "table.csv", "--bounds", "klass=0:1"),
+        ("impute", "table.csv", "--bounds", "age"),
+        ("impute", "table.csv", "--sheet", "2"),
+        ("impute", "table.csv", "--decimal", "x"),
+        ("impute", "table.csv", "--date-order", "ymd"),
+        ("impute", "table.jsonl", "-t", "klass"),
+        ("impute", "table.xlsx", "-t", "klass"),
+        ("impute", "table.xlsx", "--sheet", "klass"),
+        ("impute", "table.csv", "-o", "nowhere/table.csv"),
+        ("inspect", "table.csv", "-t", "klass"),
+        ("compare", "table.csv", "-t", "klass"),
+        ("report", "table.csv", "-t", "klass"),
+    ],
+)
+def test_a_wrong_name_is_answered_before_any_library_for_tables_is_loaded(
+    command, folder, arguments
+):
+    table = pl.read_csv(folder / "table.csv")
+    table.write_ndjson(folder / "table.jsonl")
+    table.write_excel(folder / "table.xlsx")
+    libraries = ("numpy", "polars", "pandas", "narwhals", *HEAVY)
+    assert _loaded(command, libraries, arguments) == b"[]\n"
+
+
+def _loaded(command, modules, arguments):
+    """Which modules a call with a mistake loads."""
+    told = f"print([m for m in {modules} if m in sys.modules])"
+    done = command(*arguments, before=f"import atexit\natexit.register(lambda: {told})")
     assert done.returncode == 2
     assert done.stderr.startswith(b"greyfill: ")
-    assert done.stdout == b"[]\n"
+    return done.stdout

@@ -709,6 +709,15 @@ EXPORTS = [
         told="Zero bytes in line",
     ),
     Export(
+        "old_mac.csv",
+        lambda: holes(text("age,dose,sex", AGE, DOSE, SEX).encode()).replace(
+            b"male\n", b"ma\rle\n", 1
+        ),
+        "a carriage return alone in a cell of a text whose lines end otherwise",
+        {"returns": ""},
+        told="A carriage return alone in line",
+    ),
+    Export(
         "remarks.csv",
         csv("age,dose,note", numbers(20, 80, ""), DOSE, ["fine", "ill", "ill, again"]),
         "a comma in cells without quotes: rows of 4 cells under 3 names",

@@ -19,7 +19,6 @@ from greyfill.exceptions import (
     ("data", "message"),
     [
         (b"", r"t\.csv is empty"),
-        (b"\n\r\n\n", r"t\.csv is empty"),
         (b"a,b\n", r"t\.csv has column names but no rows"),
         (
             b"a,b,a\n1,2,3\n",
@@ -35,6 +34,7 @@ from greyfill.exceptions import (
         ),
         (b"\xef\xbb\xbfa\n\xff\n", r"t\.csv, line 2: byte 0xff at offset 5 is not valid utf-8"),
         (b"a,b\n1,2\n\0,4\n", r"t\.csv has a zero byte in line 3"),
+        (b"\n\r\n\n", r"t\.csv has nothing but empty lines. It needs a line of column names"),
     ],
 )
 def test_unusable_csv(data: bytes, message: str, tmp_path: Path) -> None:
@@ -42,6 +42,12 @@ def test_unusable_csv(data: bytes, message: str, tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(InvalidDataError, match=message):
         files.read(path, strict=True)
+
+
+def test_a_sparse_arff_file_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute a real\n@data\n{0 1}\n")
+    with pytest.raises(InvalidDataError, match=r"t\.arff is a sparse.*SparseToNonSparse"):
+        files.read(tmp_path / "t.arff")
 
 
 def test_encodings_that_were_given(tmp_path: Path) -> None:

@@ -239,6 +239,18 @@ def test_zero_bytes_are_blanks_and_stay(tmp_path: Path) -> None:
         files.read(tmp_path / "t.csv")
 
 
+def test_a_carriage_return_alone_is_a_letter_and_told(tmp_path: Path) -> None:
+    text = b'a,b\n1,x\rz\n2,\n3,"x\ry"\n,x\rz\n'
+    filled = b'a,b\n1,x\rz\n2,"x\rz"\n3,"x\ry"\n1,x\rz\n'
+    assert both_ways(text, tmp_path) == [filled, filled]
+    source = files.read(tmp_path / "t.csv")
+    assert source.frame["b"].to_list() == ["x\rz", None, "x\ry", "x\rz"]
+    (note,) = [note for note in source.notes if "carriage" in note]
+    assert note.startswith("A carriage return alone in line 2 and 1 more line: taken as a letter.")
+    with pytest.raises(InvalidDataError, match="line 2: a carriage return alone may end a row"):
+        files.read(tmp_path / "t.csv", strict=True)
+
+
 def test_many_cells_with_zero_bytes(tmp_path: Path) -> None:
     """Enough for the quick way of cutting cells."""
     rows = [(str(n), "x\0y" if n % 3 else '"a ""b"""') for n in range(5000)]

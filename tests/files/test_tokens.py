@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greyfill.files import tokens
-from greyfill.files.tokens import contents, line_end, tokenize
+from greyfill.files.sample import BLANKS, cut, line_end
+from greyfill.files.tokens import contents, tokenize
 
 TIDY = tokens._tokenize_tidy
 
@@ -27,7 +28,7 @@ WORDS = st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_siz
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts of any size go to the compiled functions, to numpy if they are tidy, or to neither."""
     monkeypatch.setattr(tokens, "SMALL", 2**30 if request.param == "plain" else -1)
-    if request.param == "compiled":
+    if request.param != "tidy":
         monkeypatch.setattr(tokens, "_tokenize_tidy", lambda *_: None)
         monkeypatch.setattr(tokens, "_join_tidy", lambda *_: np.array([tokens.QUOTE]))
 
@@ -103,3 +104,17 @@ def test_corner_cases(body: bytes, cells: list[list[str]]) -> None:
     tokens = tokenize(body, ",")
     texts = iter(contents(body, tokens.starts, tokens.ends))
     assert [[next(texts) for _ in range(n)] for n in np.diff(tokens.firsts)] == cells
+
+
+@MANY
+@given(body=TEXTS, delimiter=st.sampled_from([",", ";", BLANKS]), newline=st.sampled_from(b"\n\r"))
+def test_a_sample_is_cut_like_the_text(body: bytes, delimiter: str, newline: int) -> None:
+    found = tokenize(body, delimiter, newline)
+    whole, _ = tokens.complete_tokens(found, body, newline)
+    records = cut(body, delimiter, newline)
+    assert [record.start for record in records] == found.starts[found.firsts[:-1]].tolist()
+    assert [record.is_blank for record in records] == found.is_blank.tolist()
+    assert sum(record.is_whole for record in records) == len(whole.firsts) - 1
+    n_cells = int(found.firsts[-1])
+    texts = contents(body, found.starts[:n_cells], found.ends[:n_cells])
+    assert [text for record in records for text in record.texts] == texts

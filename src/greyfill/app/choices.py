@@ -17,10 +17,7 @@ LISTS = (
 WORDS = ("target", "delimiter", "decimal", "encoding", "date_order", "sheet", "method")
 SWITCHES = ("strict", "header", "ragged", "indicators")
 OF_FILLS = ("insisted", "not_applicable", "bounds", "indicators")
-ONLY_IN_COMMAND = (
-    "numeric", "folded", "delimiter", "decimal", "encoding", "date_order", "sheet", "header",
-    "ragged", "strict",
-)  # fmt: skip
+AS_IN_PYTHON = ("delimiter", "decimal", "encoding", "date_order", "sheet", "ragged", "strict")
 FLAGS = {
     "--na-values": "na_values", "--ignore": "ignored", "--categorical": "categorical",
     "--numeric": "numeric", "--fold": "folded", "--ragged": "ragged",
@@ -87,9 +84,9 @@ class Choices:
 
         >>> Choices.read({"target": "class", "na_values": ["?"]}).python("votes.csv", {})
         "greyfill.fill('votes.csv', target='class', missing_values=['?'])"
+        >>> Choices.read({"delimiter": ";", "header": False}).python("votes.csv", {})
+        "greyfill.fill('votes.csv', delimiter=';', header=False)"
         """
-        if any(self._value(name) not in (None, (), False) for name in ONLY_IN_COMMAND):
-            return None
         if any("=" in item for item in (*self.table.ordinal, *self.wishes.not_applicable)):
             return None
         named = [*self.table.categorical, *self.table.ordinal]
@@ -98,14 +95,18 @@ class Choices:
             "method": None if self.method.method == DEFAULT else self.method.method,
             "ignore": list(self.table.ignored),
             "fill": list(dict.fromkeys([*named, *self.wishes.insisted])),
+            "fold": list(self.table.folded),
             "not_applicable": list(self.wishes.not_applicable),
             "bounds": bounds,
             "categorical_features": list(self.table.categorical),
             "ordinal_features": list(self.table.ordinal),
             "missing_values": list(self.table.na_values),
             "indicators": self.wishes.indicators,
+            "numeric_columns": list(self.table.numeric),
+            **{name: self._value(name) for name in AS_IN_PYTHON},
         }
         words = [f"{name}={value!r}" for name, value in given.items() if value]
+        words += [] if self.table.header is None else [f"header={self.table.header}"]
         return f"greyfill.fill({', '.join([repr(file), *words])})"
 
 

@@ -160,6 +160,7 @@ def _undone(guess: Plain) -> list[Answer]:
         "sheet": [(name, [["sheet", name]] if n else []) for n, name in enumerate(names)],
         "rows": [("so", []), STRICT],
         "zeros": [("taken as blanks", []), STRICT],
+        "returns": [("taken as letters", []), STRICT],
     }
     answers = known.get(guess["kind"], [])
     if guess["kind"] == "dates" and "--date-order" in undo:

@@ -46,8 +46,9 @@ class Console:
         return self.console.is_terminal and not self.console.quiet
 
     def say(self, message: str, style: str = "") -> None:
-        """One line, however long."""
-        self.console.print(Text(clean(message, most=MOST_CHARACTERS), style), soft_wrap=True)
+        """A message: one line, however long, which a terminal gets wrapped between words."""
+        text = Text(clean(message, most=MOST_CHARACTERS), style)
+        self.console.print(text, soft_wrap=not self.console.is_terminal)
 
     def say_compiling(self, is_kept: bool) -> None:
         """The reason for a first run that takes long."""

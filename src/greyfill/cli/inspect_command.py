@@ -23,7 +23,7 @@ VERDICTS = (
 )
 
 
-NARROW, WIDE = 70, 100
+NARROW, WIDE, LEAST = 70, 100, 14
 """A terminal with fewer columns gets a narrower table, a wide one bars."""
 
 
@@ -73,7 +73,8 @@ def show(numbers: Numbers, page: Console) -> None:
     )
     page.show(_columns(numbers, page.console.width))
     for line in [*_target_lines(numbers), *_pattern_lines(numbers), *_little_lines(numbers)]:
-        page.console.print(Text(line), soft_wrap=True)  # made of clean words, in columns
+        # made of clean words, in columns
+        page.console.print(Text(line), soft_wrap=not page.console.is_terminal)
     if numbers["findings"]:
         page.say("worth a look:", "bold")
     for found in numbers["findings"]:
@@ -101,17 +102,18 @@ def _columns(numbers: Numbers, width: int) -> Any:
 
     from greyfill.cli.console import bar, grid, name_of
 
-    is_narrow, informed = width < NARROW, numbers["target"] is not None
+    informed, shown = numbers["target"] is not None, numbers["columns"][:MOST_COLUMNS]
+    longest = min(max((len(c["name"]) for c in shown), default=6), 14 if width < NARROW else 30)
+    # Names are wrapped within words, so what follows from other columns goes first.
+    is_narrow = width < max(NARROW, longest + 17 + 9 * (3 + informed) + LEAST)
     has_bars = informed and width >= WIDE
     heads = ["column", "kind", "holes", *([] if is_narrow else ["share", "values"])]
     heads += ["bits"] * informed + ["about the target"] * has_bars
     table = grid(*heads, "what it holds", words=2)
     for column in table.columns[len(heads) - has_bars :]:
         column.justify = "left"
-    shown = numbers["columns"][:MOST_COLUMNS]
     most = max(max((c["bits"] or 0.0 for c in numbers["columns"]), default=0.0), 0.01)
-    longest = min(max((len(c["name"]) for c in shown), default=6), 14 if is_narrow else 30)
-    room = max(width - longest - 17 - 9 * (len(heads) - 2) - 10 * has_bars, 14)
+    room = max(width - longest - 17 - 9 * (len(heads) - 2) - 10 * has_bars, LEAST)
     for c in shown:
         kind = "left alone" if c["left_alone"] else c["kind"]
         cells: list[Any] = [name_of(c["name"]), kind, count(c["holes"])]
@@ -170,6 +172,6 @@ def _little_lines(numbers: Numbers) -> list[str]:
     p = "< 0.0001" if test["p_value"] < 1e-4 else f"= {test['p_value']:.4f}"
     verdict = next(words for limit, words in VERDICTS if test["p_value"] < limit)
     return [
-        f"Little's test: χ² = {number(test['statistic'])}, {test['dof']} degrees of freedom, "
-        f"p {p}: {verdict}."
+        f"Little's test: χ² = {number(test['statistic'])}, {plural(test['dof'], 'degree')} of "
+        f"freedom, p {p}: {verdict}."
     ]

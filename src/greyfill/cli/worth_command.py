@@ -41,11 +41,12 @@ class WorthJob:
         if table.target is None:
             raise InvalidParameterError("Name the column that is to be predicted: --target COLUMN.")
         from greyfill.cli.console import page, print_overview
-        from greyfill.evaluation.compare import file_of
-        from greyfill.files.atomic import Output, check_distinct
         from greyfill.jobs.sheet import read_sheet
 
         if self.cache is not None:
+            from greyfill.evaluation.compare import file_of
+            from greyfill.files.atomic import Output, check_distinct
+
             check_distinct([Output(os.fspath(file_of(self.cache)))], [self.file])
         console = printing.console()
         sheet = read_sheet(self.file, table, console)

@@ -17,7 +17,8 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `inputs`: a file or a stream, decompressed, in blocks and as often as needed, and its bytes
   ⇄ UTF-8, such that going back gives the same bytes;
 * `formats`: the one table of formats, compressions, extensions and first bytes;
-* `dialect`: the delimiter of a CSV text, and whether it has a header;
+* `sample` and `dialect`: its first lines, its delimiter, and whether it has a header;
+* `peek`: the names of the columns at once, to answer a mistake before any cell is read;
 * `tokens` and `cell_grid`: its cells, and the rows that they make;
 * `vocabulary` and `words`: words and numbers that mean missing, and where they do;
 * `column_types` and `type_fits`: the type of a column, by all its cells;

@@ -8,10 +8,9 @@ import numpy as np
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.dialect import Header
 from greyfill.files.guesses import Guess
-from greyfill.files.inputs import NoRowsError
+from greyfill.files.inputs import CR, LF, NoRowsError
 from greyfill.files.tokens import (
     QUOTE,
-    SAMPLE,
     Offsets,
     Tokens,
     complete_tokens,
@@ -20,6 +19,8 @@ from greyfill.files.tokens import (
 )
 from greyfill.table import Bools, Ints
 from greyfill.text import plural
+
+NEEDED = "It needs a line of column names and rows."
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,16 @@ class CellGrid:
         ends = np.flatnonzero(np.frombuffer(self.body, dtype=np.uint8) == self.newline)
         return self.line + np.searchsorted(ends, self.starts[:, 0])
 
+    def lone_returns(self) -> Ints:
+        """The lines with a CR outside quotes that neither ends a line nor stands before an LF."""
+        if self.newline == CR or self.body.count(b"\r") == self.body.count(b"\r\n"):
+            return np.empty(0, dtype=np.intp)
+        body = np.frombuffer(self.body + b"\n", dtype=np.uint8)
+        is_open = np.cumsum(body == QUOTE) % 2 == 1
+        places = np.flatnonzero((body[:-1] == CR) & (body[1:] != LF) & ~is_open[:-1])
+        ends = np.flatnonzero(body == LF)
+        return self.line + np.unique(np.searchsorted(ends, places))
+
     def place(self, row: int, column: int) -> str:
         """Where a cell is, for a message."""
         line = self.line + self.body.count(self.newline, 0, int(self.starts[row, column]))
@@ -73,9 +84,11 @@ class CellGrid:
 
 @dataclass
 class RowWidths:
-    """How many rows have more or fewer cells than there are names."""
+    """How many rows have more or fewer cells than there are names, or a doubtful line end."""
 
     n_short: int = 0
+    n_returns: int = 0
+    first_return: int = 0
     n_trailing: int = 0
     n_long: int = 0
     first_long: tuple[int, int, int] = (0, 0, 0)
@@ -85,12 +98,20 @@ class RowWidths:
         """Count the rows of one more part."""
         self.n_short += len(grid.short)
         self.n_trailing += grid.n_trailing
+        returns = grid.lone_returns()
+        self.first_return = self.first_return or int(next(iter(returns), 0))
+        self.n_returns += len(returns)
         for row, width in list(grid.long.items())[: not self.n_long]:
             self.first_long = int(grid.lines()[row]), width, len(grid.names)
         self.n_long += len(grid.long)
 
     def guesses(self, ragged: bool) -> Iterator[Guess]:
         """What was made of such rows; of those with too many cells, if they were expected."""
+        if self.n_returns:
+            others = self.n_returns - 1
+            more = f" and {plural(others, 'more line')}" if others else ""
+            text = f"A carriage return alone in line {self.first_return}{more}: taken as a letter."
+            yield Guess("returns", text, "If it ends a row, write all line ends alike first.")
         if self.n_short:
             rows = plural(self.n_short, "row has", "rows have")
             text = f"{rows} fewer cells than the header; those at the end are missing."
@@ -140,6 +161,7 @@ def lay_out_parts(
         if not names:
             if tokens.is_blank.all():
                 part.refuse_unclosed()
+                raise InvalidDataError(f"{file} has nothing but empty lines. {NEEDED}")
             top = int(np.argmin(tokens.is_blank))
             names, first = part.names(top, header), top + header.is_there
             header_end = int(tokens.ends[tokens.firsts[first] - 1]) if header.is_there else None
@@ -147,25 +169,9 @@ def lay_out_parts(
         line, n_rows = line + body.count(newline), n_rows + grid.height
         yield grid
     if not names:
-        raise InvalidDataError(f"{file} is empty. It needs a line of column names and rows.")
+        raise InvalidDataError(f"{file} is empty. {NEEDED}")
     if not n_rows:
         raise NoRowsError(f"{file} has column names but no rows.", names)
-
-
-def header_names(
-    sample: bytes, delimiter: str, newline: int, file: str, header: Header
-) -> tuple[str, ...]:
-    r"""The column names, from the first bytes of a text; none if their line does not end there.
-
-    >>> from greyfill.files.dialect import Header
-    >>> header_names(b"\na,b\n1,", ",", 10, "small.csv", Header())
-    ('a', 'b')
-    """
-    body = sample[:SAMPLE]
-    tokens, _ = complete_tokens(tokenize(body, delimiter, newline), body, newline)
-    if tokens.is_blank.all():
-        return ()
-    return _Part(file, body, tokens, newline, 1).names(int(np.argmin(tokens.is_blank)), header)
 
 
 def _whole_records(
@@ -185,7 +191,7 @@ def _whole_records(
         if not is_last:
             tokens, end = complete_tokens(tokens, pending, newline)
         started = started or not tokens.is_blank.all() or tokens.unclosed >= 0
-        if started and (len(tokens.firsts) > 1 or is_last) and end:
+        if end and (is_last or (started and len(tokens.firsts) > 1)):
             yield pending[:end], tokens
             pending, enough = pending[end:], 0
         else:
@@ -250,10 +256,16 @@ class _Part:
                 {int(row): int(widths[row, 0]) for row in np.flatnonzero(which[is_row])}
                 for which in (is_short, is_long)
             )
-        return CellGrid(
+        grid = CellGrid(
             self.file, self.body, names, spans[0], spans[1], self.newline, self.line, short,
             long, n_trailing,
         )  # fmt: skip
+        for line in grid.lone_returns()[: header.is_strict]:
+            raise InvalidDataError(
+                f"{self.file}, line {line}: a carriage return alone may end a row or not. Write "
+                "all line ends alike."
+            )
+        return grid
 
     def _void(self, first: int) -> list[int]:
         """Lines of zero bytes, as a file has that was cut off while it was written."""

@@ -29,7 +29,7 @@ from greyfill.files.type_fits import (
     number_pattern,
 )
 from greyfill.files.vocabulary import NO_CATEGORIES
-from greyfill.files.words import WordEvidence, bare, mean_missing
+from greyfill.files.words import FEW, WordEvidence, bare, mean_missing
 from greyfill.table import Bools
 
 ChooseTypes = Callable[[tuple[str, ...]], tuple[Sequence[str], Sequence[str]]]
@@ -125,7 +125,7 @@ class StrayCellsError(Exception):
         if isinstance(self.fit, NumberFit) and any(sign.isdigit() for sign in word):
             plainly = " If it is a number, write it plainly, as 74 or 1234.5."
         also = f" (also {', '.join(map(repr, others[:MOST_WORDS]))})" if others else ""
-        text = f"if the column is text, say so (--categorical {column!r}, text_columns=)"
+        text = f"if the column is text, say so (--categorical {column!r})"
         if is_learned:
             text = (
                 f"the imputer learned {name} from this column; if it is text, learn again with "
@@ -133,7 +133,7 @@ class StrayCellsError(Exception):
             )
         return InvalidDataError(
             f"{place}: the column holds {name}, but this cell{more}: {word!r}{also}.{plainly} "
-            f"If it stands for a missing value, say so (--na-values {word!r}, na_values=); {text}. "
+            f"If it stands for a missing value, say so (--na-values {word!r}); {text}. "
             "greyfill inspect shows all such cells and the options for them."
         )
 
@@ -208,7 +208,7 @@ class ColumnEvidence:
         """
         if self._may_be_quoted:
             plain = bare(cells.filter(~in_quotes).drop_nulls())
-            parts = (plain.head(100), plain)  # the first tell, nearly always
+            parts = (plain.head(FEW), plain)  # the first tell, nearly always
             free = (part == "" if self._is_text else mean_missing(part) for part in parts)
             self._may_be_quoted = all(bool(part.all()) for part in free)
 
@@ -270,7 +270,7 @@ class ColumnEvidence:
         note = (
             f"Column {self.name!r} was taken as text: it has numbers with leading zeros, "
             "or with more than 18 digits. If they are quantities, say so: --numeric "
-            "(numeric_columns=)."
+            f"{self.name!r}."
         )
         n_missing = sum(self._words.counts[word] for word in words)
         return ColumnType(
@@ -317,7 +317,7 @@ class ColumnEvidence:
             if word.lower() in NO_CATEGORIES and word not in column_type.missing:
                 yield (
                     f"Column {self.name!r}: {word!r} ({count} cells) was taken as a category. "
-                    f"If it means missing, say so: --na-values {word!r} (na_values=)."
+                    f"If it means missing, say so: --na-values {word!r}."
                 )
 
 

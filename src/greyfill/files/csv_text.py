@@ -12,9 +12,15 @@ import numpy as np
 import polars as pl
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.cell_grid import CellGrid, RowWidths, header_names, lay_out_parts
+from greyfill.files.cell_grid import CellGrid, RowWidths, lay_out_parts
 from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
-from greyfill.files.dialect import Header, find_delimiter, find_header
+from greyfill.files.dialect import (
+    Header,
+    check_marks,
+    find_delimiter,
+    find_header,
+    header_names,
+)
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
     Blocks,
@@ -24,9 +30,10 @@ from greyfill.files.inputs import (
     first_bytes,
     without_first,
 )
-from greyfill.files.preamble import Preamble, arff_head, find_preamble
+from greyfill.files.preamble import ARFF_HEAD, Preamble, arff_head, find_preamble
+from greyfill.files.sample import BLANKS, SAMPLE
 from greyfill.files.styles import LearnedTypes, Style, without_nan
-from greyfill.files.tokens import BLANKS, SAMPLE, Offsets, quoted_if_needed
+from greyfill.files.tokens import Offsets, quoted_if_needed
 from greyfill.files.words import (
     UnusedWords,
     bare,
@@ -35,8 +42,6 @@ from greyfill.files.words import (
     words_by_column,
 )
 from greyfill.table import Ints
-
-ARFF_HEAD = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -182,6 +187,7 @@ class CsvReader:
     def __init__(
         self, blocks: Blocks, file: str, options: CsvOptions, *, in_memory: bool = False
     ) -> None:
+        check_marks(options.decimal, options.date_order)
         self._blocks, self._file, self.options = blocks, file, options
         learned = options.learned or LearnedTypes()
         self._kept: dict[int, pl.Series] | None = {} if in_memory else None
@@ -461,11 +467,7 @@ def _quoted(words: Sequence[str], most: int = 5) -> str:
 
 def _possible_marks(delimiter: str, given: str | None) -> str:
     """The given decimal mark, else those that do not stand between cells."""
-    if given is None:
-        return "." if delimiter == "," else ".,"
-    if given not in (".", ","):
-        raise InvalidParameterError(f"The decimal mark must be . or , and not {given!r}.")
-    return given
+    return given or ("." if delimiter == "," else ".,")
 
 
 def _joined(chunks: Iterable[bytes], size: int = 1 << 20) -> Iterator[bytes]:

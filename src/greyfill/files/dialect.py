@@ -13,15 +13,7 @@ from itertools import pairwise
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.guesses import Guess
-from greyfill.files.tokens import (
-    BLANKS,
-    SAMPLE,
-    Offsets,
-    Tokens,
-    complete_tokens,
-    contents,
-    tokenize,
-)
+from greyfill.files.sample import BLANKS, SAMPLE, Record, cut
 from greyfill.files.vocabulary import MISSING_WORDS
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -35,6 +27,16 @@ FEW_LINES = 5
 """With fewer lines, words that occur again may be chance."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def check_marks(decimal: str | None, date_order: str | None) -> None:
+    """Refuse a decimal mark, or an order of days and months, that there is not."""
+    if decimal not in (None, ".", ","):
+        raise InvalidParameterError(f"The decimal mark must be . or , and not {decimal!r}.")
+    if date_order not in (None, "dmy", "mdy"):
+        raise InvalidParameterError(
+            f"Dates are read day first (dmy) or month first (mdy), and not {date_order!r}."
+        )
 
 
 def find_delimiter(body: bytes, given: str | None = None) -> str:
@@ -55,26 +57,25 @@ def find_delimiter(body: bytes, given: str | None = None) -> str:
             f"The delimiter must be one character such as , ; | or a tab, not {given!r}."
         )
     sample = body[:SAMPLE]
-    scores = [_score(tokenize(sample, c), len(body) > SAMPLE) for c in DELIMITERS]
+    scores = [_score(cut(sample, c), len(body) > SAMPLE) for c in DELIMITERS]
     best = max(scores)
     mark = DELIMITERS[scores.index(best)]
     if (best[2] < 2 or mark == "\t") and _is_cut_by_blanks(sample, len(body) > SAMPLE, best[2]):
         return BLANKS
     if best[2] < 2:
-        cuts = (_score(tokenize(sample, c), len(body) > SAMPLE) for c in RARE_DELIMITERS)
+        cuts = (_score(cut(sample, c), len(body) > SAMPLE) for c in RARE_DELIMITERS)
         rare = [c for c, cut in zip(RARE_DELIMITERS, cuts, strict=True) if cut[:2] == (True, 1.0)]
         mark = next(iter(rare), mark)
     return mark
 
 
-def _score(tokens: Tokens, is_cut: bool) -> tuple[bool, float, int]:
+def _score(records: Sequence[Record], is_cut: bool) -> tuple[bool, float, int]:
     """Whether the header is cut, the share of lines with as many cells, and how many they are."""
-    last = -1 if is_cut and len(tokens.firsts) > 2 else None  # the sample may end in mid record
-    widths = tokens.widths[:last][~tokens.is_blank[:last]]
-    if not len(widths):
+    seen = records[:-1] if is_cut and len(records) > 1 else records  # the last may lack its end
+    widths = [len(record.cells) for record in seen if not record.is_blank]
+    if not widths:
         return False, 0.0, 0
-    width = int(widths[0])
-    return width > 1, float((widths == width).mean()), width
+    return widths[0] > 1, widths.count(widths[0]) / len(widths), widths[0]
 
 
 def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
@@ -82,8 +83,7 @@ def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
 
     The first line may lack the name of a first column.
     """
-    tokens = tokenize(sample, BLANKS)
-    lines = _rows(sample, tokens)
+    lines = _rows(cut(sample, BLANKS))
     first, *rows = lines[:-1] if is_cut and len(lines) > 2 else lines or [[]]
     widths = {len(row) for row in rows or [first]}
     n_cells = max(widths)
@@ -129,13 +129,13 @@ class Header:
 
 
 def _each_once(given: list[str]) -> tuple[str, ...]:
-    names: list[str] = []
+    names: dict[str, None] = {}
     for name in given:
         number, new = 2, name
         while new in names:
             new = f"{name}_{number}"
             number += 1
-        names.append(new)
+        names[new] = None
     return tuple(names)
 
 
@@ -161,8 +161,7 @@ def find_header(
     if strict:
         return Header(given is not False), []
     body = sample[:SAMPLE]
-    tokens, _ = complete_tokens(tokenize(body, delimiter, newline), body, newline)
-    first, *rest = _rows(body, tokens) or [[]]
+    first, *rest = _rows([r for r in cut(body, delimiter, newline) if r.is_whole]) or [[]]
     if given is None and learned:
         is_there = bool(set(first) & set(learned)) or not all(_is_made(name) for name in learned)
     else:
@@ -170,6 +169,22 @@ def find_header(
     n_lacking = _n_lacking(first, rest) if is_there and first else 0
     header = Header(is_there, n_lacking, is_strict=False, ragged=ragged)
     return header, _guesses_on(header, first, is_asked=given is None and not learned)
+
+
+def header_names(
+    sample: bytes, delimiter: str, newline: int, file: str, header: Header
+) -> tuple[str, ...]:
+    r"""The column names, from the first bytes of a text; none if their line does not end there.
+
+    >>> header_names(b"\na,b\n1,", ",", 10, "small.csv", Header())
+    ('a', 'b')
+    """
+    body = sample[:SAMPLE]
+    for record in cut(body, delimiter, newline):
+        if not record.is_blank:
+            place = f"{file}, line {1 + body.count(newline, 0, record.start)}"
+            return header.names(record.texts, place) if record.is_whole else ()
+    return ()
 
 
 def _n_lacking(first: list[str], rest: list[list[str]]) -> int:
@@ -213,17 +228,10 @@ def _is_made(name: str) -> bool:
     return re.fullmatch(r"column_[0-9]+", name) is not None
 
 
-def _rows(body: bytes, tokens: Tokens) -> list[list[str]]:
+def _rows(records: Sequence[Record]) -> list[list[str]]:
     """The first lines that are not empty, as texts."""
-    cells = [c.strip(" \t") for c in contents(body, *_spans(tokens))]
-    firsts, blank = tokens.firsts.tolist(), tokens.is_blank.tolist()
-    spans = pairwise(firsts[: MOST_LINES + 1])
-    return [cells[a:b] for (a, b), empty in zip(spans, blank, strict=False) if not empty]
-
-
-def _spans(tokens: Tokens) -> tuple[Offsets, Offsets]:
-    last = int(tokens.firsts[: MOST_LINES + 1][-1])
-    return tokens.starts[:last], tokens.ends[:last]
+    seen = [record for record in records[:MOST_LINES] if not record.is_blank]
+    return [[text.strip(" \t") for text in record.texts] for record in seen]
 
 
 def _looks_like_data(first: list[str], rest: list[list[str]]) -> bool:

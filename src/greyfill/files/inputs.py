@@ -22,13 +22,10 @@ from greyfill.exceptions import (
 )
 from greyfill.files.formats import (
     DAMAGED,
-    HEAD,
     Compression,
     Format,
     decompressed,
     found_compression,
-    found_format,
-    layout_of,
 )
 from greyfill.files.guesses import Guess
 from greyfill.text import plural
@@ -96,6 +93,14 @@ def in_words(error: BaseException) -> str:
 def shown(name: str) -> str:
     """How messages call a file."""
     return "standard input" if name == STANDARD_STREAM else name or "a file without a name"
+
+
+def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
+    """Refuse the name of a sheet for a file that is no workbook."""
+    if sheet is not None and not format.is_book:
+        raise InvalidParameterError(
+            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet away."
+        )
 
 
 class NoRowsError(InvalidDataError):
@@ -277,54 +282,6 @@ class Encoder:
         return self._mark + (b"" if self._codec is None else self._codec.encode("", final=True))
 
 
-PEEKED = 1 << 25
-"""Larger files are not read twice for the sake of a quick answer."""
-
-
-def peek_names(
-    name: str,
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None = None,
-    strict: bool = False,
-    sheet: str | None = None,
-) -> tuple[str, ...]:
-    """The column names of a file, before the libraries that read its cells are loaded.
-
-    None of them where the file is of another format, large, or can be read only once.
-    """
-    layout = layout_of(name)
-    is_small = os.path.isfile(name) and os.path.getsize(name) <= PEEKED
-    if name == STANDARD_STREAM or (os.path.exists(name) and not is_small):
-        return ()
-    with Input(name, layout.compression) as source:
-        format = found_format(layout, source.head(HEAD))
-        if format is Format.EXCEL and source.compression is None:
-            from greyfill.files.workbook_parts import peek_columns
-
-            return peek_columns(name, sheet, strict=strict)
-        if format is not Format.CSV:
-            return ()
-        from greyfill.files.cell_grid import header_names
-        from greyfill.files.dialect import find_delimiter, find_header
-        from greyfill.files.preamble import Preamble, find_preamble
-        from greyfill.files.tokens import SAMPLE
-
-        head = first_bytes(source.blocks(), SAMPLE + 1)
-        is_plain = head.isascii() and b"\0" not in head  # the same in any encoding
-        blocks: Blocks = (lambda: [head]) if is_plain else source.blocks
-        found = find_encoding(blocks, shown(name), encoding)
-        sample = first_bytes(found.decode(blocks()), SAMPLE + 1)
-        given = None if delimiter is None else find_delimiter(sample, delimiter)
-        before = Preamble()
-        if not strict:
-            before = find_preamble(sample, found.newline, given, titled=not header)
-        sample = sample[len(before.text) :]
-        mark = find_delimiter(sample, given if before.delimiter is None else before.delimiter)
-        line, _ = find_header(sample, mark, found.newline, given=header, strict=strict)
-        return header_names(sample, mark, found.newline, shown(name), line)
-
-
 def find_encoding(
     blocks: Blocks, name: str, encoding: str | None = None, *, strict: bool = False
 ) -> Encoding:
@@ -429,7 +386,7 @@ def _checked(
             raise _UndecodableError(
                 f"{name}, line {line}: byte 0x{error.object[error.start]:02x} at offset "
                 f"{offset - waiting + error.start} is not valid {codec}. "
-                "Name the right one, --encoding (encoding=), or repair the file."
+                "Name the right one, --encoding NAME, or repair the file."
             ) from error
         twin.check(block, text)
         if "\0" in text:

@@ -126,6 +126,8 @@ class TypedReader:
         except NoRowsError as error:
             raise NoRowsError(f"{self._file}: {error}", error.columns) from None
         except GreyfillError as error:
+            if str(error).startswith(self._file):
+                raise
             raise type(error)(f"{self._file}: {error}") from None
         except BaseException as error:
             # Each engine has errors of its own, and a class of panics, which are no Exception.

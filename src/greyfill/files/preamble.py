@@ -8,13 +8,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.dialect import DELIMITERS
 from greyfill.files.guesses import Guess
-from greyfill.files.tokens import SAMPLE, tokenize
+from greyfill.files.sample import SAMPLE, cut
 from greyfill.text import plural
+
+ARFF_HEAD = 1 << 22
+"""So many bytes must hold the head of an ARFF file."""
 
 MOST_TITLES = 10
 USUAL_SHARE = 0.8
@@ -52,9 +53,13 @@ def arff_head(sample: bytes, file: str) -> Preamble:
         (name.decode().strip("'\""), kind) for name, kind in _ATTRIBUTE.findall(sample[: end.end()])
     ]
     names = tuple(name for name, _ in found)
-    if not names or re.match(rb"\s*\{", sample[end.end() :]):
-        what = "is sparse" if names else "declares no attribute"
-        raise InvalidDataError(f"{file} {what}, and cannot be read. Convert it to CSV.")
+    if not names:
+        raise InvalidDataError(f"{file} declares no attribute. Write one @attribute line a column.")
+    if re.match(rb"\s*\{", sample[end.end() :]):
+        raise InvalidDataError(
+            f"{file} is a sparse ARFF file, rows in braces, which cannot be read. Make it dense: "
+            "by the filter SparseToNonSparse of Weka, or convert it to CSV."
+        )
     numbers = (b"numeric", b"real", b"integer", b"date")
     texts = tuple(name for name, kind in found if kind.lower() not in numbers)
     return Preamble(sample[: end.end()], ",", names, texts)
@@ -91,26 +96,25 @@ def find_preamble(
 
 def _cuts_evenly(sample: bytes, mark: str, newline: int) -> bool:
     """Whether a mark cuts all lines into equally many cells, the first of them included."""
-    tokens = tokenize(sample, mark, newline)
-    widths = tokens.widths[~tokens.is_blank][: -1 if len(sample) == SAMPLE else None]
-    return len(widths) > 1 and widths[0] > 1 and bool((widths == widths[0]).all())
+    records = [record for record in cut(sample, mark, newline) if not record.is_blank]
+    widths = [len(record.cells) for record in records][: -1 if len(sample) == SAMPLE else None]
+    return len(widths) > 1 and widths[0] > 1 and len({*widths}) == 1
 
 
 def _title_size(sample: bytes, mark: str, newline: int) -> int:
     """How many bytes stand before the first line with as many cells as most lines have."""
     if mark.encode() not in sample:
         return 0
-    tokens = tokenize(sample, mark, newline)
-    widths = tokens.widths[~tokens.is_blank]
+    records = [record for record in cut(sample, mark, newline) if not record.is_blank]
+    widths = [len(record.cells) for record in records]
     if len(widths) < 4:
         return 0
-    width, count = Counter(widths.tolist()).most_common(1)[0]
-    first = int(np.argmax(widths == width))
+    width, count = Counter(widths).most_common(1)[0]
+    first = widths.index(width)
     # The names of a table with names of rows, or of one whose decimals have this mark.
     lacks_one = first == 1 and widths[0] == width - 1
     if width < 2 or not 0 < first <= MOST_TITLES or lacks_one:
         return 0
     if max(widths[:first]) >= width or count < USUAL_SHARE * (len(widths) - first):
         return 0
-    record = int(np.flatnonzero(~tokens.is_blank)[first])
-    return int(tokens.starts[tokens.firsts[record]])
+    return records[first].start

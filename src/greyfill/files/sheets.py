@@ -16,15 +16,21 @@ from typing import Any
 
 import polars as pl
 
-from greyfill.exceptions import InvalidParameterError
 from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
-from greyfill.files.inputs import NoRowsError, shown
+from greyfill.files.inputs import NoRowsError
 from greyfill.files.polars_formats import WholeWriter
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
-from greyfill.files.workbook_parts import MACROS, TOP_ROWS, find_losses, header_row
+from greyfill.files.workbook_parts import (
+    MACROS,
+    TOP_ROWS,
+    find_losses,
+    header_row,
+    listed,
+    named_sheet,
+)
 from greyfill.text import plural
 
 YELLOW = "FFFF99"
@@ -86,7 +92,7 @@ def read_book(
     loaded = reader.load_sheet(name, header_row=top, schema_sample_rows=None)
     frame = loaded.to_polars()
     if not frame.width:
-        text = f"the sheet {name!r} is empty. The sheets are {_listed(names)}."
+        text = f"the sheet {name!r} is empty. The sheets are {listed(names)}."
         raise NoRowsError(text, ())
     texts = reader.load_sheet(name, header_row=top, dtypes="string").to_polars()
     frame = frame.with_columns(_as_written(frame[c], texts[c]) for c in frame.columns)
@@ -105,24 +111,10 @@ def read_book(
     return book if strict else _typed(book, texts_kept)
 
 
-def refuse_sheet(sheet: str | None, format: Format, name: str) -> None:
-    """Refuse the name of a sheet for a file that is no workbook."""
-    if sheet is not None and not format.is_book:
-        raise InvalidParameterError(
-            f"{shown(name)} is a {format} file, which has no sheets: leave --sheet (sheet=) away."
-        )
-
-
 def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) -> tuple[str, int]:
     """The sheet, and the row of its header, counted from 0."""
     if wanted is not None:
-        position = int(wanted) - 1 if wanted.isdecimal() and wanted not in names else None
-        if position is not None and 0 <= position < len(names):
-            wanted = names[position]
-        if wanted not in names:
-            raise InvalidParameterError(
-                f"no sheet is called {wanted!r} (--sheet). The sheets are {_listed(names)}."
-            )
+        wanted = named_sheet(names, wanted)
         return wanted, _header_row(reader, wanted)[0]
     if strict:
         return names[0], _header_row(reader, names[0])[0]
@@ -151,7 +143,7 @@ def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
 
 def _about_sheet(name: str, names: list[str]) -> Guess:
     others = [other for other in names if other != name]
-    text = f"The sheet {name!r} was read; {plural(len(others), 'other')} kept: {_listed(others)}."
+    text = f"The sheet {name!r} was read; {plural(len(others), 'other')} kept: {listed(others)}."
     return Guess("sheet", text, "Another one: --sheet NAME.", names=(name, *others))
 
 
@@ -163,10 +155,6 @@ def _about_losses(raw: bytes) -> Iterator[Guess]:
                 f"The sheet {sheet!r} has {' and '.join(lost)}, which are lost where it is filled."
             )
             yield Guess("lost", text, "To keep them: -o FILE.csv, and paste the cells.")
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
 
 
 def _typed(book: Workbook, kept: Collection[str]) -> Workbook:

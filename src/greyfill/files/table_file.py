@@ -26,7 +26,7 @@ from greyfill.files.formats import (
     output_layout,
 )
 from greyfill.files.guesses import Guess, sentences
-from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, shown
+from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, refuse_sheet, shown
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
@@ -39,7 +39,7 @@ from greyfill.files.polars_formats import (
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book, refuse_sheet
+from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
 

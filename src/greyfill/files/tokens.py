@@ -7,7 +7,6 @@ where quotes stand around cells only, else compiled if there are many; their slo
 their tests. `cell_grid` makes rows of them.
 """
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greyfill.files.inputs import CR, LF
+from greyfill.files.sample import BLANKS, line_end, word_spans
 from greyfill.table import Bools, Ints
 
 Bytes = NDArray[np.uint8]
@@ -25,14 +25,8 @@ QUOTE = 34
 SMALL = 2**15
 """Up to so many bytes Python itself is quicker than a compiler that has not compiled yet."""
 
-SAMPLE = SMALL
-"""So many bytes from the start tell the delimiter."""
-
 NO_LETTER = 255
 """A byte that no UTF-8 has: it stands between cells of a text that has zero bytes."""
-
-BLANKS = " "
-"""The delimiter that stands for any number of blanks and tabs."""
 
 
 class Tokens(NamedTuple):
@@ -68,14 +62,14 @@ def tokenize(body: bytes, delimiter: str, newline: int | None = None) -> Tokens:
     end = line_end(body) if newline is None else newline
     if delimiter == BLANKS:
         return _tokenize_words(body, end)
-    if len(body) <= SMALL:
-        return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
     data = np.frombuffer(body, dtype=np.uint8)
     found = _tokenize_tidy(data, ord(delimiter), end) if body else None
-    if found is None:
-        compiled, _ = _compiled()
-        return Tokens(*compiled(data, ord(delimiter), end))
-    return found
+    if found is not None:
+        return found
+    if len(body) <= SMALL:
+        return Tokens(*_tokenize_bytes(body, ord(delimiter), end))
+    compiled, _ = _compiled()
+    return Tokens(*compiled(data, ord(delimiter), end))
 
 
 def _tokenize_tidy(data: Bytes, delimiter: int, newline: int) -> Tokens | None:
@@ -112,31 +106,10 @@ def _tokenize_tidy(data: Bytes, delimiter: int, newline: int) -> Tokens | None:
 
 
 def _tokenize_words(body: bytes, newline: int) -> Tokens:
-    """Cells with blanks between them; one in quotes ends in its line."""
-    end = bytes([newline])
-    starts: list[int] = []
-    ends: list[int] = []
-    firsts = [0]
-    for found in re.finditer(rb'"[^"\r\n]*"[^ \t\r\n]*|[^ \t\r\n]+|' + end, body):
-        start, stop = found.span()
-        is_end = body[start:stop] == end
-        if not is_end or len(starts) == firsts[-1]:  # an empty line is one empty cell
-            starts.append(start)
-            ends.append(start if is_end else stop)
-        if is_end:
-            firsts.append(len(starts))
-    if body and not body.endswith(end):
-        if len(starts) == firsts[-1]:
-            starts.append(len(body))
-            ends.append(len(body))
-        firsts.append(len(starts))
-    parts = [np.asarray(part, dtype=np.int64) for part in (starts, ends, firsts)]
-    return Tokens(parts[0], parts[1], parts[2], -1)
-
-
-def line_end(body: bytes) -> int:
-    """The byte that ends a line."""
-    return CR if b"\r" in body and b"\n" not in body else LF
+    """Cells with blanks between them."""
+    spans = list(word_spans(body, BLANKS, newline))
+    starts, ends, is_last, _ = np.array(spans, dtype=np.int64).reshape(-1, 4).T
+    return Tokens(starts, ends, np.append(0, np.flatnonzero(is_last) + 1), -1)
 
 
 def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
@@ -149,14 +122,11 @@ def contents(body: bytes, starts: Offsets, ends: Offsets) -> list[str]:
         return []
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     mark = NO_LETTER if b"\0" in body else 0
-    if len(body) <= SMALL:
-        joined: Bytes = _join_contents(body, starts, ends, mark)
-    else:
-        data = np.frombuffer(body, dtype=np.uint8)
-        joined = _join_tidy(data, starts, ends, mark)
-        if (joined == QUOTE).any():  # inside a cell
-            _, join = _compiled()
-            joined = join(data, starts, ends, mark)
+    data = np.frombuffer(body, dtype=np.uint8)
+    joined: Bytes = _join_tidy(data, starts, ends, mark)
+    if (joined == QUOTE).any():  # inside a cell
+        join = _join_contents if len(body) <= SMALL else _compiled()[1]
+        joined = join(data, starts, ends, mark)
     if mark:
         return [cell.decode() for cell in joined.tobytes().split(bytes([mark]))]
     return joined.tobytes().decode().split("\0")

@@ -22,7 +22,7 @@ from greyfill.files.styles import (
     Whole,
     grouped_number,
 )
-from greyfill.files.words import mean_missing
+from greyfill.files.words import FEW, mean_missing
 
 Counts = pl.DataFrame
 """Different words, without blanks around them, and how often each occurs: word, count."""
@@ -60,17 +60,17 @@ class TypeFit:
 
     def add(self, counts: Counts, *, may_fit: bool) -> None:
         """Count some more words."""
-        words = counts["word"]
-        fits = self.fitting(words) if may_fit else words.is_null()
-        if fits.any():
-            found = counts.filter(fits)
+        strays = words = counts["word"]
+        if may_fit and (fits := self.fitting(words)).any():
+            found, strays = counts, words.clear()
+            if not fits.all():
+                found, strays = counts.filter(fits), words.filter(~fits)
             self.count += int(found["count"].sum())
             self.measure(found)
         if len(self._strays) <= FEW_WORDS or self._strays_mean_missing:
-            strays = words.filter(~fits)
             self._strays.update(strays.head(FEW_WORDS + 1).to_list())
             if self._strays_mean_missing:
-                parts = (strays.head(100), strays)  # the first tell, nearly always
+                parts = (strays.head(FEW), strays)  # the first tell, nearly always
                 self._strays_mean_missing = all(bool(mean_missing(p).all()) for p in parts)
 
     def fitting(self, words: pl.Series) -> pl.Series:
@@ -107,8 +107,10 @@ class NumberFit(TypeFit):
     def measure(self, counts: Counts) -> None:
         """Whether all are whole, the most decimals, and whether any has an exponent."""
         words = counts["word"]
-        are_whole = self._are_whole and bool(words.str.contains(r"^[+-]?[0-9]+$").all())
-        self._are_whole = are_whole and not Whole().parse(words).has_nulls()
+        if self._are_whole and bool(words.str.contains(r"^[+-]?[0-9]+$").all()):
+            self._are_whole = not Whole().parse(words).has_nulls()
+            return
+        self._are_whole = False
         self._decimals = max(self._decimals, _most_decimals(words, self._mark))
         self._has_exponents = self._has_exponents or bool(words.str.contains("[eE]").any())
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+import numpy as np
 import polars as pl
 
 from greyfill.files.vocabulary import MISSING_WORDS, TEXT_WORDS
@@ -20,16 +21,25 @@ CODES = r"^[A-Z]{1,5}$"
 MANY_CODES = 8
 """With so many different short words in capitals, a column holds codes such as tickers."""
 
+FEW = 100
+"""So many words are told sooner by Python than by a query of polars."""
+
 _CODE_NAMES = re.compile("country|region|state|continent|ticker|symbol|iso|code|land", re.I)
 
 
 def bare(cells: pl.Series) -> pl.Series:
     """The cells without the blanks and zero bytes around them, which count for nothing."""
+    if len(cells) <= FEW:
+        stripped = [cell and cell.strip(" \t\0") for cell in cells.to_list()]
+        return pl.Series(cells.name, stripped, dtype=pl.String)
     return cells.str.strip_chars(" \t\0")
 
 
 def mean_missing(words: pl.Series) -> pl.Series:
     """Which words, without blanks around them, often stand for a missing value."""
+    if len(words) <= FEW:
+        found = [word.lower() in MISSING_WORDS for word in words.to_list()]
+        return pl.Series(words.name, found, dtype=pl.Boolean)
     return words.str.to_lowercase().is_in(list(MISSING_WORDS))
 
 
@@ -50,9 +60,11 @@ class WordEvidence:
 
     def add(self, counts: pl.DataFrame) -> None:
         """Count some more different words: word, count."""
-        are_missing = mean_missing(counts["word"])
-        self.counts.update(dict(counts.filter(are_missing).iter_rows()))
-        others = counts["word"].filter(~are_missing)
+        others = counts["word"]
+        are_missing = mean_missing(others)
+        if are_missing.any():
+            self.counts.update(dict(counts.filter(are_missing).iter_rows()))
+            others = others.filter(~are_missing)
         self._are_codes = self._are_codes and bool(others.str.contains(CODES).all())
         if self._are_codes and len(others):
             self._are_pairs = self._are_pairs and bool((others.str.len_bytes() == 2).all())
@@ -115,8 +127,8 @@ def find_sentinels(values: pl.Series) -> list[Sentinel]:
     if not values.dtype.is_numeric():
         return []
     numbers = values.drop_nulls().cast(pl.Float64)
-    held = numbers.filter(numbers.is_in(list(SENTINELS)))
-    counts = Counter(held.to_list())
+    plain = numbers.to_numpy()
+    counts = Counter(plain[np.isin(plain, SENTINELS)].tolist())
     if not counts:
         return []
     others = numbers.filter(~numbers.is_in(list(counts)))
@@ -193,7 +205,7 @@ class UnusedWords:
         """A sentence for the user about each word that is left."""
         for word in self._words:
             parts = [part.strip() for part in word.split(",") if part.strip()]
-            yield f"No cell is {word!r} (--na-values, na_values=), so it changed nothing. " + (
+            yield f"No cell is {word!r} (--na-values), so it changed nothing. " + (
                 "It has a comma, at which these words are not split: give the option once for "
                 "each value, " + " ".join(f"--na-values {part}" for part in parts) + "."
                 if len(parts) > 1

@@ -12,6 +12,8 @@ from posixpath import dirname, join, normpath
 from typing import IO, Any
 from xml.etree import ElementTree
 
+from greyfill.exceptions import InvalidParameterError
+
 TOP_ROWS = 30
 """So many rows tell where the header of a sheet is."""
 
@@ -39,23 +41,39 @@ def header_row(rows: Sequence[Sequence[Any]]) -> tuple[int, int]:
     return top, most if len(rows) > top + 1 else 0
 
 
+def named_sheet(names: list[str], wanted: str, where: str = "") -> str:
+    """The sheet with a name, or at a place that counts from 1."""
+    position = int(wanted) - 1 if wanted.isdecimal() and wanted not in names else None
+    if position is not None and 0 <= position < len(names):
+        return names[position]
+    if wanted not in names:
+        raise InvalidParameterError(
+            f"{where}no sheet is called {wanted!r} (--sheet). The sheets are {listed(names)}."
+        )
+    return wanted
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names of some sheets."""
+    return ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+
+
 def peek_columns(path: str, sheet: str | None, *, strict: bool) -> tuple[str, ...]:
     """The column names of the sheet that would be read; none where they take a closer look."""
-    try:
-        with zipfile.ZipFile(path) as book:
-            parts = sheet_parts(book)
-            if sheet is not None:
-                parts = {sheet: parts[sheet]} if sheet in parts else {}
-            elif strict:
-                parts = dict(islice(parts.items(), 1))
-            for part in parts.values():
-                with book.open(part) as stream:
-                    rows = list(_top_rows(stream, _Strings(book)))
-                top, width = header_row(rows)
-                if width > 1 or len(parts) == 1:
-                    return _plain_names(rows[top]) if rows else ()
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile, ElementTree.ParseError):
-        pass  # whoever reads the cells will say what is wrong
+    with zipfile.ZipFile(path) as book:
+        parts = sheet_parts(book)
+        if sheet is not None and sheet.isdecimal() and sheet not in parts:
+            return ()
+        if sheet is not None:
+            parts = {sheet: parts[named_sheet(list(parts), sheet, f"{path}: ")]}
+        elif strict:
+            parts = dict(islice(parts.items(), 1))
+        for part in parts.values():
+            with book.open(part) as stream:
+                rows = list(_top_rows(stream, _Strings(book)))
+            top, width = header_row(rows)
+            if width > 1 or len(parts) == 1:
+                return _plain_names(rows[top]) if rows else ()
     return ()
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from time import perf_counter
@@ -18,9 +18,10 @@ from greyfill.files import styles
 from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
 from greyfill.filled import Filled, OpenedFill
+from greyfill.folds import as_written, with_folds
 from greyfill.frames import Family, Field, Schema
 from greyfill.jobs.options import MethodChoice
-from greyfill.jobs.sheet import Sheet, as_written, count_holes, learned_names, with_folds
+from greyfill.jobs.sheet import Sheet, count_holes, learned_names
 from greyfill.progress import Display
 from greyfill.table import Kind
 from greyfill.text import OWN_LABELS, plural
@@ -91,7 +92,7 @@ class FilledSheet:
 
     def draws(self, n: int) -> list[pl.DataFrame]:
         """The table, filled so many times by chance."""
-        return [self.sheet.as_written(drawn) for drawn in self.result.draws(n)]
+        return self.result.draws(n)
 
     def remark(self, row: int, column: str) -> str:
         """What a comment says about a filled cell: its limits, where the method knows them."""
@@ -188,13 +189,12 @@ class FillJob:
         """Fit the imputer and fill the rows that it learns from."""
         sheet = self.sheet
         with console.working(f"filling {sheet.name} by {self._method}") as progress:
-            filled = self._opened.run(progress, whole=sheet.source.frame, source=sheet.source)
+            filled = self._opened.run(
+                progress, whole=sheet.source.frame, source=sheet.source, folds=sheet.folds
+            )
         _keep_styles(filled.imputer, sheet.source.styles)
         taken = {c: list(words) for c, words in sheet.source.words.items()}
         setattr(filled.imputer, WORDS, taken)
-        if sheet.folds:
-            setattr(filled.imputer, FOLDS, {c: dict(found) for c, found in sheet.folds.items()})
-            filled = replace(filled, table=sheet.as_written(filled.table))
         return FilledSheet(sheet, filled)
 
 

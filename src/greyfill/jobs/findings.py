@@ -138,7 +138,7 @@ def _about_twins(column: pl.Series) -> Iterator[Finding]:
     )
     more = f" and {len(twins) - 3} more" if len(twins) > 3 else ""
     text = f"levels that differ only by blanks or capitals: {shown}{more}"
-    yield Finding(column.name, text, ("--fold", column.name), is_advised=False)
+    yield Finding(column.name, text, ("--fold", column.name))
 
 
 def _about_numbers(column: pl.Series) -> Iterator[Finding]:

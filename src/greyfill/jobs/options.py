@@ -144,7 +144,7 @@ class MethodChoice:
             _refuse_unless("--draws", self.method, [m.name for m in FILLERS if m.draws])
         if self.labels not in (None, *LABEL_USES):
             raise InvalidParameterError(
-                f"{LABELS} must be one of {LABEL_USES}, not {self.labels!r}"
+                f"{LABELS} must be one of {', '.join(LABEL_USES)}, not {self.labels!r}."
             )
         if use := self.labels:
             takers = [m.name for m in FILLERS if use in m.label_uses]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from greyfill import files
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.inputs import naming, peek_names, shown
+from greyfill.files.inputs import naming, shown
+from greyfill.files.peek import peek_names
 from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
 from greyfill.jobs.fill_options import NO_WISHES, FillOptions, Wishes
 from greyfill.jobs.options import STREAM, MethodChoice, TableOptions, did_you_mean
@@ -19,9 +20,11 @@ from greyfill.progress import Display
 if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
     import polars as pl
 
+    from greyfill.folds import Folds
     from greyfill.frames import Field, Schema
     from greyfill.table import Bools
 
+PEEKED_WITH = ("delimiter", "decimal", "encoding", "date_order", "header", "sheet", "strict")
 MANY_CLASSES = 0.5
 FEW_ROWS = 10
 
@@ -38,7 +41,7 @@ class Sheet:
     na_values: tuple[str, ...] = ()
     wishes: Wishes = field(default_factory=Wishes)
     kept_empty: Mapping[str, Bools] = field(default_factory=dict)
-    folds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    folds: Folds = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -48,18 +51,22 @@ class Sheet:
     @property
     def X(self) -> pl.DataFrame:
         """The features, whose levels are one where the user says so."""
-        return with_folds(self.source.frame.select(self.features), self.folds)
+        from greyfill.folds import with_folds
+
+        frame: pl.DataFrame = with_folds(self.source.frame.select(self.features), self.folds)
+        return frame
 
     @property
     def y(self) -> pl.Series | None:
         """The labels; null where a row has none."""
         if self.target is None:
             return None
-        return with_folds(self.source.frame.select(self.target), self.folds)[self.target]
+        from greyfill.folds import with_folds
 
-    def as_written(self, filled: pl.DataFrame) -> pl.DataFrame:
-        """The filled table with every observed cell as it was."""
-        return as_written(filled, self.source.frame, self.folds)
+        labels: pl.Series = with_folds(self.source.frame.select(self.target), self.folds)[
+            self.target
+        ]
+        return labels
 
     @property
     def empty(self) -> list[str]:
@@ -97,10 +104,8 @@ def read_sheet(
         wishes.resolve(columns, shown(name))
         return [*roles.categorical, *roles.ignored], roles.numeric
 
-    known = (
-        options.delimiter, options.encoding, options.header, options.strict, options.sheet,
-    )  # fmt: skip
-    if names := peek_names(name, *known):
+    known = {key: value for key, value in options.of_text.items() if key in PEEKED_WITH}
+    if names := peek_names(name, **known):
         typed(names)
     if choice is not None and choice.needs_classes and options.target is None:
         _refuse_no_labels(choice.method)
@@ -117,6 +122,7 @@ def sheet_of(
 ) -> Sheet:
     """The columns of a table to learn from, sorted by what the user said about them."""
     from greyfill.files.words import words_by_column
+    from greyfill.folds import find_folds
 
     name, target = shown(source.name), options.target
     wished = wishes.resolve(source.frame.columns, name)
@@ -132,7 +138,8 @@ def sheet_of(
         "ordinal_features": _orders(roles.ordinal, source),
     }
     ignored, (words, _) = tuple(roles.ignored), words_by_column(options.na_values, roles.columns)
-    folds = {c: _folds(source.frame[c], name) for c in roles.folded if c not in roles.ignored}
+    folded = [c for c in roles.folded if c not in roles.ignored]
+    folds = find_folds(source.frame, folded, "--fold", f"{name}: ") if folded else {}
     sheet = Sheet(source, tuple(features), target, ignored, kinds, words, wished, kept, folds)
     if sheet.y is not None and count_holes(sheet.y) == len(sheet.y):
         raise InvalidDataError(
@@ -151,7 +158,7 @@ def _inapplicable(
     chosen, option = [*wished.kept_empty, *wished.levels], "--not-applicable"
     if not chosen:
         return source, {}
-    from greyfill.filled import find_inapplicable, with_levels
+    from greyfill.applicability import find_inapplicable, with_levels
 
     rows = find_inapplicable(source.frame.select(features), chosen, option)
     frame = with_levels(source.frame, wished.levels, rows, option)
@@ -265,41 +272,6 @@ class ColumnRoles:
                 )
         folded = resolved("--fold", options.folded)
         return cls(categorical, numeric, ordinal, ignored, folded, columns)
-
-
-def _folds(column: pl.Series, file: str) -> dict[str, str]:
-    """The most frequent spelling of each level, by the level without blanks and capitals."""
-    import polars as pl
-
-    if column.dtype != pl.String:
-        raise InvalidParameterError(
-            f"{file}: the column {column.name!r} holds {column.dtype}, so it has no levels to take "
-            "as one (--fold)."
-        )
-    counts = column.drop_nulls().alias("level").value_counts(sort=True)["level"]
-    folded = counts.str.strip_chars().str.to_lowercase()
-    pairs = zip(folded.to_list(), counts.to_list(), strict=True)
-    return dict(reversed(list(pairs)))
-
-
-def with_folds(frame: pl.DataFrame, folds: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
-    """A frame in which levels that differ by blanks and capitals have one spelling."""
-    import polars as pl
-
-    def folded(name: str) -> pl.Expr:
-        bare = pl.col(name).str.strip_chars().str.to_lowercase()
-        spellings = dict(folds[name])
-        return bare.replace_strict(spellings, default=pl.col(name), return_dtype=pl.String)
-
-    return frame.with_columns(folded(name) for name in folds if name in frame.columns)
-
-
-def as_written(filled: pl.DataFrame, frame: pl.DataFrame, folds: Iterable[str]) -> pl.DataFrame:
-    """A filled frame in which every observed cell of folded columns is spelled as it was."""
-    import polars as pl
-
-    names = [name for name in folds if name in frame.columns]
-    return filled.with_columns(pl.coalesce(frame[c], filled[c]).alias(c) for c in names)
 
 
 def _refuse_unknown(option: str, given: Iterable[str], columns: Collection[str], file: str) -> None:

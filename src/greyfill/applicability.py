@@ -1,0 +1,47 @@
+"""Columns that do not apply to some rows: which rows, and a level of their own for them."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import narwhals as nw
+
+from greyfill import frames
+from greyfill.exceptions import InvalidParameterError
+from greyfill.exclusion import inapplicable_rows
+from greyfill.table import Bools
+
+
+def find_inapplicable(X: Any, chosen: Collection[str], parameter: str) -> dict[str, Bools]:
+    """The rows to which chosen columns do not apply."""
+    if not chosen:
+        return {}
+    table, origin = frames.encode(X)
+    names = origin.schema.names
+    places = frames.column_positions(list(chosen), names, parameter)
+    return {names[j]: inapplicable_rows(table.missing, j) for j in places}
+
+
+def with_levels(
+    frame: Any, levels: Mapping[str, str | None], rows: Mapping[str, Bools], parameter: str
+) -> Any:
+    """A frame in which some rows of columns of text have a level of their own."""
+    if not any(levels.values()):
+        return frame
+    table = nw.from_native(frame, eager_only=True)
+    for name, level in levels.items():
+        if level is None:
+            continue
+        if table[name].dtype not in (nw.String, nw.Categorical, nw.Object):
+            raise InvalidParameterError(
+                f"{parameter}: column {name!r} holds {table[name].dtype}, so {level!r} cannot be a "
+                "level of it. Leave the level away to keep the cells empty."
+            )
+        text = table[name].cast(nw.String)
+        named = text.fill_null(level).zip_with(flags(rows[name], text), text)
+        table = table.with_columns(named.alias(name))
+    return table.to_native()
+
+
+def flags(rows: Bools, like: nw.Series[Any]) -> nw.Series[Any]:
+    """A mask of rows in the library of a column; narwhals gives it the column's index."""
+    return nw.new_series("rows", rows, nw.Boolean, backend=like.implementation)

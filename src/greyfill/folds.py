@@ -1,0 +1,69 @@
+"""Levels that differ only by blanks around them or by capitals, taken as one."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import narwhals as nw
+
+from greyfill.exceptions import InvalidParameterError
+
+Folds = Mapping[str, Mapping[str, str]]
+"""For each column the spelling of a level, by the level without blanks and capitals."""
+
+
+def find_folds(frame: Any, names: Iterable[str], parameter: str, where: str = "") -> Folds:
+    """The most frequent spelling of each level of some columns.
+
+    >>> import polars as pl
+    >>> find_folds(pl.DataFrame({"sex": ["m", "M ", "m", "F"]}), ["sex"], "fold")
+    {'sex': {'f': 'F', 'm': 'm'}}
+    """
+    folds = {}
+    for name in names:
+        column = nw.from_native(frame, eager_only=True)[name]
+        if column.dtype != nw.String:
+            raise InvalidParameterError(
+                f"{where}the column {name!r} holds {column.dtype}, so it has no levels to take as "
+                f"one ({parameter})."
+            )
+        counts = Counter(level for level in column.to_list() if isinstance(level, str))
+        folds[name] = {_bare(level): level for level, _ in reversed(counts.most_common())}
+    return folds
+
+
+def with_folds(frame: Any, folds: Folds) -> Any:
+    """A frame in which levels that differ by blanks and capitals have one spelling."""
+    if not folds:
+        return frame
+    table = nw.from_native(frame, eager_only=True)
+    known = [table[name] for name in folds if name in table.columns]
+    return table.with_columns(
+        *(_folded(column, folds[column.name]) for column in known)
+    ).to_native()
+
+
+def _folded(column: nw.Series[Any], spellings: Mapping[str, str]) -> nw.Series[Any]:
+    cells = [
+        spellings.get(_bare(cell), cell) if isinstance(cell, str) else None
+        for cell in column.to_list()
+    ]
+    return nw.new_series(column.name, cells, nw.String, backend=column.implementation)
+
+
+def as_written(filled: Any, frame: Any, folds: Iterable[str]) -> Any:
+    """A filled frame in which every observed cell of folded columns is spelled as it was."""
+    names = list(folds)
+    if not names:
+        return filled
+    after, before = (nw.from_native(one, eager_only=True) for one in (filled, frame))
+    spelled = [
+        before[name].zip_with(~before[name].is_null(), after[name])
+        for name in names
+        if name in before.columns and name in after.columns
+    ]
+    return after.with_columns(*spelled).to_native()
+
+
+def _bare(level: str) -> str:
+    return level.strip().lower()
