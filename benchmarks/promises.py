@@ -1332,8 +1332,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "MICE has no draws",
             "imputers/registry.py",
-            '"van Buuren 2018", class_uses=("predictor",), draws=True',
-            '"van Buuren 2018", class_uses=("predictor",)',
+            'model of its column.",\n           class_uses=("predictor",), draws=True',
+            'model of its column.",\n           class_uses=("predictor",)',
             "tests/test_registry.py::test_rows_tell_the_truth",
         ),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import greyfill as gf
 from greyfill import (
     CGKNNImputer,
     FWGKNNImputer,
@@ -114,6 +115,19 @@ def test_imputers_fill_identifiers_and_warn_by_name():
         FWGKNNImputer(3, labels="none"),
         MICEImputer(n_imputations=1, n_iter=2),
         MissForestImputer(n_estimators=3, max_iter=1),
+        gf.RegressionImputer(n_iter=1),
+        gf.IARIImputer(3),
+        gf.C45Imputer(),
+        gf.EMImputer(),
+        gf.MissPALassoImputer(penalty=0.1, max_iter=2),
+        gf.HotDeckImputer(),
+        gf.ShellImputer(5),
+        gf.FuzzyKMeansImputer(2, fuzziness=1.5),
+        gf.GreyFuzzyImputer(max_iter=1),
+        gf.OptSVMImputer(max_iter=1),
+        gf.OptTreeImputer(max_iter=1),
+        gf.MultiTaskMLPImputer(labels="none", max_iter=20),
+        gf.LVQImputer(labels="none"),
     ],
     ids=lambda imputer: type(imputer).__name__,
 )

@@ -17,9 +17,11 @@ reads one that was saved, ``pool`` joins the estimates from several imputed tabl
 `greyfill --help` tells of the command.
 """
 
-# ruff: noqa: F403, F405  (the imputers are those of greyfill.imputers.__all__)
+# ruff: noqa: F403  (the imputers are those of greyfill.imputers.__all__)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from greyfill import imputers
 
 if TYPE_CHECKING:
     from greyfill._neighbors.distance import Grey, Heom
@@ -43,56 +45,20 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllRows",
-    "BaggedDraws",
-    "C45Imputer",
-    "CGKNNImputer",
     "ClassInformation",
     "ClassStart",
-    "ColdDeckImputer",
     "CompleteRows",
     "Descent",
     "Direct",
-    "EMBImputer",
-    "EMImputer",
     "EqualWeights",
-    "FWGKNNImputer",
-    "FuzzyKMeansImputer",
-    "GBNNImputer",
-    "GKNNImputer",
     "GlobalStart",
     "Grey",
-    "GreyClassifier",
-    "GreyFuzzyImputer",
-    "GreyImputer",
-    "GreyRegressor",
     "Heom",
-    "HotDeckImputer",
-    "IARIImputer",
-    "IKNNImputer",
-    "KNNIImputer",
-    "LVQClassifier",
-    "LVQImputer",
-    "MICEImputer",
-    "MIKNNImputer",
-    "MissForestImputer",
-    "MissPALassoImputer",
-    "MultiTaskMLPClassifier",
-    "MultiTaskMLPImputer",
-    "NeighborImputer",
-    "NormImputer",
     "Once",
-    "OptImputer",
-    "OptKNNImputer",
-    "OptSVMImputer",
-    "OptTreeImputer",
     "PairInformation",
     "PlainFill",
-    "RegressionImputer",
-    "SKNNImputer",
-    "SRMIImputer",
     "SameClass",
     "Sequential",
-    "ShellImputer",
     "UntilStable",
     "WeightedFill",
     "__version__",
@@ -106,6 +72,7 @@ __all__ = [
     "with_draws",
     "worth",
 ]
+__all__ += imputers.__all__
 
 _MODULES = (
     "datasets",
@@ -130,9 +97,7 @@ _HOMES = {
     "distributed": ("scan",),
     "evaluation": ("ampute", "compare", "sensitivity", "with_draws", "worth"),
     "filled": ("fill",),
-    "imputers": tuple(
-        name for name in __all__ if name.endswith(("Imputer", "ifier", "ressor", "Draws"))
-    ),
+    "imputers": tuple(imputers.__all__),
     "persistence": ("load",),
     "pooling": ("pool",),
 }

@@ -90,16 +90,31 @@ def check_flag(name: str, value: Any) -> None:
         raise InvalidParameterError(f"{name} must be True or False, not {value!r}")
 
 
-def check_tolerance(tol: Any) -> None:
-    """Refuse a change that no pass could stay below.
+def check_number(
+    name: str,
+    value: Any,
+    least: float = 0.0,
+    most: float = sys.float_info.max,
+    is_open: bool = False,
+    otherwise: str = "",
+) -> float:
+    """A number of at least, or if ``is_open`` above, a limit and at most another.
 
-    >>> check_tolerance(-0.1)
+    >>> check_number("tol", 0.1)
+    0.1
+    >>> check_number("rho", 2, most=1.0, is_open=True)
     Traceback (most recent call last):
         ...
-    greyfill.exceptions.InvalidParameterError: tol must be a number and not negative, not -0.1
+    greyfill.exceptions.InvalidParameterError: rho must be a number, above 0 and at most 1, not 2
     """
-    if not is_number(tol) or not tol >= 0.0:
-        raise InvalidParameterError(f"tol must be a number and not negative, not {tol!r}")
+    fits = is_number(value) and least <= value <= most and not (is_open and value == least)
+    if not fits:
+        above = f"{'above' if is_open else 'at least'} {least:g}"
+        below = f" and at most {most:g}" if most < sys.float_info.max else ""
+        raise InvalidParameterError(
+            f"{name} must be a number, {above}{below}{otherwise}, not {value!r}"
+        )
+    return float(value)
 
 
 def check_seconds(name: str, value: Any) -> None:

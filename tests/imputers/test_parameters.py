@@ -10,6 +10,7 @@ from imputers.family import IMPUTERS
 from sklearn.base import clone
 
 import greyfill as gf
+from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.estimator import SavedEstimator, learned
 
 MADE = [*IMPUTERS, gf.GreyClassifier, gf.GreyRegressor, gf.LVQClassifier, gf.MultiTaskMLPClassifier]
@@ -71,6 +72,14 @@ def test_a_class_outside_declares_parameters_in_the_same_way() -> None:
     assert not hasattr(copy, "strength_")
     assert "Rows of the prior." in (Preset.__doc__ or "")
     assert "EM stops when" in (Preset.__doc__ or "")
+
+
+@pytest.mark.parametrize("kind", [gf.EMImputer, Preset])
+def test_what_a_parameter_may_be_is_declared_with_it_and_holds_for_presets(kind: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="prior must be a number, at least 0 or 'auto'"):
+        kind(prior=-1).fit([[1.0, np.nan], [2.0, 3.0]])
+    with pytest.raises(InvalidParameterError, match="tol must be a number, at least 0, not None"):
+        kind(tol=None).fit([[1.0, np.nan], [2.0, 3.0]])
 
 
 class Plain(gf.EMImputer):

@@ -101,5 +101,6 @@ def test_a_saved_file_of_a_table_without_values(imputer: Any, tmp_path: Path) ->
     model = quick(imputer, keep_empty_features=True)
     with pytest.raises(NotFittedError):
         model.save(tmp_path / "model")
+    model.fit(*contract.numbers())  # of which nothing is left after the next fit
     model.fit(np.full((4, 2), np.nan), [0, 1, 0, 1]).save(tmp_path / "model")
     assert greyfill.load(tmp_path / "model").transform([[np.nan, 1.0]]).tolist() == [[0.0, 1.0]]

@@ -121,7 +121,7 @@ def test_lasso_is_that_of_scikit_learn_and_follows_its_conditions() -> None:
     cov = X.T @ X / 80
     holes, seen = np.array([0, 3]), np.array([1, 2, 4, 5])
     for penalty in (0.0, 0.02, 0.1, 5.0):
-        beta, rest = regress(np.zeros(6), cov, holes, seen, penalty, np.zeros((6, 6)), False)
+        beta, rest = regress(cov, holes, seen, penalty, np.zeros((6, 6)), False)
         slope = cov[np.ix_(holes, seen)] - beta @ cov[np.ix_(seen, seen)]
         assert np.abs(slope).max() <= penalty + 1e-6
         np.testing.assert_allclose(slope[beta != 0], penalty * np.sign(beta[beta != 0]), atol=1e-6)
@@ -223,8 +223,8 @@ def test_the_posterior_is_inverse_wishart() -> None:
 @pytest.mark.parametrize(
     ("imputer", "words"),
     [
-        (EMImputer(prior=-1), "prior must be 'auto' or a number of rows"),
-        (MissPALassoImputer(penalty="big"), "penalty must be 'auto'"),
+        (EMImputer(prior=-1), "prior must be a number, at least 0 or 'auto'"),
+        (MissPALassoImputer(penalty="big"), "penalty must be a number, at least 0 or 'auto'"),
         (EMBImputer(bootstrap="no"), "bootstrap must be True or False"),
         (NormImputer(n_iter=0), "n_iter must be an integer"),
         (EMBImputer(combine="median"), "combine must be one of"),

@@ -22,7 +22,7 @@ def holed() -> pd.DataFrame:
 
 JOINT = EMBImputer(2, max_iter=3).fit(holed())._fitted
 NORMAL = JOINT.thetas[0][0]
-SPARSE = MissPALassoImputer(penalty=0.1, max_iter=2).fit(holed())._fitted.normals[0]
+SPARSE = MissPALassoImputer(penalty=0.1, max_iter=2).fit(holed())._fitted.thetas[0][0]
 FOREST = IARIImputer(3).fit(holed())._fitted
 TREES = C45Imputer().fit(holed())._fitted
 TREE = max((tree.tree for tree in TREES.trees.values()), key=lambda tree: len(tree.attribute))
@@ -35,7 +35,6 @@ BROKEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     "mean": (NORMAL, {"mean": NORMAL.mean[1:]}, "moments do not fit"),
     "no distribution": (JOINT, {"thetas": ()}, "there is no distribution"),
     "other columns": (JOINT, {"thetas": ((NORMAL, NORMAL),)}, "of other columns"),
-    "bounds": (JOINT, {"bounds": (JOINT.bounds[1], JOINT.bounds[0])}, "no bounds"),
     "deviation": (JOINT.code, {"deviation": -JOINT.code.deviation}, "deviation that is none"),
     "penalty": (SPARSE, {"penalty": -1.0}, "the penalty is"),
     "coefficients": (SPARSE, {"memory": SPARSE.memory[1:]}, "coefficients do not fit"),

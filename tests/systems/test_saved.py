@@ -56,13 +56,13 @@ ARRAYS = [
     ("LVQClassifier", "_fitted.labels", put(1, slice(None)), "classes differ"),
 ]
 FIELDS = [
-    ("ShellImputer", ("_fitted", "selection", "k"), 0, "a shell of 0 donors"),
+    ("ShellImputer", ("_fitted", "selection", "k"), 0, "k is 0"),
     ("HotDeckImputer", ("_fitted", "seed"), -1, "the seed"),
     ("FuzzyKMeansImputer", ("_fitted", "fuzziness"), 1.0, "fuzziness is 1"),
     ("GreyFuzzyImputer", ("_fitted", "learner", "rho"), 2.0, "rho is 2"),
     ("GreyFuzzyImputer", ("_fitted", "learner", "n_clusters"), 10**6, "clusters"),
     ("OptSVMImputer", ("_fitted", "learner", "penalty"), -1.0, "penalty"),
-    ("OptTreeImputer", ("_fitted", "learner", "min_leaf"), 0, "leaves of 0 rows"),
+    ("OptTreeImputer", ("_fitted", "learner", "min_leaf"), 0, "min_leaf is 0"),
     ("OptKNNImputer", ("_fitted", "recipe", "schedule", "max_iter"), 10**6, "max_iter"),
 ]  # fmt: skip
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from greyfill._chained.c45_tree import C45Tree, descend_tree, grow_tree
+from greyfill._chained.chain import with_labels
 from greyfill._chained.design import row_order
 from greyfill._chained.draws import settle
 from greyfill.table import MANY_LEVELS, Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
@@ -49,12 +50,12 @@ class FittedC45:
         if j in self.trees:
             return self.trees[j]
         if j not in self._late:
-            self._late[j] = grow_column_tree(self.table, j, None)
+            self._late[j] = grow_column_tree(self.table, j)
         return self._late[j]
 
     def fill(self, table: Table) -> Floats:
         """New rows, each on its own."""
-        return fill_by_trees(table, self.tree)
+        return fill_by_trees(table, self.table.columns, self.tree)
 
 
 def fit_c45(table: Table, report: Callable[[str], None]) -> FittedC45:
@@ -62,7 +63,7 @@ def fit_c45(table: Table, report: Callable[[str], None]) -> FittedC45:
     table = table.rows(row_order(table))
     trees = {}
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
-        trees[j] = grow_column_tree(table, j, None)
+        trees[j] = grow_column_tree(table, j)
         report(f"column {table.columns[j].name!r}: {len(trees[j].tree.attribute)} nodes")
     return FittedC45(table, trees)
 
@@ -71,56 +72,52 @@ def fill_with_class(table: Table, labels: Ints) -> Floats:
     """The training rows, filled by trees that test the class as well."""
     order = row_order(table)
     ordered, known = table.rows(order), labels[order]
+    classed = with_labels(ordered, known)
     filled = np.empty_like(table.values)
-    extra = known[:, np.newaxis].astype(np.float64)
-    filled[order] = fill_by_trees(ordered, lambda j: grow_column_tree(ordered, j, known), extra)
+    trees = lambda j: grow_column_tree(classed, j, known)  # noqa: E731
+    filled[order] = fill_by_trees(classed, classed.columns, trees)[:, :-1]
     return filled
 
 
 def fill_by_trees(
-    table: Table, tree: Callable[[int], ColumnTree], extra: Floats | None = None
+    table: Table, columns: tuple[Column, ...], tree: Callable[[int], ColumnTree]
 ) -> Floats:
     """Each hole by the tree of its column; holes of the other columns stay holes."""
-    values, (x, missing) = table.values.copy(), attributes(table, extra)
+    values, missing = table.values.copy(), table.missing | table.unseen
+    x = np.where(missing, 0.0, table.values)
     for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
         rows = np.flatnonzero(table.missing[:, j])
-        found = tree(j).predict(np.delete(x[rows], j, axis=1), np.delete(missing[rows], j, axis=1))
-        values[rows, j] = settle(table.columns[j], found)
+        cells = np.ix_(rows, tested(columns, j))
+        values[rows, j] = settle(columns[j], tree(j).predict(x[cells], missing[cells]))
     return values
 
 
-def attributes(table: Table, extra: Floats | None = None) -> tuple[Floats, Bools]:
-    """All columns, then the class, 0 in holes; a level that ``fit`` has not seen is a hole."""
-    x, missing = table.values, table.missing | table.unseen
-    if extra is not None:
-        x, missing = np.column_stack([x, extra]), np.column_stack([missing, extra < 0.0])
-    return np.where(missing, 0.0, x), missing
-
-
-def grow_column_tree(table: Table, j: int, labels: Ints | None) -> ColumnTree:
-    """The tree of column j over the rows where it is observed, with the class if there is one."""
+def grow_column_tree(table: Table, j: int, labels: Ints | None = None) -> ColumnTree:
+    """The tree of column j over the rows that know it; with labels the last column is the class."""
     column, seen = table.columns[j], np.flatnonzero(~table.missing[:, j])
-    part, known = table.rows(seen), None if labels is None else labels[seen]
-    extra = None if known is None else known[:, np.newaxis].astype(np.float64)
-    x, missing = attributes(part, extra)
-    x, missing = np.delete(x, j, axis=1), np.delete(missing, j, axis=1)
-    branches = [branches_of(c) for k, c in enumerate(table.columns) if k != j]
-    if labels is not None:  # of all rows: one that lacks the column may be of a class of its own
-        branches.append(max(int(labels.max()) + 1, 1))
-    values, scaler, numbers = part.values[:, j], None, np.zeros(len(seen))
+    part, numbers, scaler = table.rows(seen), np.zeros(len(seen)), None
+    others = tested(table.columns, j)
+    missing = (part.missing | part.unseen)[:, others]
+    x = np.where(missing, 0.0, part.values[:, others])
+    branches = [branches_of(table.columns[k]) for k in others]
+    if labels is not None:  # however many, classes are no numbers
+        branches[-1] = table.columns[-1].n_levels
     if column.kind is Kind.CATEGORICAL:
-        codes, target = np.unique(values, return_inverse=True)
+        codes, target = np.unique(part.values[:, j], return_inverse=True)
     else:
         scaler = SymmetricScaler.learn(part).column(j)
-        numbers = scaler.scale(values)
-        codes = np.zeros(0)
-        target = np.searchsorted(_cuts(numbers, known), numbers, side="right")
-        target = np.unique(target, return_inverse=True)[1]
-    n_classes = int(target.max()) + 1
-    tree = grow_tree(
-        x, missing, np.array(branches, np.intp), target.astype(np.intp), numbers, n_classes
-    )
+        numbers, codes = scaler.scale(part.values[:, j]), np.zeros(0)
+        cuts = _cuts(numbers, None if labels is None else labels[seen])
+        target = np.unique(np.searchsorted(cuts, numbers, side="right"), return_inverse=True)[1]
+    n_classes, tests = int(target.max()) + 1, np.array(branches, dtype=np.intp)
+    tree = grow_tree(x, missing, tests, target.astype(np.intp), numbers, n_classes)
     return ColumnTree(tree, codes, scaler)
+
+
+def tested(columns: tuple[Column, ...], j: int) -> Ints:
+    """The columns that a tree of column j may test."""
+    kept = [k for k, column in enumerate(columns) if k != j and column.predicts]
+    return np.array(kept, dtype=np.intp)
 
 
 def branches_of(column: Column) -> int:
@@ -136,7 +133,7 @@ def _cuts(numbers: Floats, labels: Ints | None) -> Floats:
     array([0.5, 2.5])
     """
     if labels is not None:
-        found = mdl_cuts(numbers[labels >= 0], labels[labels >= 0])
+        found = mdl_cuts(numbers, labels)
         if len(found):
             return found
     values = np.unique(numbers)

@@ -27,16 +27,14 @@ SLACK = 1e-3
 """How far below the average gain a test may lie, as in Quinlan's program."""
 
 
-def _plogp(weight: float) -> float:
+@exact_inner
+def plogp(weight):
+    """W log₂ W, which is 0 of nothing."""
     return weight * np.log2(weight) if weight > 1e-12 else 0.0
 
 
-plogp = exact_inner(_plogp)
-
-
-def _best_cut(
-    values: Floats, classes: Ints, weight: Floats, whole: Floats
-) -> tuple[float, int, bool]:
+@exact_inner
+def best_cut(values, classes, weight, whole):
     """The cut of sorted values with the least |S_1| H(S_1) + |S_2| H(S_2), their number, if any.
 
     With w_c the weight of class c in a part of weight W, W · H = W log₂ W − Σ w_c log₂ w_c.
@@ -64,12 +62,8 @@ def _best_cut(
     return cut, n_values, best < np.inf
 
 
-best_cut = exact_inner(_best_cut)
-
-
-def _score_test(
-    cells: Floats, classes: Ints, weight: Floats, n_classes: int, n_branches: int, total: float
-) -> tuple[float, float, float]:
+@exact_inner
+def score_test(cells, classes, weight, n_classes, n_branches, total):
     """Gain, split information and cut of the best test on known cells; gain −1 without any."""
     whole, fee, cut = np.zeros(n_classes), 0.0, 0.0
     for i in range(len(cells)):
@@ -100,18 +94,8 @@ def _score_test(
     return gain / total - fee, split, cut
 
 
-score_test = exact_inner(_score_test)
-
-
-def _score_tests(
-    x: Floats,
-    missing: Bools,
-    branches: Ints,
-    rows: Ints,
-    weight: Floats,
-    target: Ints,
-    n_classes: int,
-) -> tuple[Floats, Floats, Floats]:
+@exact
+def score_tests(x, missing, branches, rows, weight, target, n_classes):
     """Gain, split information and cut of the best test on each attribute; gain −1 without any.
 
     gain = F · (H(S_known) − Σ_i |S_i| / |S_known| · H(S_i)),  F = |S_known| / |S|,
@@ -132,9 +116,6 @@ def _score_tests(
                 cells[:n], classes[:n], heft[:n], n_classes, branches[a], total
             )
     return gains, splits, cuts
-
-
-score_tests = exact(_score_tests)
 
 
 def choose_test(gains: Floats, splits: Floats) -> int:
@@ -267,17 +248,8 @@ def _laid_out(root: _Node, branches: Ints) -> C45Tree:
     )
 
 
-def _descend_tree(
-    x: Floats,
-    missing: Bools,
-    attribute: Ints,
-    cut: Floats,
-    child: Ints,
-    parts: Floats,
-    shares: Floats,
-    sums: Floats,
-    branches: Ints,
-) -> tuple[Floats, Floats]:
+@exact
+def descend_tree(x, missing, attribute, cut, child, parts, shares, sums, branches):
     """Shares of the classes and sums of numbers by class, of all leaves that a row reaches.
 
     A row whose tested cell is a hole goes down every branch, with the share of its cases.
@@ -307,6 +279,3 @@ def _descend_tree(
                 waiting[n], weight[n] = first + b, w
                 n += 1
     return found, numbers
-
-
-descend_tree = exact(_descend_tree)

@@ -239,6 +239,10 @@ class FittedChains:
     order: Ints
     _late: dict[tuple[int, int], ColumnModel] = field(default_factory=dict, repr=False)
 
+    def fill(self, table: Table) -> Floats:
+        """New rows as the first chain draws them."""
+        return fill_by_chains(self, table, 0)
+
     def completed(self, c: int) -> Floats:
         """The training rows as they came, with the holes as chain c drew them."""
         values = np.empty_like(self.plan.table.values)

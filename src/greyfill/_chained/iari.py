@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,10 +37,17 @@ class ForestStep:
 
 
 @dataclass(frozen=True, eq=False)
-class ForestChain(ColumnForests):
-    """A training table, whose columns are predicted one after the other."""
+class FittedChain(ColumnForests):
+    """The steps over the columns with holes, and the training table as they filled it.
+
+    Its rows are in the order of their keys; ``order`` leads back.
+    """
 
     settings: IARISettings
+    steps: tuple[ForestStep, ...]
+    filled: Floats
+    order: Ints
+    _late: dict[int, Forest] = field(default_factory=dict, repr=False)
 
     def grow_column(self, j: int, x: Singles, number: int) -> Grown:
         """The forest of column j; numbers try all of x at each split, categories √p of it."""
@@ -48,23 +55,10 @@ class ForestChain(ColumnForests):
         tried = int(np.sqrt(width)) if is_class else width
         return self.grow_forest(j, x, number, tried, self.settings)
 
-
-@dataclass(frozen=True, eq=False)
-class FittedChain(ForestChain):
-    """The steps over the columns with holes, and the training table as they filled it.
-
-    Its rows are in the order of their keys; ``order`` leads back.
-    """
-
-    steps: tuple[ForestStep, ...]
-    filled: Floats
-    order: Ints
-    _late: dict[int, Forest] = field(default_factory=dict, repr=False)
-
     def late_forest(self, j: int) -> Forest:
         """The forest of a column without holes in ``fit``, on all others as they were filled."""
         if j not in self._late:
-            x = np.delete(self.encode(self.filled), j, axis=1)
+            x = self.others(self.encode(self.filled), j)
             self._late[j] = self.grow_column(j, x, len(self.steps) + 1).forest
         return self._late[j]
 
@@ -78,9 +72,7 @@ class FittedChain(ForestChain):
             if j in chained:
                 values[rows, j] = self.predict(j, chained[j].forest, x[rows][:, chained[j].reads])
             else:
-                values[rows, j] = self.predict(
-                    j, self.late_forest(j), np.delete(x[rows], j, axis=1)
-                )
+                values[rows, j] = self.predict(j, self.late_forest(j), self.others(x[rows], j))
             x[rows, j] = self.scaler.column(j).scale(values[rows, j])
         return values
 
@@ -94,16 +86,15 @@ def fit_iari(
     """
     order = row_order(table)
     table = table.rows(order)
-    scaler = SymmetricScaler.learn(table)
-    work = ForestChain(table, scaler, settings)
+    values, steps = table.values.copy(), list[ForestStep]()
+    work = FittedChain(table, SymmetricScaler.learn(table), settings, (), values, order)
     known = None if labels is None else labels[order]
     extra = np.empty((table.n_rows, 0), dtype=np.float32)
     if known is not None:
         extra = indicators(known, np.arange(known.max() + 1)).astype(np.float32)
     holed = np.flatnonzero(table.missing.any(axis=0))
-    reads = np.flatnonzero(~table.missing.any(axis=0)).tolist()
+    reads = np.flatnonzero(~table.missing.any(axis=0) & table.predicts).tolist()
     waiting = _by_importance(work, holed, known).tolist()
-    values, steps = table.values.copy(), list[ForestStep]()
     while waiting:
         x = np.column_stack([work.encode(values)[:, reads], extra])
         tried = waiting if settings.order == "score" else waiting[:1]
@@ -114,13 +105,13 @@ def fit_iari(
         steps.append(ForestStep(j, np.array(reads, dtype=np.intp), grown[j].forest))
         report(f"column {len(steps)} of {len(holed)}: {table.columns[j].name}")
         waiting.remove(j)
-        reads.append(j)
+        reads += [j] if table.predicts[j] else []
     filled = np.empty_like(values)
     filled[order] = values
-    return FittedChain(table, scaler, settings, tuple(steps), values, order), filled
+    return replace(work, steps=tuple(steps)), filled
 
 
-def _by_importance(work: ForestChain, holed: Ints, labels: Ints | None) -> Ints:
+def _by_importance(work: FittedChain, holed: Ints, labels: Ints | None) -> Ints:
     """Columns with holes by what they tell a forest about the class, filled with means and modes.
 
     Without a class, those with the fewest holes come first.
@@ -138,7 +129,7 @@ def _by_importance(work: ForestChain, holed: Ints, labels: Ints | None) -> Ints:
     return holed[np.argsort(-forest.feature_importances_, kind="stable")]
 
 
-def _score(work: ForestChain, j: int, oob_error: float) -> float:
+def _score(work: FittedChain, j: int, oob_error: float) -> float:
     """R² or the share of right classes out of the bag."""
     if work.table.columns[j].kind is Kind.CATEGORICAL:
         return 1.0 - oob_error

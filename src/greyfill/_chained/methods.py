@@ -4,67 +4,43 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from greyfill._chained.draws import (
-    Model,
-    fit_category_pmm,
-    fit_logreg,
-    fit_mean,
-    fit_mode,
-    fit_norm,
-    fit_norm_nob,
-    fit_norm_predict,
-    fit_pmm,
-    fit_polr,
-    fit_polyreg,
-    fit_sample,
-)
-from greyfill._chained.special_draws import (
-    fit_cart,
-    fit_category_cart,
-    fit_likeliest,
-    fit_poisson,
-    fit_two_part,
-)
+from greyfill._chained import draws, special_draws
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Column, Floats, Kind
 
-Fit = Callable[[Floats, Floats, np.random.Generator], Model]
+Fit = Callable[[Floats, Floats, np.random.Generator], draws.Model]
 
 MAX_LEVELS = 50
 """A column with more categories is matched instead of modeled."""
 
 FOR_NUMBERS: dict[str, Fit] = {
-    "pmm": fit_pmm,
-    "norm": fit_norm,
-    "norm.nob": fit_norm_nob,
-    "norm.predict": fit_norm_predict,
-    "cart": fit_cart,
-    "poisson": fit_poisson,
-    "two-part": fit_two_part,
-    "sample": fit_sample,
-    "mean": fit_mean,
+    "pmm": draws.fit_pmm,
+    "norm": draws.fit_norm,
+    "norm.nob": draws.fit_norm_nob,
+    "norm.predict": draws.fit_norm_predict,
+    "cart": special_draws.fit_cart,
+    "poisson": special_draws.fit_poisson,
+    "two-part": special_draws.fit_two_part,
+    "sample": draws.fit_sample,
+    "mean": draws.fit_mean,
 }
 FOR_ORDINALS: dict[str, Fit] = {
     **FOR_NUMBERS,
-    "logreg": fit_logreg,
-    "polyreg": fit_polyreg,
-    "polr": fit_polr,
-    "polyreg.predict": fit_likeliest,
+    "logreg": draws.fit_logreg,
+    "polyreg": draws.fit_polyreg,
+    "polr": draws.fit_polr,
+    "polyreg.predict": special_draws.fit_likeliest,
 }
 FOR_CATEGORIES: dict[str, Fit] = {
-    "pmm": fit_category_pmm,
-    "logreg": fit_logreg,
-    "polyreg": fit_polyreg,
-    "polyreg.predict": fit_likeliest,
-    "cart": fit_category_cart,
-    "sample": fit_sample,
-    "mean": fit_mode,
+    "pmm": draws.fit_category_pmm,
+    "logreg": draws.fit_logreg,
+    "polyreg": draws.fit_polyreg,
+    "polyreg.predict": special_draws.fit_likeliest,
+    "cart": special_draws.fit_category_cart,
+    "sample": draws.fit_sample,
+    "mean": draws.fit_mode,
 }
-BY_KIND = {
-    Kind.NUMERIC: FOR_NUMBERS,
-    Kind.ORDINAL: FOR_ORDINALS,
-    Kind.CATEGORICAL: FOR_CATEGORIES,
-}
+BY_KIND = {Kind.NUMERIC: FOR_NUMBERS, Kind.ORDINAL: FOR_ORDINALS, Kind.CATEGORICAL: FOR_CATEGORIES}
 
 
 def default_method(column: Column) -> str:

@@ -102,6 +102,10 @@ class ColumnForests:
             n_jobs=how.n_jobs,
         )
 
+    def others(self, x: Singles, j: int) -> Singles:
+        """The columns that predict column j."""
+        return np.delete(x, np.append(np.flatnonzero(~self.table.predicts), j), axis=1)
+
     def predict(self, j: int, forest: Forest, x: Singles) -> Floats:
         """Values of column j for rows of what its forest reads."""
         found = forest.predict(x)
@@ -119,11 +123,7 @@ class ForestTable(ColumnForests):
     def grow_column(self, j: int, x: Singles, number: int) -> Grown:
         """The forest of column j on the other columns."""
         tried = self.settings.max_features or int(np.sqrt(self.table.n_columns))
-        return self.grow_forest(j, self._others(x, j), number, tried, self.settings)
-
-    def _others(self, x: Singles, j: int) -> Singles:
-        """The columns that predict column j."""
-        return np.delete(x, np.append(np.flatnonzero(~self.table.predicts), j), axis=1)
+        return self.grow_forest(j, self.others(x, j), number, tried, self.settings)
 
     def fill(
         self, values: Floats, x: Singles, missing: Bools, forest: Callable[[int], Forest]
@@ -133,7 +133,7 @@ class ForestTable(ColumnForests):
             rows = np.flatnonzero(missing[:, j])
             if len(rows) == 0:
                 continue
-            values[rows, j] = self.predict(j, forest(j), self._others(x[rows], j))
+            values[rows, j] = self.predict(j, forest(j), self.others(x[rows], j))
             x[rows, j] = self.scaler.column(j).scale(values[rows, j])
 
     def one_pass(self, values: Floats, number: int) -> ForestPass:

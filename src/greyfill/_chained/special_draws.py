@@ -6,61 +6,34 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.stats import poisson
 
-from greyfill._chained.draws import (
-    Binary,
-    Model,
-    Multinomial,
-    Normal,
-    Ordered,
-    Sample,
-    fit_logreg,
-    fit_norm,
-    fit_polyreg,
-    pick,
-)
+from greyfill._chained import draws
 from greyfill._chained.forest import Forest, Tree
 from greyfill._chained.regressions import Line, Standard
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import FAR, Floats, Ints, SymmetricScaler, Table, indicators
 
 
-@dataclass(frozen=True, eq=False)
-class Likeliest:
+class Likeliest(draws.Multinomial):
     """The level of the largest probability, whatever the noise."""
-
-    chances: Binary | Multinomial | Ordered
-
-    @property
-    def levels(self) -> Floats:
-        """The levels to choose from."""
-        return self.chances.levels
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """The lines that the probabilities follow."""
-        if isinstance(self.chances, Multinomial):
-            return self.chances.lines
-        return (self.chances.line,)
 
     def draw(self, x: Floats, noise: Floats) -> Floats:
         """The likeliest level of each row."""
-        sums = self.chances.cumulative(x)
-        chances = np.diff(sums, axis=1, prepend=0.0, append=1.0)
+        chances = np.diff(self.cumulative(x), axis=1, prepend=0.0, append=1.0)
         return np.asarray(self.levels[chances.argmax(axis=1)])
 
 
-def fit_likeliest(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+def fit_likeliest(x: Floats, y: Floats, rng: np.random.Generator) -> draws.Model:
     """The likeliest level by a multinomial logistic regression."""
-    model = fit_polyreg(x, y, rng)
-    return Likeliest(model) if isinstance(model, Multinomial) else model
+    model = draws.fit_polyreg(x, y, rng)
+    return Likeliest(model.levels, model.lines) if isinstance(model, draws.Multinomial) else model
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPart:
     """0 or another number, and then which: for semicontinuous columns, such as expenses."""
 
-    is_other: Binary
-    other: Normal
+    is_other: draws.Binary
+    other: draws.Normal
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -74,15 +47,15 @@ class TwoPart:
         return np.where(noise < p, 0.0, self.other.draw(x, rest))
 
 
-def fit_two_part(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+def fit_two_part(x: Floats, y: Floats, rng: np.random.Generator) -> draws.Model:
     """A logistic regression of y ≠ 0 and a normal one of those numbers (Raghunathan 2001)."""
     some = y != 0.0
-    model = fit_logreg(x, some.astype(np.float64), rng)
-    if not isinstance(model, Binary) or some.sum() < 2:
-        return fit_norm(x, y, rng)
+    model = draws.fit_logreg(x, some.astype(np.float64), rng)
+    if not isinstance(model, draws.Binary) or some.sum() < 2:
+        return draws.fit_norm(x, y, rng)
     varying = np.ptp(x[some], axis=0) > 0.0
-    other = fit_norm(np.ascontiguousarray(x[np.ix_(some, varying)]), y[some], rng)
-    assert isinstance(other, Normal)
+    other = draws.fit_norm(np.ascontiguousarray(x[np.ix_(some, varying)]), y[some], rng)
+    assert isinstance(other, draws.Normal)
     slope = np.zeros(x.shape[1])
     slope[varying] = other.line.slope
     return TwoPart(model, replace(other, line=Line(other.line.offset, slope)))
@@ -106,7 +79,7 @@ MOST_BEYOND_COUNTS = 10.0
 """Drawn counts lie below so many times the largest observed one: rates are exponential."""
 
 
-def fit_poisson(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+def fit_poisson(x: Floats, y: Floats, rng: np.random.Generator) -> draws.Model:
     """Poisson regression with a draw of its coefficients: β* ~ N(β̂, (X'WX)⁻¹), W = diag(rates)."""
     from sklearn.linear_model import PoissonRegressor
 
@@ -146,30 +119,30 @@ class LeafDonors:
         """The value of one donor for each row."""
         leaf = self.tree.predict(np.clip(x, -FAR, FAR).astype(np.float32)).astype(np.intp)
         counts = np.diff(self.starts)
-        return np.asarray(self.donors[self.starts[leaf] + pick(noise, counts[leaf])])
+        return np.asarray(self.donors[self.starts[leaf] + draws.pick(noise, counts[leaf])])
 
 
 FEWEST_IN_LEAF, LEAST_GAIN = 5, 1e-4
 """Rows of a leaf, and the share of the deviance that a split must save, as in R's ``cart``."""
 
 
-def fit_cart(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+def fit_cart(x: Floats, y: Floats, rng: np.random.Generator) -> draws.Model:
     """A value of the leaf of a regression tree (R's ``cart``; Doove et al. 2014)."""
     return _leaf_donors(x, SymmetricScaler.unlimited(y).scale(y)[:, np.newaxis], y)
 
 
-def fit_category_cart(x: Floats, y: Floats, rng: np.random.Generator) -> Model:
+def fit_category_cart(x: Floats, y: Floats, rng: np.random.Generator) -> draws.Model:
     """A value of the leaf of a classification tree."""
     return _leaf_donors(x, indicators(y, np.unique(y)), y)
 
 
-def _leaf_donors(x: Floats, target: Floats, y: Floats) -> Model:
+def _leaf_donors(x: Floats, target: Floats, y: Floats) -> draws.Model:
     """Donors by leaf of a tree on the target, whose mean square error is Gini's of indicators."""
     from sklearn.tree import DecisionTreeRegressor
 
     least = LEAST_GAIN * float(target.var(axis=0).sum())
     if x.shape[1] == 0 or least == 0.0:
-        return Sample(y)
+        return draws.Sample(y)
     grown = DecisionTreeRegressor(
         min_samples_leaf=FEWEST_IN_LEAF, min_impurity_decrease=least / target.shape[1],
         random_state=0,

@@ -1,8 +1,6 @@
 """What a joint model sees: standardized numbers and indicators of levels, and the way back."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -27,6 +25,7 @@ class JointCode:
     frequent of the others. ``references`` are −1 where every observed level has an indicator.
     """
 
+    columns: tuple[Column, ...]
     design: Design
     mean: Floats
     deviation: Floats
@@ -43,7 +42,7 @@ class JointCode:
         spread = np.sqrt(np.where(hole, 0.0, (encoded - mean) ** 2).sum(axis=0) / n)
         references = [_reference(table, design, j) for j in range(table.n_columns)]
         deviation = np.where(constant, 0.0, spread)
-        return cls(design, mean, deviation, np.array(references, dtype=np.intp))
+        return cls(table.columns, design, mean, deviation, np.array(references, dtype=np.intp))
 
     def encode(self, table: Table) -> tuple[Floats, Bools]:
         """Standardized cells, 0 in holes, and where holes are; an unseen level counts as one."""
@@ -57,9 +56,13 @@ class JointCode:
 
     @property
     def blocks(self) -> list[Ints]:
-        """The design columns that vary, cut into those of one distribution each."""
+        """The design columns that vary, by distribution; what may not predict has its own."""
         varying = np.flatnonzero(self.deviation > 0.0)
-        return np.array_split(varying, -(-len(varying) // MOST_TOGETHER)) if len(varying) else []
+        owner = np.repeat(np.arange(len(self.columns)), np.diff(self.design.edges))[varying]
+        predicts = np.array([column.predicts for column in self.columns])[owner]
+        rest = varying[predicts]
+        together = np.array_split(rest, -(-len(rest) // MOST_TOGETHER)) if len(rest) else []
+        return together + [varying[owner == j] for j in np.unique(owner[~predicts])]
 
     def decode(self, z: Floats, table: Table, noise: Floats | None = None) -> Floats:
         """The table with values of z in its holes; levels by ``noise`` in (0, 1), or likeliest."""
@@ -68,14 +71,15 @@ class JointCode:
             rows = np.flatnonzero(table.missing[:, j])
             block = self.design.block(j)
             part = z[rows, block] * self._divisor[block] + self.mean[block]
-            u = None if noise is None else noise[rows, j]
-            values[rows, j] = self._decode_column(table.columns[j], j, part, u)
+            values[rows, j] = self._decode_column(
+                j, part, None if noise is None else noise[rows, j]
+            )
         return values
 
-    def _decode_column(self, column: Column, j: int, part: Floats, u: Floats | None) -> Floats:
+    def _decode_column(self, j: int, part: Floats, u: Floats | None) -> Floats:
+        column, scaler = self.columns[j], self.design.scaler
         if column.kind is Kind.CATEGORICAL:
             return self._decode_levels(j, part, u)
-        scaler = self.design.scaler
         values = SymmetricScaler(scaler.center[j], scaler.half_range[j]).unscale(part[:, 0])
         if column.kind is Kind.ORDINAL and u is not None and scaler.low is not None:
             low, high = scaler.low[j], scaler.high[j]  # type: ignore[index]
@@ -100,15 +104,6 @@ class JointCode:
         place = (u[:, np.newaxis] * sums[:, -1:] >= sums).sum(axis=1)
         place = np.minimum(place, len(levels) - 1)
         return np.asarray(levels[np.where(hopeless, best, place)])
-
-
-def expect_holes(normals: Iterable[Any], z: Floats, hole: Bools) -> Floats:
-    """The rows with what the distribution of each block of columns expects in each hole."""
-    filled = z.copy()
-    for normal in normals:
-        part = normal.columns
-        filled[:, part] = normal.expect(z[:, part], hole[:, part])
-    return filled
 
 
 def _holes(design: Design, table: Table) -> Bools:

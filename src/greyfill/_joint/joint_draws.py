@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -9,7 +10,7 @@ from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import row_keys, row_order, uniform
-from greyfill._joint.joint_code import JointCode, expect_holes
+from greyfill._joint.joint_code import JointCode
 from greyfill._joint.joint_normal import (
     EMSettings,
     FittedNormal,
@@ -18,6 +19,7 @@ from greyfill._joint.joint_normal import (
     fit_normal,
     pattern_groups,
 )
+from greyfill._joint.pattern_lasso import SparseNormal
 from greyfill.table import Bools, Floats, Ints, Table
 
 TRIES = 100
@@ -25,6 +27,9 @@ TRIES = 100
 
 Theta = tuple[JointNormal, ...]
 """One distribution for each block of columns."""
+
+Limits = tuple[Floats, Floats]
+"""The least and the largest number of each column."""
 
 Noise = Callable[[int, Ints], tuple[Floats, Floats]]
 """For a try and some rows: normal numbers by design column, uniform ones by table column."""
@@ -35,8 +40,7 @@ def draw_holes_given(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> F
     drawn = z.copy()
     for normal in theta:
         part = normal.columns
-        groups = pattern_groups(hole[:, part])
-        for known in normal.conditionals(z[:, part], groups):
+        for known in normal.conditionals(z[:, part], pattern_groups(hole[:, part])):
             rows, columns = known.group.rows[:, np.newaxis], part[known.columns]
             root = np.linalg.cholesky(known.covariance)[known.group.of]
             error = (root * normals[rows, columns][:, np.newaxis, :]).sum(axis=2)
@@ -46,38 +50,36 @@ def draw_holes_given(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> F
 
 @dataclass(frozen=True, eq=False)
 class FittedJoint:
-    """The code of the columns, the θ of each imputation, and their draws of the training holes.
-
-    A single θ without draws fills by expectations. Training rows are in the order of their keys;
-    ``order`` leads back. ``bounds`` are the limits of the numbers, infinite where there are none.
-    """
+    """The code of the columns and the θ of each imputation, or a single one that only fills."""
 
     code: JointCode
-    thetas: tuple[Theta, ...]
-    bounds: tuple[Floats, Floats]
-    seed: int
+    thetas: tuple[tuple[JointNormal | SparseNormal, ...], ...]
+    seed: int = 0
 
     def fill(self, table: Table) -> Floats:
         """The expectation of each hole, or its likeliest level, under the first θ."""
         z, hole = self.code.encode(table)
-        return self.code.decode(expect_holes(self.thetas[0], z, hole), table)
+        for normal in self.thetas[0]:
+            part = normal.columns
+            z[:, part] = normal.expect(z[:, part], hole[:, part])
+        return self.code.decode(z, table)
 
-    def draw(self, table: Table, c: int, noise: Noise) -> Floats:
+    def draw(self, table: Table, c: int, bounds: Limits, noise: Noise) -> Floats:
         """The table with a draw in each hole under θ c; rows out of bounds are drawn again."""
         z, hole = self.code.encode(table)
         values, rows = table.values.copy(), np.flatnonzero(table.missing.any(axis=1))
-        low, high = self.bounds
+        (low, high), theta = bounds, cast(Theta, self.thetas[c])
         for attempt in range(TRIES):
             if len(rows) == 0:
                 break
             normals, uniforms = noise(attempt, rows)
-            drawn = draw_holes_given(self.thetas[c], z[rows], hole[rows], normals)
+            drawn = draw_holes_given(theta, z[rows], hole[rows], normals)
             values[rows] = self.code.decode(drawn, table.rows(rows), uniforms)
             outside = table.missing[rows] & ((values[rows] < low) | (values[rows] > high))
             rows = rows[outside.any(axis=1)]
         return np.where(table.missing, np.clip(values, low, high), values)
 
-    def draw_new(self, table: Table, c: int) -> Floats:
+    def draw_new(self, table: Table, c: int, bounds: Limits) -> Floats:
         """New rows, each on its own: the noise of a cell depends on the seed and the row."""
         rows = np.flatnonzero(table.missing.any(axis=1))
         if len(rows) == 0:
@@ -90,17 +92,16 @@ class FittedJoint:
             cells = uniform(keys[rows][:, np.newaxis], first + np.arange(q + p))
             return ndtri(cells[:, :q]), cells[:, q:]
 
-        values[rows] = self.draw(part, c, noise)
+        values[rows] = self.draw(part, c, bounds, noise)
         return values
 
-    def draw_training(self, table: Table, c: int, rng: np.random.Generator) -> Floats:
+    def draw_training(
+        self, table: Table, c: int, bounds: Limits, rng: np.random.Generator
+    ) -> Floats:
         """The training rows: equal rows have draws of their own."""
         q, p = len(self.code.mean), table.n_columns
-
-        def noise(_: int, rows: Ints) -> tuple[Floats, Floats]:
-            return rng.standard_normal((len(rows), q)), rng.random((len(rows), p))
-
-        return self.draw(table, c, noise)
+        noise = lambda _, rows: (rng.standard_normal((len(rows), q)), rng.random((len(rows), p)))  # noqa: E731
+        return self.draw(table, c, bounds, noise)
 
 
 @dataclass(frozen=True)
@@ -116,22 +117,17 @@ class DrawSettings:
 
 
 def fit_expectation(
-    table: Table, settings: EMSettings, bounds: tuple[Floats, Floats], report: Callable[[str], None]
+    table: Table, settings: EMSettings, report: Callable[[str], None]
 ) -> tuple[FittedJoint, tuple[FittedNormal, ...]]:
     """EM over a table, whose rows are taken in the order of their keys."""
     table = table.rows(row_order(table))
     code = JointCode.learn(table)
-    z, hole = code.encode(table)
-    with threadpool_limits(limits=1, user_api="blas"):
-        fitted = fit_blocks(z, hole, code.blocks, settings, report)
-    return FittedJoint(code, (tuple(one.theta for one in fitted),), bounds, 0), fitted
+    fitted = fit_blocks(*code.encode(table), code.blocks, settings, report)
+    return FittedJoint(code, (tuple(one.theta for one in fitted),)), fitted
 
 
 def fit_draws(
-    table: Table,
-    settings: DrawSettings,
-    bounds: tuple[Floats, Floats],
-    report: Callable[[str], None],
+    table: Table, settings: DrawSettings, bounds: Limits, report: Callable[[str], None]
 ) -> tuple[FittedJoint, list[Floats], int]:
     """The θ of each imputation, the table as each draws it, and the most steps of EM.
 
@@ -144,8 +140,7 @@ def fit_draws(
     z, hole = code.encode(ordered)
     start: Theta = ()
     if settings.n_iter:
-        with threadpool_limits(limits=1, user_api="blas"):
-            start = tuple(f.theta for f in fit_blocks(z, hole, code.blocks, settings.em, report))
+        start = tuple(f.theta for f in fit_blocks(z, hole, code.blocks, settings.em, report))
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_imputations)
     jobs = (delayed(draw_theta)(code, z, hole, start, settings, seed) for seed in seeds)
     thetas: list[Theta] = []
@@ -154,13 +149,13 @@ def fit_draws(
         thetas.append(theta)
         most = max(most, steps)
         report(f"imputation {len(thetas)} of {len(seeds)}")
-    fitted = FittedJoint(code, tuple(thetas), bounds, settings.seed)
+    fitted = FittedJoint(code, tuple(thetas), settings.seed)
     draws = []
     with threadpool_limits(limits=1, user_api="blas"):
         for c, seed in enumerate(seeds):
             values = np.empty_like(table.values)
             rng = np.random.default_rng(seed.spawn(1)[0])
-            values[order] = fitted.draw_training(ordered, c, rng)
+            values[order] = fitted.draw_training(ordered, c, bounds, rng)
             draws.append(values)
     return fitted, draws, most
 

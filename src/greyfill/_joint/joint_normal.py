@@ -57,14 +57,11 @@ class Conditional:
     """
 
     group: PatternGroup
+    columns: Ints
+    """Those of the holes of each row."""
     expected: Floats
     covariance: Floats
     log_density: Floats
-
-    @property
-    def columns(self) -> Ints:
-        """The columns of the holes of each row."""
-        return np.asarray(self.group.columns[self.group.of])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +101,7 @@ class JointNormal:
             pull = (k[columns] * away[:, np.newaxis, :]).sum(axis=2)
             shift = (covariance[group.of] * pull[:, np.newaxis, :]).sum(axis=2)
             fit = ((pull * shift).sum(axis=1) + np.linalg.slogdet(covariance)[1][group.of]) / 2
-            yield Conditional(group, self.mean[columns] - shift, covariance, fit)
+            yield Conditional(group, columns, self.mean[columns] - shift, covariance, fit)
 
     def expect(self, z: Floats, hole: Bools) -> Floats:
         """The rows with the expectation in each hole."""
@@ -149,13 +146,16 @@ def fit_normal(z: Floats, hole: Bools, columns: Ints, settings: EMSettings) -> F
     of ν rows Σ is (nΣ + νI) / (n + ν + q + 2), as in Amelia.
     """
     z, hole = z[:, columns], hole[:, columns]
-    groups, prior = pattern_groups(hole), settings.prior_rows(*z.shape)
-    theta = JointNormal(columns, np.zeros(len(columns)), np.eye(len(columns)))
+    groups, prior, (n, q) = pattern_groups(hole), settings.prior_rows(*z.shape), z.shape
+    theta = JointNormal(columns, np.zeros(q), np.eye(q))
     history: list[float] = []
     for step in range(settings.max_iter):
-        moments, likelihood = expected_moments(theta, z, hole, groups)
+        first, second, likelihood = expected_moments(theta, z, hole, groups)
         history.append(likelihood)
-        new = maximized(theta, moments, prior)
+        scatter = second - n * np.outer(first / n, first / n)
+        scatter = (scatter + scatter.T) / 2
+        rows = n + prior + q + 2 if prior > 0.0 else n
+        new = JointNormal(columns, first / n, (scatter + prior * np.eye(q)) / rows)
         moved = max(
             np.abs(new.mean - theta.mean).max(), np.abs(new.covariance - theta.covariance).max()
         )
@@ -165,14 +165,10 @@ def fit_normal(z: Floats, hole: Bools, columns: Ints, settings: EMSettings) -> F
     return FittedNormal(theta, tuple(history), False)
 
 
-Moments = tuple[int, Floats, Floats]
-"""Number of rows, Σ x̂, and Σ (x̂x̂ᵀ + C)."""
-
-
 def expected_moments(
     theta: JointNormal, z: Floats, hole: Bools, groups: list[PatternGroup]
-) -> tuple[Moments, float]:
-    """The expectation step: moments of the filled rows, and the log-likelihood of what is observed.
+) -> tuple[Floats, Floats, float]:
+    """The expectation step: Σ x̂, Σ (x̂x̂ᵀ + C), and the log-likelihood of what is observed.
 
     log L = −½ Σ_i [|o| log 2π + log |Σ| + log |K_mm| + dᵀKd − pᵀCp],  d = x_o − μ_o, p = K_mo d
     """
@@ -189,37 +185,17 @@ def expected_moments(
         places = cells[:, :, np.newaxis] * q + cells[:, np.newaxis, :]
         counts = np.bincount(part.group.of, minlength=len(cells))[:, np.newaxis, np.newaxis]
         extra += np.bincount(places.ravel(), (part.covariance * counts).ravel(), q * q)
-    moments = len(z), filled.sum(axis=0), filled.T @ filled + extra.reshape(q, q)
-    return moments, likelihood
-
-
-def maximized(theta: JointNormal, moments: Moments, prior: float) -> JointNormal:
-    """The maximization step."""
-    n, first, second = moments
-    mean = first / n
-    scatter = second - n * np.outer(mean, mean)
-    scatter = (scatter + scatter.T) / 2
-    if prior > 0.0:
-        q = len(mean)
-        covariance = (scatter + prior * np.eye(q)) / (n + prior + q + 2)
-    else:
-        covariance = scatter / n
-    return JointNormal(theta.columns, mean, covariance)
+    return filled.sum(axis=0), filled.T @ filled + extra.reshape(q, q), likelihood
 
 
 def fit_blocks(
-    z: Floats,
-    hole: Bools,
-    blocks: list[Ints],
-    settings: EMSettings,
-    report: Callable[[str], None],
+    z: Floats, hole: Bools, blocks: list[Ints], settings: EMSettings, report: Callable[[str], None]
 ) -> tuple[FittedNormal, ...]:
     """EM over each block of columns."""
     fitted = []
     for columns in blocks:
-        fitted.append(fit_normal(z, hole, columns, settings))
-        report(
-            f"EM over {len(columns)} columns: {len(fitted[-1].log_likelihood)} steps, "
-            f"log-likelihood {fitted[-1].log_likelihood[-1]:.6g}"
-        )
+        with threadpool_limits(limits=1, user_api="blas"):
+            fitted.append(fit_normal(z, hole, columns, settings))
+        steps = fitted[-1].log_likelihood
+        report(f"EM over {len(columns)} columns: {len(steps)} steps to {steps[-1]:.6g}")
     return tuple(fitted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greyfill._chained.design import row_order
-from greyfill._joint.joint_code import JointCode, expect_holes
+from greyfill._joint.joint_code import JointCode
 from greyfill._search.jit import exact, exact_inner
 from greyfill.table import Bools, Floats, Ints, Table
 
@@ -20,7 +20,8 @@ HIDDEN_SHARE, MOST_HIDDEN, QUICK = 0.1, 1_000, 8
 """Cells that are hidden to choose the penalty, and passes over the patterns while it is chosen."""
 
 
-def _descend(gram: Floats, target: Floats, penalty: float, beta: Floats) -> None:
+@exact_inner
+def descend(gram, target, penalty, beta):
     """Improve β in place: the argmin of ½ βᵀGβ − βᵀt + λ |β|₁, coordinate by coordinate."""
     slope = target - gram @ beta
     for _ in range(SWEEPS):
@@ -40,12 +41,8 @@ def _descend(gram: Floats, target: Floats, penalty: float, beta: Floats) -> None
             break
 
 
-descend = exact_inner(_descend)
-
-
-def _regress(
-    mean: Floats, cov: Floats, holes: Ints, seen: Ints, penalty: float, memory: Floats, keep: bool
-) -> tuple[Floats, Floats]:
+@exact
+def regress(cov, holes, seen, penalty, memory, keep):
     """Coefficients (hole, seen column) and the covariance of what they leave unexplained.
 
     ``memory`` has the last coefficients of each column on all others, from which descent starts.
@@ -73,9 +70,6 @@ def _regress(
     return beta, rest
 
 
-regress = exact(_regress)
-
-
 @dataclass(frozen=True, eq=False)
 class SparseNormal:
     """Moments of the filled training rows over some design columns, and the penalty.
@@ -93,10 +87,10 @@ class SparseNormal:
         """The rows with the prediction in each hole, each on its own."""
         filled = z.copy()
         # Copies: what was loaded from a memory map cannot be written to, and is another type.
-        mean, cov, memory = np.array(self.mean), np.array(self.covariance), np.array(self.memory)
+        cov, memory = np.array(self.covariance), np.array(self.memory)
         for rows in rows_by_pattern(hole):
             holes, seen = np.flatnonzero(hole[rows[0]]), np.flatnonzero(~hole[rows[0]])
-            beta, _ = regress(mean, cov, holes, seen, self.penalty, memory, False)
+            beta, _ = regress(cov, holes, seen, self.penalty, memory, False)
             away = z[np.ix_(rows, seen)] - self.mean[seen]
             shift = (beta[np.newaxis] * away[:, np.newaxis, :]).sum(axis=2)
             filled[np.ix_(rows, holes)] = self.mean[holes] + shift
@@ -147,7 +141,7 @@ def fit_sparse(
             others = n - len(rows)
             mean, cov = first / max(others, 1), second / max(others, 1)
             cov -= np.outer(mean, mean)
-            beta, rest = regress(mean, cov, holes, seen, penalty, memory, True)
+            beta, rest = regress(cov, holes, seen, penalty, memory, True)
             new = mean[holes] + (z[np.ix_(rows, seen)] - mean[seen]) @ beta.T
             moved = max(moved, float(np.abs(new - filled[np.ix_(rows, holes)]).max()))
             filled[np.ix_(rows, holes)] = new
@@ -161,23 +155,10 @@ def fit_sparse(
     return SparseNormal(columns, mean, second / n - np.outer(mean, mean), memory, penalty), passes
 
 
-@dataclass(frozen=True, eq=False)
-class FittedSparse:
-    """The code of the columns, and the moments of each block of them."""
-
-    code: JointCode
-    normals: tuple[SparseNormal, ...]
-
-    def fill(self, table: Table) -> Floats:
-        """The prediction of each hole, or its likeliest level."""
-        z, hole = self.code.encode(table)
-        return self.code.decode(expect_holes(self.normals, z, hole), table)
-
-
 def fit_pattern_lasso(
     table: Table, settings: LassoSettings, report: Callable[[str], None]
-) -> tuple[FittedSparse, int, dict[float, float]]:
-    """MissPALasso over a table: what it learned, the passes, and the error of each penalty."""
+) -> tuple[JointCode, tuple[SparseNormal, ...], int, dict[float, float]]:
+    """The code of a table, its moments by block, the passes, and the error of each penalty."""
     table = table.rows(row_order(table))
     code = JointCode.learn(table)
     z, hole = code.encode(table)
@@ -190,7 +171,7 @@ def fit_pattern_lasso(
     fitted = [fit_sparse(z, hole, part, penalty, settings) for part in code.blocks]
     passes = max((done for _, done in fitted), default=0)
     report(f"{passes} passes with a penalty of {penalty:g}")
-    return FittedSparse(code, tuple(normal for normal, _ in fitted)), passes, errors
+    return code, tuple(normal for normal, _ in fitted), passes, errors
 
 
 def penalty_errors(

@@ -81,7 +81,8 @@ def _solved(linked: sparse.csr_array, holes: Ints, values: Floats) -> Floats:
     return np.asarray(cg(system, side, x0=values[holes], rtol=1e-10)[0])
 
 
-def _vote_along(starts, ends, weights, holes, codes, n_levels, in_turn):  # type: ignore[no-untyped-def]
+@exact
+def vote_along(starts, ends, weights, holes, codes, n_levels, in_turn):
     """The code with most votes among the linked rows of each hole; of ties the present one.
 
     In turn, each vote sees the votes before it; else all see the codes of before.
@@ -97,6 +98,3 @@ def _vote_along(starts, ends, weights, holes, codes, n_levels, in_turn):  # type
             if votes[level] > votes[best]:
                 best = level
         codes[row] = best
-
-
-vote_along = exact(_vote_along)

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from greyfill.checks import check_tolerance, check_whole
+from greyfill.checks import check_number, check_whole
 from greyfill.table import Bools, Floats, Ints
 
 
@@ -88,7 +88,7 @@ class UntilStable:
 
     def __post_init__(self) -> None:
         check_whole("max_iter", self.max_iter)
-        check_tolerance(self.tol)
+        check_number("tol", self.tol)
 
     def run(self, work: Work, report: Report) -> Trace:
         """Fill every hole until the table stays as it is."""

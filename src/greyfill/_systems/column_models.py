@@ -9,9 +9,9 @@ always to the same effect, so that a saved file holds no model of another librar
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Protocol
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from greyfill._neighbors.recipe import Recipe, Schedule
 from greyfill._neighbors.schedule import Once
 from greyfill._neighbors.start import GlobalStart, column_centers
 from greyfill._neighbors.weighting import EqualWeights
+from greyfill._systems.fuzzy import memberships
 from greyfill._systems.layout import HALF, FeatureLayout, times
 from greyfill.information import pair_information
 from greyfill.table import Floats, Ints, Table, indicators, most_frequent
@@ -40,22 +41,13 @@ START_NEIGHBORS = 5
 NEW_PASSES = 5
 
 
-class Predictor(Protocol):
-    """A fitted model of one column."""
-
-    def predict(self, x: Floats) -> Any:
-        """A scaled number or a code for each row of features."""
+Predict = Callable[[Floats], Any]
+"""A fitted model of one column: a scaled number or a code for each row of features."""
 
 
-@dataclass(frozen=True, eq=False)
-class FixedAnswer:
+def always(value: float) -> Predict:
     """The same answer everywhere."""
-
-    value: float
-
-    def predict(self, x: Floats) -> Floats:
-        """The value, for each row."""
-        return np.full(len(x), self.value)
+    return lambda x: np.full(len(x), value)
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ class Machine:
     penalty: float = 1.0
     epsilon: float = 0.05
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predict:
         """The machine of one column."""
         from sklearn.svm import SVC, SVR
 
@@ -75,11 +67,10 @@ class Machine:
             rows = np.flatnonzero(np.isin(y, frequent))
         x, y = x[rows][:MOST_ROWS], y[rows][:MOST_ROWS]
         if y.min() == y.max():
-            return FixedAnswer(float(y[0]))
-        machine: Any = (
-            SVC(C=self.penalty) if is_class else SVR(C=self.penalty, epsilon=self.epsilon)
-        )
-        return machine.fit(x, y)
+            return always(float(y[0]))
+        c = self.penalty
+        machine: Any = SVC(C=c) if is_class else SVR(C=c, epsilon=self.epsilon)
+        return cast(Predict, machine.fit(x, y).predict)
 
 
 @dataclass(frozen=True)
@@ -88,14 +79,15 @@ class Cart:
 
     min_leaf: int = 5
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predict:
         """The tree of one column."""
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-        kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
+        kind: Any = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-            return kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
+            tree = kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
+        return cast(Predict, tree.predict)
 
 
 @dataclass(frozen=True)
@@ -111,15 +103,42 @@ class GreyRidge:
     rho: float = 0.5
     ridge: float = 1.0
 
-    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Any:
+    def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predict:
         """Clusters, and a weighted ridge in each."""
         codes = np.unique(y) if is_class else np.zeros(0)
         targets = indicators(y, codes) if is_class else y[:, np.newaxis]
         centers = self._centers(x, owners)
-        shares = grey_memberships(x, centers, owners, self.rho, self.fuzziness)
+        shares = self.memberships(x, centers, owners)
         lines = np.stack([_ridge(x, targets, share, self.ridge) for share in shares.T])
-        limits = (float(y.min()), float(y.max()))
-        return GreyRidgeModel(self, centers, owners, lines, codes, limits)
+
+        def predict(x: Floats) -> Floats:
+            """Σ_k u_k · line_k, inside the range of the observed; of classes the largest."""
+            shares = self.memberships(x, centers, owners)
+            ones = np.column_stack([np.ones(len(x)), x])
+            found = sum(shares[:, [k]] * times(ones, line) for k, line in enumerate(lines))
+            if is_class:
+                return np.asarray(codes[np.asarray(found).argmax(axis=1)])
+            return np.asarray(np.clip(np.asarray(found)[:, 0], y.min(), y.max()))
+
+        return predict
+
+    def memberships(self, x: Floats, centers: Floats, owners: Ints) -> Floats:
+        """U from d = 1 − GRG to each center, GRG = mean_j (Δmin + ρ Δmax) / (Δ_j + ρ Δmax).
+
+        Δ_j is the difference in column j, of a category half of the sum over its indicators, and
+        the extremes of a row are taken over its columns and all centers (Deng's grade, equation
+        (32)).
+        """
+        if x.shape[1] == 0 or len(centers) == 1:
+            return np.full((len(x), len(centers)), 1.0 / len(centers))
+        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        several = np.bincount(np.searchsorted(owners[first], owners)) > 1
+        gaps = np.abs(x[:, np.newaxis, :] - centers)
+        by_column = np.add.reduceat(gaps, first, axis=2) * np.where(several, HALF, 1.0)
+        least = by_column.min(axis=(1, 2), keepdims=True)
+        most = self.rho * np.maximum(by_column.max(axis=(1, 2), keepdims=True), 1e-12)
+        grades = ((least + most) / (by_column + most)).mean(axis=2)
+        return memberships((1.0 - grades) ** 2, self.fuzziness)
 
     def _centers(self, x: Floats, owners: Ints) -> Floats:
         """Centers by memberships of 1 − grade; the first ones are spread over the rows."""
@@ -127,58 +146,12 @@ class GreyRidge:
         along = np.argsort(x.sum(axis=1), kind="stable")
         centers = x[along[((np.arange(k) + 0.5) / k * len(x)).astype(np.intp)]]
         for _ in range(20):
-            shares = grey_memberships(x, centers, owners, self.rho, self.fuzziness)
-            power = shares**self.fuzziness
+            power = self.memberships(x, centers, owners) ** self.fuzziness
             moved = power.T @ x / np.maximum(power.sum(axis=0), 1e-300)[:, np.newaxis]
             if np.abs(moved - centers).max(initial=0.0) < 1e-4:
                 break
             centers = moved
         return centers
-
-
-@dataclass(frozen=True, eq=False)
-class GreyRidgeModel:
-    """Lines of all clusters, shape (cluster, 1 + feature, output)."""
-
-    settings: GreyRidge
-    centers: Floats
-    owners: Ints
-    lines: Floats
-    codes: Floats
-    limits: tuple[float, float]
-
-    def predict(self, x: Floats) -> Floats:
-        """Σ_k u_k · line_k, inside the range of the observed; of classes the largest."""
-        s = self.settings
-        shares = grey_memberships(x, self.centers, self.owners, s.rho, s.fuzziness)
-        ones = np.column_stack([np.ones(len(x)), x])
-        found = sum(shares[:, [k]] * times(ones, line) for k, line in enumerate(self.lines))
-        mixed = np.asarray(found)
-        if len(self.codes):
-            return np.asarray(self.codes[mixed.argmax(axis=1)])
-        return np.asarray(np.clip(mixed[:, 0], *self.limits))
-
-
-def grey_memberships(
-    x: Floats, centers: Floats, owners: Ints, rho: float, fuzziness: float
-) -> Floats:
-    """U from d = 1 − GRG to each center, GRG = mean_j (Δmin + ρ Δmax) / (Δ_j + ρ Δmax).
-
-    Δ_j is the difference in column j, of a category half of the sum over its indicators, and the
-    extremes of a row are taken over its columns and all centers (Deng's grade, equation (32)).
-    """
-    from greyfill._systems.fuzzy import memberships
-
-    if x.shape[1] == 0 or len(centers) == 1:
-        return np.full((len(x), len(centers)), 1.0 / len(centers))
-    first = np.flatnonzero(np.diff(owners, prepend=-1))
-    several = np.bincount(np.searchsorted(owners[first], owners)) > 1
-    gaps = np.abs(x[:, np.newaxis, :] - centers)
-    by_column = np.add.reduceat(gaps, first, axis=2) * np.where(several, HALF, 1.0)
-    least = by_column.min(axis=(1, 2), keepdims=True)
-    most = np.maximum(by_column.max(axis=(1, 2), keepdims=True), 1e-12)
-    grades = ((least + rho * most) / (by_column + rho * most)).mean(axis=2)
-    return memberships((1.0 - grades) ** 2, fuzziness)
 
 
 def _ridge(x: Floats, targets: Floats, share: Floats, ridge: float) -> Floats:
@@ -206,61 +179,59 @@ class ColumnModels:
     values: Floats
     learner: Machine | Cart | GreyRidge
     seed: int
-    _models: dict[int, Predictor] = field(default_factory=dict, repr=False)
+    _models: dict[int, Predict] = field(default_factory=dict, repr=False)
     _chosen: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {**self.__dict__, "_models": {}, "_chosen": {}}
+        kept = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**kept, "_models": {}, "_chosen": {}}
 
-    @property
+    @cached_property
     def layout(self) -> FeatureLayout:
         """The features of all columns."""
         return FeatureLayout.learn(self.table)
 
+    @cached_property
+    def scaled(self) -> Table:
+        """The training table as models see it."""
+        return self.layout.scaler.scale(self.table)
+
     def fill(self, table: Table) -> Floats:
         """New rows, each on its own: from mean and mode, some passes with the last models."""
-        layout = self.layout
         values = np.where(table.missing, column_centers(self.table), table.values)
         active = np.flatnonzero(table.missing.any(axis=1))
         for _ in range(NEW_PASSES):
             before = values[active]
             work = Table(values[active], table.missing[active], table.columns)
-            values[active] = self.one_pass(layout, work, self.model)[0]
+            values[active] = self.one_pass(work, self.model)[0]
             active = active[(values[active] != before).any(axis=1)]
             if len(active) == 0:
                 break
         return np.where(table.missing, values, table.values)
 
-    def model(self, j: int) -> Predictor:
+    def model(self, j: int) -> Predict:
         """The model of column j on the filled table."""
         if j not in self._models:
-            layout = self.layout
-            self._models[j] = self.learn(layout, layout.encode(_whole(self.table, self.values)), j)
+            self._models[j] = self.learn(self.layout.encode(_whole(self.table, self.values)), j)
         return self._models[j]
 
-    def learn(self, layout: FeatureLayout, x: Floats, j: int) -> Predictor:
+    def learn(self, x: Floats, j: int) -> Predict:
         """Fit column j on the rows that know it."""
-        rows = np.flatnonzero(~self.table.missing[:, j])
-        kept = self.predictors(layout, j)
-        is_class = bool(self.table.is_categorical[j])
-        y = layout.scaler.scale(self.table).values[rows, j]
+        rows, kept = np.flatnonzero(~self.table.missing[:, j]), self.predictors(j)
+        is_class, y = bool(self.table.is_categorical[j]), self.scaled.values[rows, j]
         if len(kept) == 0 or y.min() == y.max():
-            return FixedAnswer(most_frequent(y) if is_class else float(y.mean()))
-        owners = layout.owners[kept]
-        model: Predictor = self.learner.fit(
-            np.ascontiguousarray(x[rows][:, kept]), y, is_class, owners
-        )
-        return model
+            return always(most_frequent(y) if is_class else float(y.mean()))
+        seen = np.ascontiguousarray(x[rows][:, kept])
+        return self.learner.fit(seen, y, is_class, self.layout.owners[kept])
 
-    def predictors(self, layout: FeatureLayout, j: int) -> Ints:
+    def predictors(self, j: int) -> Ints:
         """The features that predict column j: of all other columns, or of those above chance."""
         if j not in self._chosen:
-            owners = layout.owners
+            owners = self.layout.owners
             kept = np.flatnonzero(owners != j)
             if isinstance(self.learner, GreyRidge) and len(np.unique(owners)) > 2:
-                scaled = layout.scaler.scale(self.table)
-                some = scaled.rows(np.arange(min(scaled.n_rows, TOLD_ROWS)))
+                some = self.scaled.rows(np.arange(min(self.table.n_rows, TOLD_ROWS)))
                 told = pair_information(some, j, n_permutations=5, random_state=self.seed)
                 strong = np.argsort(-told, kind="stable")[:50]
                 kept = np.flatnonzero(np.isin(owners, strong[told[strong] > 0.0]))
@@ -268,46 +239,32 @@ class ColumnModels:
         return self._chosen[j]
 
     def one_pass(
-        self,
-        layout: FeatureLayout,
-        table: Table,
-        model: Callable[[int], Predictor],
-        judge: bool = False,
+        self, table: Table, model: Callable[[int], Predict], judge: bool = False
     ) -> tuple[Floats, float]:
         """Fill each column in turn, by rising number of holes in ``fit``; also the loss."""
-        values, loss = table.values.copy(), 0.0
+        layout, values, loss = self.layout, table.values.copy(), 0.0
         x, edges = layout.encode(_whole(table, values)), layout.edges
         for j in np.argsort(self.table.missing.sum(axis=0), kind="stable").tolist():
             rows = np.flatnonzero(table.missing[:, j])
             if len(rows) == 0:
                 continue
-            fitted, kept = model(j), self.predictors(layout, j)
+            predict, kept, alone = model(j), self.predictors(j), layout.column(j)
             if judge:
-                loss += self._loss(layout, fitted, x, j, kept)
-            found = np.asarray(fitted.predict(np.ascontiguousarray(x[rows][:, kept])))
-            part = np.zeros((len(rows), table.n_columns))
-            part[:, j] = found
-            values[rows, j] = layout.scaler.unscale(part)[:, j]
-            cells = Table(values[rows][:, [j]], np.zeros((len(rows), 1), bool), (table.columns[j],))
-            x[rows, edges[j] : edges[j + 1]] = _column(layout, j).encode(cells)
+                loss += self._loss(predict, x, j)
+            found = np.asarray(predict(np.ascontiguousarray(x[rows][:, kept])))
+            cells = alone.scaler.unscale(found[:, np.newaxis])
+            values[rows, j] = cells[:, 0]
+            whole = Table(cells, np.zeros(cells.shape, dtype=bool), alone.columns)
+            x[rows, edges[j] : edges[j + 1]] = alone.encode(whole)
         return values, loss
 
-    def _loss(
-        self, layout: FeatureLayout, fitted: Predictor, x: Floats, j: int, kept: Ints
-    ) -> float:
+    def _loss(self, predict: Predict, x: Floats, j: int) -> float:
         """Squared error, or wrong levels, of the observed cells of a column."""
         rows = np.flatnonzero(~self.table.missing[:, j])
-        truth = layout.scaler.scale(self.table).values[rows, j]
-        found = np.asarray(fitted.predict(np.ascontiguousarray(x[rows][:, kept])))
+        truth = self.scaled.values[rows, j]
+        found = np.asarray(predict(np.ascontiguousarray(x[rows][:, self.predictors(j)])))
         wrong = found != truth if self.table.is_categorical[j] else (found - truth) ** 2
         return float(wrong.sum())
-
-
-def _column(layout: FeatureLayout, j: int) -> FeatureLayout:
-    """The layout of one column."""
-    s = layout.scaler
-    part = type(s)(s.low[[j]], s.high[[j]], s.is_categorical[[j]])
-    return FeatureLayout((layout.columns[j],), part, (layout.levels[j],))
 
 
 def _whole(table: Table, values: Floats) -> Table:
@@ -325,17 +282,15 @@ def run_models(
     report: Callable[[str], None],
 ) -> tuple[ColumnModels, list[float]]:
     """Fill a training table from the starts "mean" and "neighbors"; also the losses of the best."""
-    layout, best = FeatureLayout.learn(table), (np.inf, table.values, list[float]())
-    chosen: dict[int, Ints] = {}
-    for name, start in (("mean", _means(table)), ("neighbors", _neighbors(table))):
+    centers = np.where(table.missing, column_centers(table), table.values)
+    recipe, settings = plain_recipe(Heom(), Once()), RecipeSettings(n_neighbors=START_NEIGHBORS)
+    starts = {"mean": centers, "neighbors": run_recipe(recipe, table, None, settings)[0]}
+    work, best = ColumnModels(table, centers, learner, seed), (np.inf, centers, list[float]())
+    for name, start in starts.items():
         values, history = start, list[float]()
-        if best[0] == np.inf:
-            best = (np.finfo(float).max, start, [])
         for _ in range(max_iter if table.missing.any() else 0):
-            work = ColumnModels(table, values, learner, seed, _chosen=chosen)
-            x = layout.encode(_whole(table, values))
-            model = partial(work.learn, layout, x)
-            new, loss = work.one_pass(layout, table.with_values(values), model, judge=True)
+            model = partial(work.learn, work.layout.encode(_whole(table, values)))
+            new, loss = work.one_pass(table.with_values(values), model, judge=True)
             history.append(loss)
             report(f"from {name}, pass {len(history)}: loss {loss:.5g}")
             if len(history) > 1 and history[-2] - loss <= tol * max(history[-2], 1e-12):
@@ -344,16 +299,6 @@ def run_models(
             if loss < best[0]:
                 best = loss, values, history
     return ColumnModels(table, best[1], learner, seed), best[2]
-
-
-def _means(table: Table) -> Floats:
-    return np.where(table.missing, column_centers(table), table.values)
-
-
-def _neighbors(table: Table) -> Floats:
-    """Plain fills of the nearest rows."""
-    settings = RecipeSettings(n_neighbors=START_NEIGHBORS)
-    return run_recipe(plain_recipe(Heom(), Once()), table, None, settings)[0]
 
 
 def plain_recipe(distance: Heom, schedule: Schedule) -> Recipe:

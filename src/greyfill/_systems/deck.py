@@ -5,7 +5,7 @@ group give to a row: `RandomDonor`, `NearestDonor` or `ShellDonors`. Rows that t
 cannot serve take from all donors, and a column that no donor knows takes its center.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from greyfill._chained.design import Keys, row_keys, uniform
 from greyfill._search import kernels
 from greyfill._search.pool import DonorPool, build_pool
-from greyfill._systems.fuzzy import hidden_error
 from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
 
 TRIES = 16
@@ -40,11 +39,10 @@ class Group:
 
     def givers(self, column: int) -> Ints:
         """Donors that know a column, or all for −1."""
-        return (
-            np.arange(self.donors.n_rows) if column < 0 else self.observed[:, column].nonzero()[0]
-        )
+        known = self.observed[:, column]
+        return np.arange(len(known)) if column < 0 else known.nonzero()[0]
 
-    def nearest(self, queries: Table, k: int, column: int = -1) -> tuple[Ints, Floats]:
+    def nearest(self, queries: Table, k: int, column: int = -1) -> Ints:
         """The k nearest donors of scaled rows by HEOM, of those that know a column if one is told.
 
         Rows with nothing observed are equally far from all: the first donors are theirs.
@@ -57,10 +55,16 @@ class Group:
             self._pools[column] = pool
         nobody = np.full(queries.n_rows, -1, dtype=np.intp)
         hidden = queries.missing | queries.unseen
-        found, distances = kernels.nearest_donors(
+        found, _ = kernels.nearest_donors(
             self._pools[column], queries.values, hidden, nobody, self.weights, min(k, len(givers))
         )
-        return givers[found], distances
+        return np.asarray(givers[found])
+
+    def first_able(self, queries: Table, found: Ints) -> Ints:
+        """The first of the donors found that can give all that a row lacks; −1 without one."""
+        able = np.asarray((self.observed[found] | ~queries.missing[:, np.newaxis, :]).all(axis=2))
+        first = found[np.arange(len(found)), able.argmax(axis=1)]
+        return np.where(able.any(axis=1), first, -1)
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,9 @@ class RandomDonor:
         """The cells of the drawn donors."""
         observed, order = group.observed, np.argsort(group.keys, kind="stable")
         drawn = uniform(keys[:, np.newaxis], np.arange(TRIES)[np.newaxis, :])
-        places = order[(drawn * len(order)).astype(np.intp)]
-        lost = np.full(queries.n_rows, -1, dtype=np.intp)
-        for row in range(queries.n_rows):
-            holes = queries.missing[row].nonzero()[0]
-            able = observed[places[row]][:, holes].all(axis=1)
-            lost[row] = places[row, able.argmax()] if able.any() else -1
-        out = _given(group, queries, lost)
-        for row in np.flatnonzero(lost < 0).tolist():
+        donors = group.first_able(queries, order[(drawn * len(order)).astype(np.intp)])
+        out = _given(group, queries, donors)
+        for row in np.flatnonzero(donors < 0).tolist():
             holes = queries.missing[row].nonzero()[0]
             able = order[observed[order][:, holes].all(axis=1)]
             for number, j in enumerate(holes.tolist()):
@@ -105,18 +104,14 @@ class NearestDonor:
         donors, k = np.full(queries.n_rows, -1, dtype=np.intp), FIRST_LOOK
         rows = np.arange(queries.n_rows)
         while len(rows) and k // FURTHER < group.donors.n_rows:
-            found, _ = group.nearest(queries.rows(rows), k)
-            lacks = queries.missing[rows][:, np.newaxis, :]
-            able = np.asarray((group.observed[found] | ~lacks).all(axis=2))
-            served = able.any(axis=1)
-            first = found[np.arange(len(rows)), able.argmax(axis=1)]
-            donors[rows] = np.where(served, first, -1)
-            rows, k = rows[~served], k * FURTHER
+            part = queries.rows(rows)
+            donors[rows] = group.first_able(part, group.nearest(part, k))
+            rows, k = rows[donors[rows] < 0], k * FURTHER
         out = _given(group, queries, donors)
         for j in np.flatnonzero(queries.missing[rows].any(axis=0)).tolist():
             takers = rows[queries.missing[rows, j]]
             if len(group.givers(j)):
-                found, _ = group.nearest(queries.rows(takers), 1, j)
+                found = group.nearest(queries.rows(takers), 1, j)
                 out[takers, j] = group.donors.values[found[:, 0], j]
         return out
 
@@ -141,16 +136,13 @@ class ShellDonors:
             if len(group.givers(j)) == 0:
                 continue
             rows = queries.rows(takers)
-            found, _ = group.nearest(rows, self.k, j)
+            found = group.nearest(rows, self.k, j)
             members = self.shell(group, rows, found)
             members |= ~members.any(axis=1, keepdims=True)
             weights = members / members.sum(axis=1, keepdims=True)
             slots, columns = np.arange(len(takers)), np.full(len(takers), j)
-            given = kernels.fill_cells(
-                group.scaled.values, queries.is_categorical, slots, columns, found, weights,
-                weights, n_levels,
-            )  # fmt: skip
-            out[takers, j] = given
+            cells = (group.scaled.values, queries.is_categorical, slots, columns, found)
+            out[takers, j] = kernels.fill_cells(*cells, weights, weights, n_levels)
         return out
 
     def shell(self, group: Group, queries: Table, found: Ints) -> Bools:
@@ -199,21 +191,18 @@ class Deck:
         """The values of a table without holes, and the cells that their group could not fill."""
         classes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
         fills = np.where(table.missing, np.nan, table.values)
-        cells = self._cells(table, classes)
-        rows = np.flatnonzero(table.missing.any(axis=1))
-        counts = {"other_cell": 0, "no_donor": 0}
+        cells, rows = self._cells(table, classes), np.flatnonzero(table.missing.any(axis=1))
         for cell in sorted({cells[row] for row in rows.tolist()}):
             mine = rows[[cells[row] == cell for row in rows.tolist()]]
             part = table.rows(mine)
             fills[mine] = np.where(part.missing, self._from(cell, part), part.values)
-        left = rows[np.isnan(fills[rows]).any(axis=1)]
+        short = np.isnan(fills)
+        left = np.flatnonzero(short.any(axis=1))
         if len(left):
-            lacking = np.isnan(fills[left])
-            counts["other_cell"] = int(lacking.sum())
-            fills[left] = np.where(lacking, self._from(b"", table.rows(left)), fills[left])
-            counts["no_donor"] = int(np.isnan(fills[left]).sum())
-        fills = np.where(np.isnan(fills), self.centers, fills)
-        return np.where(table.missing, fills, table.values), counts
+            fills[left] = np.where(short[left], self._from(b"", table.rows(left)), fills[left])
+        nobody = np.isnan(fills)
+        counts = {"other_cell": int(short.sum()), "no_donor": int(nobody.sum())}
+        return np.where(nobody, self.centers, fills), counts
 
     def _from(self, cell: bytes, table: Table) -> Floats:
         """What a group gives to rows; NaN where it has nothing."""
@@ -250,16 +239,3 @@ class Deck:
             return [b""] * table.n_rows
         keys = np.column_stack([labels.astype(np.float64) if classed else values[:, :0], values])
         return [key.tobytes() if sure else b"" for key, sure in zip(keys + 0.0, known, strict=True)]
-
-
-def shell_size(
-    table: Table, deck: Deck, sizes: list[int], hidden: Table | None
-) -> tuple[int, dict[int, float]]:
-    """The k by which a table restores its hidden cells best, and all errors."""
-    tried = sorted(set(sizes)) if hidden is not None and len(set(sizes)) > 1 else []
-    errors = {}
-    for k in tried:
-        assert hidden is not None
-        holed = replace(deck, donors=hidden, selection=ShellDonors(k), _groups={})
-        errors[k] = hidden_error(table, hidden, holed.fill(hidden, deck.labels)[0])
-    return min(errors, key=lambda k: (errors[k], k), default=sizes[0]), errors

@@ -1,19 +1,20 @@
-"""Fuzzy k-means on rows with holes, by partial distances (Hathaway and Bezdek 2001).
-
-d²_ik = p / |o_i| · Σ_{j ∈ o_i} (x_ij − v_kj)²,  u_ik = d_ik^(−2/(m−1)) / Σ_l d_il^(−2/(m−1))
+"""Fuzzy k-means on rows with holes, after the formulas of `FuzzyKMeansImputer`; hidden cells.
 
 The centers minimize J = Σ u_ik^m d²_ik for given memberships, and the memberships do for given
 centers, so that J never rises.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from greyfill._chained.design import row_keys, uniform
-from greyfill._systems.layout import FeatureLayout, row_squares, times
-from greyfill.table import Bools, Floats, Table
+from greyfill._systems.layout import FeatureLayout, times
+from greyfill.table import Floats, RangeScaler, Table
+
+Choice = TypeVar("Choice", bound=Hashable)
 
 TINY = 1e-24
 """Squared distances below this count as none."""
@@ -30,7 +31,7 @@ class Clusters:
     def fill(self, table: Table) -> Floats:
         """Rows whose holes are completed by x = Σ u^m v / Σ u^m, which minimizes J."""
         x, shares = self.layout.encode(table), column_shares(self.layout, table)
-        squares = row_squares(x, shares, self.centers)
+        squares = partial_squares(x, shares, self.centers, times)
         power = memberships(squares, self.fuzziness) ** self.fuzziness
         found = times(power / power.sum(axis=1, keepdims=True), self.centers)
         return np.where(table.missing, self.layout.decode(found), table.values)
@@ -57,14 +58,15 @@ def memberships(squares: Floats, fuzziness: float) -> Floats:
     return np.asarray(power / power.sum(axis=1, keepdims=True))
 
 
-def partial_squares(x: Floats, shares: Floats, centers: Floats) -> Floats:
-    """d²_ik of training rows, by products of matrices."""
-    squares = (shares * x**2).sum(axis=1, keepdims=True) - 2.0 * (shares * x) @ centers.T
-    return np.asarray(np.maximum(squares + shares @ (centers**2).T, 0.0))
+def partial_squares(
+    x: Floats, shares: Floats, centers: Floats, product: Callable[..., Floats] = np.matmul
+) -> Floats:
+    """d²_ik = Σ_j s_ij (x_ij − v_kj)²; by ``times`` each row has the bits that it has alone."""
+    squares = (shares * x**2).sum(axis=1, keepdims=True) - 2.0 * product(shares * x, centers.T)
+    return np.asarray(np.maximum(squares + product(shares, (centers**2).T), 0.0))
 
 
 def fit_clusters(
-    layout: FeatureLayout,
     table: Table,
     n_clusters: int,
     fuzziness: float,
@@ -75,6 +77,7 @@ def fit_clusters(
     tol: float = 1e-5,
 ) -> tuple[Clusters, list[float]]:
     """The clusters of the best of several starts, and J after each step of that start."""
+    layout = FeatureLayout.learn(table)
     x, shares = layout.encode(table), column_shares(layout, table)
     best: tuple[Clusters, list[float]] | None = None
     for _ in range(n_init):
@@ -112,20 +115,18 @@ def means(x: Floats, shares: Floats, power: Floats, before: Floats) -> Floats:
     return np.where(weight > TINY, sums / np.where(weight > TINY, weight, 1.0), before)
 
 
-def choose_clusters(
-    table: Table,
-    sizes: tuple[int, ...],
-    fuzziness: tuple[float, ...],
-    seed: int,
-    fit: Callable[[Table, int, float], Clusters],
-) -> tuple[tuple[int, float], dict[tuple[int, float], float]]:
-    """Number of clusters and fuzziness that best restore a tenth of the cells, and all errors."""
-    hidden = hide_tenth(table, seed)
-    pairs = [(k, m) for k in sizes if k <= table.n_rows for m in fuzziness] or [(1, fuzziness[0])]
-    if len(pairs) == 1 or hidden is None:
-        return pairs[0], {}
-    errors = {(k, m): hidden_error(table, hidden, fit(hidden, k, m).fill(hidden)) for k, m in pairs}
-    return min(errors, key=lambda pair: (errors[pair], pair)), errors
+def best_on_hidden(
+    table: Table, seed: int, candidates: Sequence[Choice], fill: Callable[[Table, Choice], Floats]
+) -> tuple[Choice, dict[Choice, float]]:
+    """The candidate that best restores a tenth of the cells, which is hidden, and all errors.
+
+    The first of equally good ones, or of all where there is nothing to hide or to choose.
+    """
+    hidden = hide_tenth(table, seed) if len(candidates) > 1 else None
+    if hidden is None:
+        return candidates[0], {}
+    errors = {one: hidden_error(table, hidden, fill(hidden, one)) for one in candidates}
+    return min(errors, key=lambda one: errors[one]), errors
 
 
 def hide_tenth(table: Table, seed: int) -> Table | None:
@@ -145,9 +146,7 @@ def hide_tenth(table: Table, seed: int) -> Table | None:
 
 def hidden_error(table: Table, hidden: Table, filled: Floats) -> float:
     """Mean squared error of the hidden cells on the scale of the ranges; a wrong level counts 1."""
-    layout = FeatureLayout.learn(table)
-    mask: Bools = hidden.missing & ~table.missing
-    truth = layout.scaler.scale(table).values
-    now = layout.scaler.scale(Table(filled, table.missing, table.columns)).values
+    scaler, mask = RangeScaler.learn(table), hidden.missing & ~table.missing
+    truth, now = scaler.scale(table).values, scaler.scale(table.with_values(filled)).values
     miss = np.where(table.is_categorical, now != truth, (now - truth) ** 2)
     return float(miss[mask].mean())

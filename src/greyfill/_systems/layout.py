@@ -79,6 +79,12 @@ class FeatureLayout:
         """A mask of cells as one of features."""
         return np.repeat(cells, self.widths, axis=1)
 
+    def column(self, j: int) -> "FeatureLayout":
+        """The layout of one column."""
+        s = self.scaler
+        scaler = RangeScaler(s.low[[j]], s.high[[j]], s.is_categorical[[j]])
+        return FeatureLayout((self.columns[j],), scaler, (self.levels[j],))
+
     def decode(self, x: Floats) -> Floats:
         """Rows in the units of the table; of a category the largest indicator wins."""
         edges, scaled = self.edges, np.empty((len(x), len(self.columns)))
@@ -103,20 +109,3 @@ def times(x: Floats, matrix: Floats) -> Floats:
         rows = slice(start, start + step)
         out[rows] = (np.ascontiguousarray(x[rows])[:, np.newaxis, :] * across).sum(axis=2)
     return out
-
-
-def row_squares(x: Floats, factors: Floats, centers: Floats) -> Floats:
-    """Σ_j f_ij (x_ij − v_kj)² of each row and center, one row as in a batch."""
-    squares = times(factors * x**2, np.ones((x.shape[1], 1)))
-    squares = squares - 2.0 * times(factors * x, centers.T)
-    return np.maximum(squares + times(factors, centers.T**2), 0.0)
-
-
-def shares_of(scores: Floats) -> Floats:
-    """Softmax of each row.
-
-    >>> shares_of(np.zeros((1, 2)))
-    array([[0.5, 0.5]])
-    """
-    power = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(power / power.sum(axis=-1, keepdims=True))

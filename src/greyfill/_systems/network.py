@@ -1,21 +1,16 @@
-"""The multi-task perceptron: one hidden layer whose outputs are the class and every column.
+"""The net of `MultiTaskMLPImputer`, whose help has the outputs of columns and the loss.
 
-a = x W + b,  h_0 = tanh(a),  h_j = tanh(a − x_j W_j + c)          x_j: the features of column j
-class: softmax(h_0 V_0 + v_0),  column j: h_j V_j + v_j
-
-c is the class's own input, which the outputs of columns see and the output of the class does not;
-it is off for rows without a label. Output j never sees input j. The loss is the cross-entropy of
-the class plus λ times the mean squared error of the observed cells; missing inputs are the net's
-own outputs, renewed in every epoch.
+The class is softmax(h_0 V_0 + v_0) with h_0 = tanh(x W + b), which does not see the class's input.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import softmax
 
-from greyfill._systems.layout import FeatureLayout, shares_of, times
+from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Bools, Floats, Ints, Table
 
 NEW_PASSES = 5
@@ -38,10 +33,7 @@ class NetWeights:
     @property
     def parts(self) -> tuple[Floats, ...]:
         """All arrays, in one order."""
-        return (
-            self.inner, self.bias, self.by_class, self.outer, self.offset, self.class_outer,
-            self.class_offset,
-        )  # fmt: skip
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
     def draw(
@@ -76,13 +68,13 @@ class Task:
 def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeights]:
     """The loss, and its derivative by every parameter."""
     w, n = weights, max(len(task.x), 1)
-    grads = [np.zeros_like(part) for part in w.parts]
+    slope = NetWeights(*map(np.zeros_like, w.parts))
     a = task.x @ w.inner + w.bias
     da = np.zeros_like(a)
     loss = 0.0
     labeled = task.labels >= 0
     if w.class_outer.shape[1] > 1 and labeled.any():
-        loss, da = _class_loss(w, task, a, labeled, grads)
+        loss, da = _class_loss(w, task, a, labeled, slope)
     given = np.where(labeled[:, np.newaxis], w.by_class[np.maximum(task.labels, 0)], 0.0)
     scale = task.share / max(int(task.seen.sum()), 1)
     toward_class = np.zeros_like(a)
@@ -95,35 +87,47 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
         miss = h @ w.outer[part].T + w.offset[part] - task.targets[rows, part]
         loss += scale * float((miss**2).sum())
         back = 2.0 * scale * miss
-        grads[3][part] += back.T @ h
-        grads[4][part] += back.sum(axis=0)
+        slope.outer[part] += back.T @ h
+        slope.offset[part] += back.sum(axis=0)
         inside = (back @ w.outer[part]) * (1.0 - h**2)
         da[rows] += inside
         toward_class[rows] += inside
-        grads[0][part] -= own.T @ inside
-    grads[0] += task.x.T @ da
-    grads[1] += da.sum(axis=0)
-    np.add.at(grads[2], task.labels[labeled], toward_class[labeled])
-    for place in (0, 2, 3, 5):
-        loss += task.penalty * float((w.parts[place] ** 2).sum()) / n
-        grads[place] += 2.0 * task.penalty * w.parts[place] / n
-    return loss, NetWeights(*grads)
+        slope.inner[part] -= own.T @ inside
+    slope.inner[:] += task.x.T @ da
+    slope.bias[:] += da.sum(axis=0)
+    np.add.at(slope.by_class, task.labels[labeled], toward_class[labeled])
+    for name in ("inner", "by_class", "outer", "class_outer"):
+        values = getattr(w, name)
+        loss += task.penalty * float((values**2).sum()) / n
+        getattr(slope, name)[:] += 2.0 * task.penalty * values / n
+    return loss, slope
 
 
 def _class_loss(
-    w: NetWeights, task: Task, a: Floats, labeled: Bools, grads: list[Floats]
+    w: NetWeights, task: Task, a: Floats, labeled: Bools, slope: NetWeights
 ) -> tuple[float, Floats]:
     """Cross-entropy of the class, and its derivative by the hidden sums."""
     h = np.tanh(a)
-    found = shares_of(h @ w.class_outer + w.class_offset)
+    found = softmax(h @ w.class_outer + w.class_offset, axis=1)
     rows = np.flatnonzero(labeled)
-    picked = found[rows, task.labels[rows]]
     back = np.zeros_like(found)
     back[rows] = found[rows] / len(rows)
     back[rows, task.labels[rows]] -= 1.0 / len(rows)
-    grads[5] += h.T @ back
-    grads[6] += back.sum(axis=0)
-    return float(-np.log(np.maximum(picked, 1e-300)).mean()), (back @ w.class_outer.T) * (1 - h**2)
+    slope.class_outer[:] += h.T @ back
+    slope.class_offset[:] += back.sum(axis=0)
+    loss = cross_entropy(found[rows], task.labels[rows])
+    return loss, (back @ w.class_outer.T) * (1 - h**2)
+
+
+def cross_entropy(shares: Floats, labels: Ints) -> float:
+    """Mean −log of the share of the right class."""
+    return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-300)).mean())
+
+
+def class_shares(w: NetWeights, x: Floats, product: Callable[..., Floats] = np.matmul) -> Floats:
+    """Probabilities of the classes of completed rows."""
+    h = np.tanh(product(x, w.inner) + w.bias)
+    return np.asarray(softmax(product(h, w.class_outer) + w.class_offset, axis=1))
 
 
 def _blocks(owners: Ints) -> list[tuple[int, int]]:
@@ -169,15 +173,12 @@ class Network:
 
     def classes(self, table: Table) -> Floats:
         """Probabilities of the classes."""
-        w = self.weights
-        h = np.tanh(times(self.complete(table), w.inner) + w.bias)
-        return shares_of(times(h, w.class_outer) + w.class_offset)
+        return class_shares(self.weights, self.complete(table), times)
 
 
 def train(
     table: Table,
     labels: Ints | None,
-    n_classes: int,
     *,
     n_hidden: int,
     share: float,
@@ -194,13 +195,12 @@ def train(
     layout = FeatureLayout.learn(table)
     hidden = layout.spread(table.missing)
     x = layout.encode(table)
-    seen_count = np.maximum((~hidden).sum(axis=0), 1)
-    start = np.where(hidden, 0.0, x).sum(axis=0) / seen_count
+    start = np.where(hidden, 0.0, x).sum(axis=0) / np.maximum((~hidden).sum(axis=0), 1)
     codes = np.full(len(x), -1, dtype=np.intp) if labels is None else labels
     kept_out = (rng.random(len(x)) < 0.1) & (codes >= 0) & stops_by_class
     truth, codes = codes, np.where(kept_out, -1, codes)
     held = layout.spread(~table.missing & (rng.random(table.missing.shape) < 0.1))
-    weights = NetWeights.draw(x.shape[1], n_hidden, max(n_classes, 1), rng)
+    weights = NetWeights.draw(x.shape[1], n_hidden, max(int(truth.max()) + 1, 1), rng)
     weights.offset[:] = start
     best, history, patience = (np.inf, weights), list[float](), max(max_iter // 10, 10)
     moments = [(np.zeros_like(part), np.zeros_like(part)) for part in weights.parts]
@@ -211,23 +211,18 @@ def train(
         weights = _adam(weights, gradient, moments, step)
         history.append(loss)
         if step % 5 == 0 or step == max_iter:
-            found = Network(layout, weights, start).outputs(now, codes)
-            error = float(((found - x)[held] ** 2).mean()) if held.any() else loss
+            outputs = Network(layout, weights, start).outputs(now, codes)
+            error = float(((outputs - x)[held] ** 2).mean()) if held.any() else loss
             if kept_out.any():
-                error = _class_error(weights, now[kept_out], truth[kept_out])
-            now = np.where(hidden, np.clip(found, 0.0, 1.0), x)
+                found = class_shares(weights, now[kept_out])
+                error = cross_entropy(found, truth[kept_out])
+            now = np.where(hidden, np.clip(outputs, 0.0, 1.0), x)
             if error < best[0]:
                 best, last = (error, weights), step
             elif step - last > patience:
                 break
     report(f"{len(history)} epochs: loss {history[-1]:.4g}, held-out error {best[0]:.4g}")
     return Network(layout, best[1], start), history
-
-
-def _class_error(w: NetWeights, x: Floats, labels: Ints) -> float:
-    """Cross-entropy of rows that the net was not told the class of."""
-    found = shares_of(np.tanh(x @ w.inner + w.bias) @ w.class_outer + w.class_offset)
-    return float(-np.log(np.maximum(found[np.arange(len(x)), labels], 1e-300)).mean())
 
 
 def _adam(

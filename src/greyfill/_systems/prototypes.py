@@ -1,19 +1,16 @@
-"""Learning vector quantization on rows with holes: prototypes of classes, relevances of columns.
+"""Learning vector quantization on rows with holes, after the formulas of `LVQImputer`.
 
-d_λ(x, w) = (Σ λ / Σ_{j ∈ o} λ_j) Σ_{j ∈ o} λ_j (x_j − w_j)²,  λ ≥ 0, Σ λ = 1
-
-over the observed columns o. Prototypes and relevances minimize Σ σ((d⁺ − d⁻) / (d⁺ + d⁻)), d⁺ the
-distance to the nearest prototype of the row's own class, d⁻ to the nearest of another, and
-σ(t) = 1 / (1 + exp(−t)). Columns that a row lacks move nothing.
+d⁺ is the distance to the nearest prototype of the row's own class, d⁻ to the nearest of another.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from greyfill._systems.fuzzy import means, memberships, partial_squares, start_centers
-from greyfill._systems.layout import FeatureLayout, row_squares, shares_of, times
+from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Floats, Ints, Table
 
 SHARP = 1.05
@@ -35,8 +32,12 @@ class Prototypes:
 
     def squares(self, table: Table) -> Floats:
         """d_λ of new rows to every prototype."""
-        factors = row_factors(self.layout, table, self.relevance)
-        return row_squares(self.layout.encode(table), factors, self.centers)
+        hidden, layout = table.missing | table.unseen, self.layout
+        known = times((~hidden).astype(np.float64), self.relevance[:, np.newaxis])
+        scale = self.relevance.sum() / np.maximum(known, 1e-12)
+        features = np.repeat(self.relevance, layout.widths) * scale
+        factors = np.where(layout.spread(hidden), 0.0, features)
+        return partial_squares(layout.encode(table), factors, self.centers, times)
 
     def class_distances(self, table: Table, n_classes: int) -> Floats:
         """d_λ to the nearest prototype of each class; infinite for a class without one."""
@@ -63,15 +64,6 @@ class Prototypes:
         return np.where(table.missing, self.layout.decode(found), table.values)
 
 
-def row_factors(layout: FeatureLayout, table: Table, relevance: Floats) -> Floats:
-    """λ_j Σ λ / Σ_o λ of the observed features of each row, 0 elsewhere."""
-    hidden = table.missing | table.unseen
-    known = times((~hidden).astype(np.float64), relevance[:, np.newaxis])
-    scale = relevance.sum() / np.maximum(known, 1e-12)
-    features = np.repeat(relevance, layout.widths)
-    return np.where(layout.spread(hidden), 0.0, features * scale)
-
-
 def train_prototypes(
     table: Table, labels: Ints, n_each: int, max_iter: int, rng: np.random.Generator
 ) -> tuple[Prototypes, list[float]]:
@@ -95,7 +87,7 @@ def train_prototypes(
             options={"maxiter": max_iter}, callback=lambda at: history.append(cost.at(at)[0]),
         )  # fmt: skip
         centers, logits = cost.split(found.x)
-    centers, relevance = np.clip(centers, -1.0, 2.0), shares_of(logits)
+    centers, relevance = np.clip(centers, -1.0, 2.0), softmax(logits)
     fitted = Prototypes(layout, centers, owners, relevance, centers)
     near = np.where(labels[:, np.newaxis] == owners, fitted.squares(table), np.inf).argmin(axis=1)
     members = means(x, seen, np.eye(len(centers))[near], np.clip(centers, 0.0, 1.0))
@@ -130,7 +122,7 @@ class PrototypeCost:
     def at(self, at: Floats) -> tuple[float, Floats]:
         """The cost and its gradient."""
         centers, logits = self.split(at)
-        relevance = shares_of(logits)
+        relevance = softmax(logits)
         features = relevance[self.feature_owners]
         first = np.flatnonzero(np.diff(self.feature_owners, prepend=-1))
         known = np.maximum(self.seen[:, first] @ relevance, 1e-12)

@@ -29,7 +29,13 @@ from greyfill.exceptions import (
     InvalidParameterError,
 )
 from greyfill.exclusion import CONSTANT
-from greyfill.imputers.estimator import MissingIndicator, SavedEstimator, flag_names, learned
+from greyfill.imputers.estimator import (
+    MissingIndicator,
+    SavedEstimator,
+    flag_names,
+    learned,
+    parameter,
+)
 from greyfill.progress import LOGGER
 from greyfill.table import Bools, Floats, Ints, Table
 from greyfill.targets import Meaning, read_target
@@ -40,11 +46,16 @@ AnyTable = TypeVar("AnyTable")
 """What comes out is of the type that came in, unless ``set_output`` says otherwise."""
 
 
+def _check_verbosity(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        check_whole(name, value, least=0)
+
+
 class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, metaclass=ABCMeta):
     """Check, encode, drop empty columns, let the method fill a Table, and restore the container.
 
-    A method implements ``_fit_table`` and ``_fill_table``. It sees a Table whose columns all have
-    an observed value, and class codes (−1: no label) or None.
+    A method implements ``_fit_table``, and ``_fill_table`` unless its ``_fitted`` fills. It sees a
+    Table whose columns all have an observed value, and class codes (−1: no label) or None.
 
     Parameters
     ----------
@@ -87,17 +98,18 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
     categorical_features: Any = "auto"
     ordinal_features: Any = None
     missing_values: Any = None
-    add_indicator: bool = False
-    keep_empty_features: bool = False
-    round_to_grid: bool = True
+    add_indicator: bool = parameter(default=False, check=check_flag)
+    keep_empty_features: bool = parameter(default=False, check=check_flag)
+    round_to_grid: bool = parameter(default=True, check=check_flag)
     bounds: Any = None
     leave_alone: Any = None
-    verbose: int = 0
+    verbose: int = parameter(default=0, check=_check_verbosity)
 
     imputed_counts_: dict[str, int] = learned()
     left_alone_: dict[str, str] = learned()
     unused_: dict[str, str] = learned()
     _flagged: Bools = learned()
+    _fitted: Any = learned()
 
     _optional = (*SavedEstimator._optional, "left_alone_", "unused_", "_fitted")
     _unsaved: ClassVar[tuple[str, ...]] = ("_reported",)
@@ -110,9 +122,10 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
     def _fit_nothing(self) -> None:
         """Set the fitted attributes of a table without any observed value."""
 
-    @abstractmethod
     def _fill_table(self, table: Table) -> Floats:
-        """The values of new rows without holes."""
+        """The values of new rows without holes, by what was fitted."""
+        filled: Floats = self._fitted.fill(table)
+        return filled
 
     def _fill_labeled(self, table: Table, y: Any, classes: tuple[Any, ...]) -> Floats:
         """The values of training rows that are no donors; here as those of new rows.
@@ -261,7 +274,8 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
     ) -> tuple[Any, Bools, Floats]:
         """Fit, and return what restores the training rows."""
         with self._all_or_nothing():
-            self._check_flags()
+            self._check_settings()
+            self._forget()
             table, origin = opened or self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)
@@ -277,14 +291,6 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
                 self._fit_nothing()
             self._keep_training(origin, table.missing)
             return origin, table.missing, filled
-
-    def _check_flags(self) -> None:
-        """Refuse other values than True and False, or a strange verbosity."""
-        check_flag("add_indicator", self.add_indicator)
-        check_flag("keep_empty_features", self.keep_empty_features)
-        check_flag("round_to_grid", self.round_to_grid)
-        if not isinstance(self.verbose, bool):
-            check_whole("verbose", self.verbose, least=0)
 
     def _choose_left_alone(self, table: Table, schema: frames.Schema) -> dict[str, str]:
         """The columns to leave alone, with reasons."""
@@ -318,6 +324,11 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
                 stacklevel=4,
             )
         return doubtful if len(doubtful) < table.n_columns else {}
+
+    @property
+    def _kept_fields(self) -> list[frames.Field]:
+        """What is known of the columns that have an observed value and are filled."""
+        return [f for f, kept in zip(self._schema.fields, self._kept, strict=True) if kept]
 
     @property
     def _shown(self) -> Bools:

@@ -1,7 +1,6 @@
 """The model-based family: chained equations and chained forests."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,19 @@ from greyfill._chained.missforest import overall_error
 from greyfill.checks import check_choice, check_whole, sure_seed
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
-from greyfill.imputers.estimator import learned
+from greyfill.imputers.drawn_tables import DrawnTables
+from greyfill.imputers.estimator import learned, parameter
 from greyfill.table import Floats, Ints, Kind, Table
 
-LABELS = ("none", "predictor", "separate")
+
+def _check_methods(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        check_choice(name, value, ("auto", *FOR_NUMBERS))
+    elif not isinstance(value, Mapping | None):
+        raise InvalidParameterError(
+            f"{name} must be a dict of column name to method, such as {{'age': 'norm'}}, not "
+            f"{value!r}"
+        )
 
 
 class MICEImputer(DrawnTables):
@@ -85,13 +92,15 @@ class MICEImputer(DrawnTables):
     (5, (5, 5))
     """
 
-    n_iter: int = 5
-    methods: Any = None
-    labels: str = "none"
-    max_predictors: int | str = "auto"
+    n_iter: int = parameter(default=5, check=check_whole)
+    methods: Any = parameter(default=None, check=_check_methods)
+    labels: str = parameter(
+        default="none", check=check_choice, choices=("none", "predictor", "separate")
+    )
+    max_predictors: int | str = parameter(default="auto", check=check_whole, auto=True)
 
-    history_: dict[str, dict[str, Floats]] = learned()
-    methods_: dict[str, str] = learned()
+    history_: dict[str, dict[str, Floats]] = learned(empty={})
+    methods_: dict[str, str] = learned(empty={})
     n_iter_: int = learned()
     _chains: chain.FittedChains = learned()
     _label_chains: chain.FittedChains = learned()
@@ -105,7 +114,6 @@ class MICEImputer(DrawnTables):
 
     def _fit_nothing(self) -> None:
         self.n_iter_ = self._settings().n_iter
-        self.history_, self.methods_ = {}, {}
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         settings = self._settings()
@@ -144,13 +152,9 @@ class MICEImputer(DrawnTables):
         }
 
     def _settings(self) -> chain.MiceSettings:
-        check_choice("combine", self.combine, COMBINES)
-        check_choice("labels", self.labels, LABELS)
-        if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
-            check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
         return chain.MiceSettings(
-            n_imputations=check_whole("n_imputations", self.n_imputations),
-            n_iter=check_whole("n_iter", self.n_iter),
+            n_imputations=int(self.n_imputations),
+            n_iter=int(self.n_iter),
             methods=self._known_methods(),
             max_predictors=self.max_predictors,
             seed=sure_seed(self.random_state),
@@ -159,14 +163,8 @@ class MICEImputer(DrawnTables):
 
     def _known_methods(self) -> dict[str, str]:
         if isinstance(self.methods, str):
-            check_choice("methods", self.methods, ("auto", *FOR_NUMBERS))
             numbers = (c for c in self._schema.columns if c.kind is Kind.NUMERIC)
             return {column.name: self.methods for column in numbers}
-        if not isinstance(self.methods, Mapping | None):
-            raise InvalidParameterError(
-                "methods must be a dict of column name to method, such as {'age': 'norm'}, not "
-                f"{self.methods!r}"
-            )
         methods = dict(self.methods or {})
         names = [column.name for column in self._schema.columns]
         unknown = [name for name in methods if name not in names]
@@ -202,10 +200,6 @@ class MissForestImputer(BaseImputer):
         Most passes.
     max_features : int, optional
         Columns that are tried at a split; √p by default.
-    n_jobs : int, optional
-        Threads that grow trees; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of all forests.
     verbose : int, default=0
         0 is silent. With 1, each pass is reported on stderr.
 
@@ -231,23 +225,18 @@ class MissForestImputer(BaseImputer):
     True
     """
 
-    n_estimators: int = field(default=100, kw_only=False)
-    max_iter: int = 10
+    n_estimators: int = parameter(default=100, check=check_whole, kw_only=False)
+    max_iter: int = parameter(default=10, check=check_whole)
     max_features: int | None = None
     n_jobs: int | None = None
     random_state: Any = 0
 
-    history_: list[dict[str, float]] = learned()
-    n_iter_: int = learned()
-    converged_: bool = learned()
-    oob_error_: dict[str, float] = learned()
-    oob_errors_: dict[str, float] = learned()
+    history_: list[dict[str, float]] = learned(empty=[])
+    n_iter_: int = learned(empty=1)
+    converged_: bool = learned(empty=True)
+    oob_error_: dict[str, float] = learned(empty={})
+    oob_errors_: dict[str, float] = learned(empty={})
     _fitted: missforest.FittedForests = learned()
-
-    def _fit_nothing(self) -> None:
-        self._settings()
-        self.n_iter_, self.converged_ = 1, True
-        self.history_, self.oob_error_, self.oob_errors_ = [], {}, {}
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         fitted = missforest.run_forests(table, self._settings(), self._report)
@@ -263,12 +252,16 @@ class MissForestImputer(BaseImputer):
     def _fill_table(self, table: Table) -> Floats:
         return missforest.fill_by_forests(self._fitted, table)
 
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.max_features is not None:
+            check_whole("max_features", self.max_features)
+
     def _settings(self) -> missforest.ForestSettings:
-        features = self.max_features
         return missforest.ForestSettings(
-            n_estimators=check_whole("n_estimators", self.n_estimators),
-            max_iter=check_whole("max_iter", self.max_iter),
-            max_features=None if features is None else check_whole("max_features", features),
+            n_estimators=int(self.n_estimators),
+            max_iter=int(self.max_iter),
+            max_features=None if self.max_features is None else int(self.max_features),
             seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )

@@ -1,27 +1,22 @@
 """Imputers of fuzzy clusters."""
 
-from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from greyfill._systems.column_models import GreyRidge
-from greyfill._systems.fuzzy import Clusters, choose_clusters, fit_clusters
-from greyfill._systems.layout import FeatureLayout
-from greyfill.checks import check_whole, is_number
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.estimator import learned
-from greyfill.imputers.opt import ModelFamily, check_positive
+from greyfill._systems.fuzzy import Clusters, best_on_hidden, fit_clusters
+from greyfill.checks import check_number, check_whole
+from greyfill.imputers.estimator import learned, parameter
+from greyfill.imputers.opt import ModelFamily
 from greyfill.imputers.systems import IterativeSystem
 from greyfill.table import Floats, Ints, Table
 
 SIZES, FUZZINESS = (2, 3, 5, 8, 12, 20), (1.2, 1.5, 2.0)
 """What is tried on hidden cells where nothing is set."""
 
-
-def _check_fuzziness(value: Any) -> None:
-    if not is_number(value) or not 1.0 < value <= 10.0:
-        raise InvalidParameterError(f"fuzziness must lie in (1, 10], not {value!r}")
+check_fuzziness = partial(check_number, least=1.0, most=10.0, is_open=True)
 
 
 class FuzzyKMeansImputer(IterativeSystem):
@@ -61,51 +56,32 @@ class FuzzyKMeansImputer(IterativeSystem):
     array([2., 5.])
     """
 
-    n_clusters: int | str = field(default="auto", kw_only=False)
-    fuzziness: float | str = "auto"
-    n_init: int = 3
-    tol: float = 1e-5
+    n_clusters: int | str = parameter(default="auto", check=check_whole, auto=True, kw_only=False)
+    fuzziness: float | str = parameter(default="auto", check=check_fuzziness, auto=True)
+    n_init: int = parameter(default=3, check=check_whole)
+    tol: float = parameter(default=1e-5, check=check_number, is_open=True)
 
-    n_clusters_: int = learned()
-    fuzziness_: float = learned()
-    errors_: dict[tuple[int, float], float] = learned()
+    n_clusters_: int = learned(empty=SIZES[0])
+    fuzziness_: float = learned(empty=FUZZINESS[0])
+    errors_: dict[tuple[int, float], float] = learned(empty={})
     _fitted: Clusters = learned()
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if not isinstance(self.n_clusters, str) or self.n_clusters != "auto":
-            check_whole("n_clusters", self.n_clusters, otherwise=" or 'auto'")
-        if not isinstance(self.fuzziness, str) or self.fuzziness != "auto":
-            _check_fuzziness(self.fuzziness)
-        check_whole("n_init", self.n_init)
-        check_positive("tol", self.tol)
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        chosen = isinstance(self.n_clusters, str)
-        self.n_clusters_ = SIZES[0] if chosen else int(self.n_clusters)
-        fuzzy = self.fuzziness
-        self.fuzziness_ = FUZZINESS[0] if isinstance(fuzzy, str) else float(fuzzy)
-        self.errors_ = {}
-
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        seed = self._seed()
-        sizes = SIZES if isinstance(self.n_clusters, str) else (self.n_clusters_,)
-        fuzzy = FUZZINESS if isinstance(self.fuzziness, str) else (self.fuzziness_,)
+        seed, steps = self._seed(), int(self.max_iter)
+        sizes = SIZES if isinstance(self.n_clusters, str) else (int(self.n_clusters),)
+        fuzzy = FUZZINESS if isinstance(self.fuzziness, str) else (float(self.fuzziness),)
+        pairs = [(k, m) for k in sizes if k <= table.n_rows for m in fuzzy] or [(1, fuzzy[0])]
 
-        def trial(part: Table, k: int, m: float) -> Clusters:
+        def trial(part: Table, pair: tuple[int, float]) -> Floats:
             rng = np.random.default_rng(seed)
-            how = {"n_init": 1, "max_iter": self.max_iter, "tol": 1e-3}
-            return fit_clusters(FeatureLayout.learn(part), part, k, m, rng, **how)[0]  # type: ignore[arg-type]
+            return fit_clusters(part, *pair, rng, n_init=1, max_iter=steps, tol=1e-3)[0].fill(part)
 
-        rng = np.random.default_rng(seed)
-        (k, m), self.errors_ = choose_clusters(table, sizes, fuzzy, seed, trial)
+        (k, m), self.errors_ = best_on_hidden(table, seed, pairs, trial)
         self.n_clusters_, self.fuzziness_ = min(k, table.n_rows), m
         self._report(f"{self.n_clusters_} clusters, fuzziness {m}")
-        self._fitted, self.history_ = fit_clusters(
-            FeatureLayout.learn(table), table, self.n_clusters_, m, rng,
-            n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
-        )  # fmt: skip
+        how: Any = {"n_init": self.n_init, "max_iter": steps, "tol": self.tol}
+        rng = np.random.default_rng(seed)
+        self._fitted, self.history_ = fit_clusters(table, self.n_clusters_, m, rng, **how)
         self.n_iter_ = len(self.history_)
         return self._fitted.fill(table)
 
@@ -141,15 +117,11 @@ class GreyFuzzyImputer(ModelFamily):
     True
     """
 
-    n_clusters: int = field(default=3, kw_only=False)
-    fuzziness: float = 1.5
-    rho: float = 0.5
-    ridge: float = 1.0
+    n_clusters: int = parameter(default=3, check=check_whole, kw_only=False)
+    fuzziness: float = parameter(default=1.5, check=check_fuzziness)
+    rho: float = parameter(default=0.5, check=check_number, most=1.0, is_open=True)
+    ridge: float = parameter(default=1.0, check=check_number, is_open=True)
 
     def _learner(self) -> Any:
-        _check_fuzziness(self.fuzziness)
-        if not is_number(self.rho) or not 0.0 < self.rho <= 1.0:
-            raise InvalidParameterError(f"rho must lie in (0, 1], not {self.rho!r}")
-        clusters = check_whole("n_clusters", self.n_clusters)
-        ridge = check_positive("ridge", self.ridge)
-        return GreyRidge(clusters, float(self.fuzziness), float(self.rho), ridge)
+        fuzziness, rho, ridge = float(self.fuzziness), float(self.rho), float(self.ridge)
+        return GreyRidge(int(self.n_clusters), fuzziness, rho, ridge)

@@ -1,5 +1,6 @@
 """Donor methods: hot deck, cold deck and shell neighbors, each a deck with its own selection."""
 
+from abc import abstractmethod
 from dataclasses import field, replace
 from typing import Any
 
@@ -7,16 +8,23 @@ import numpy as np
 
 from greyfill import frames
 from greyfill._neighbors.start import column_centers
-from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors, shell_size
-from greyfill._systems.fuzzy import hide_tenth
+from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors
+from greyfill._systems.fuzzy import best_on_hidden
 from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.imputers.estimator import learned
+from greyfill.imputers.estimator import learned, parameter
 from greyfill.imputers.systems import SystemImputer
 from greyfill.table import Floats, Ints, RangeScaler, Table
 from greyfill.targets import labels_to_array, read_target
 
 DONORS = {"random": RandomDonor(), "nearest": NearestDonor()}
+
+
+def _check_cells(name: str, value: Any) -> None:
+    if isinstance(value, str) and value != "class":
+        raise InvalidParameterError(
+            f"{name} must be None, 'class' or a list of columns, not {value!r}"
+        )
 
 
 class DeckFamily(SystemImputer):
@@ -35,16 +43,16 @@ class DeckFamily(SystemImputer):
         columns that no donor knows (``no_donor``).
     """
 
-    cells: Any = None
+    cells: Any = parameter(default=None, check=_check_cells)
 
-    fallback_counts_: dict[str, int] = learned()
+    fallback_counts_: dict[str, int] = learned(empty={})
     _fitted: Deck = learned()
 
     _keeps_order = True
 
-    def _selection(self, table: Table) -> Any:
+    @abstractmethod
+    def _selection(self) -> Any:
         """How the donors of a row are chosen."""
-        raise NotImplementedError
 
     @property
     def _needs_labels(self) -> bool:
@@ -56,17 +64,6 @@ class DeckFamily(SystemImputer):
                 f"{type(self).__name__}(cells='class') requires y: pass the class labels, or name "
                 "columns in cells"
             )
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if isinstance(self.cells, str) and not self._needs_labels:
-            raise InvalidParameterError(
-                f"cells must be None, 'class' or a list of columns, not {self.cells!r}"
-            )
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        self.fallback_counts_ = {}
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         self._fitted = self._deck(table, labels)
@@ -83,7 +80,7 @@ class DeckFamily(SystemImputer):
             labels=np.asarray(codes, dtype=np.intp),
             cell_columns=self._cell_columns(),
             centers=column_centers(table),
-            selection=self._selection(table),
+            selection=self._selection(),
             seed=self._seed(),
         )
 
@@ -119,13 +116,11 @@ class HotDeckImputer(DeckFamily):
     array([2., 5.])
     """
 
-    donor: str = field(default="random", kw_only=False)
+    donor: str = parameter(
+        default="random", check=check_choice, choices=tuple(DONORS), kw_only=False
+    )
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("donor", self.donor, tuple(DONORS))
-
-    def _selection(self, table: Table) -> Any:
+    def _selection(self) -> Any:
         return DONORS[self.donor]
 
 
@@ -158,7 +153,7 @@ class ColdDeckImputer(DeckFamily):
 
     _unsaved = (*SystemImputer._unsaved, "reference", "reference_labels", "_classes")
 
-    def _selection(self, table: Table) -> Any:
+    def _selection(self) -> Any:
         return NearestDonor()
 
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
@@ -169,26 +164,30 @@ class ColdDeckImputer(DeckFamily):
         codes = np.full(donors.n_rows, -1, dtype=np.intp)
         if self._needs_labels and self.reference_labels is not None:
             codes = self._reference_codes(donors.n_rows)
-        known = Table(donors.values, donors.missing | donors.unseen, donors.columns)
-        return replace(deck, donors=known, scaler=_joint_ranges(known, deck.scaler), labels=codes)
+        donors = Table(donors.values, donors.missing | donors.unseen, donors.columns)
+        theirs, ours, known = RangeScaler.learn(donors), deck.scaler, ~donors.missing.all(axis=0)
+        low, high = np.where(known, theirs.low, ours.low), np.where(known, theirs.high, ours.high)
+        scaler = RangeScaler(low, high, ours.is_categorical)  # of X where the donors know nothing
+        return replace(deck, donors=donors, scaler=scaler, labels=codes)
 
     def _reference_table(self) -> Table:
         """The reference in the numbers of X; columns that it lacks are holes."""
-        opened = frames.open_table(self.reference)
-        names = self._schema.names
+        opened, names = frames.open_table(self.reference), self._schema.names
+        shared, cells = list(names), opened
         if isinstance(opened, np.ndarray):
             if opened.shape[1] != len(names):
                 raise InvalidDataError(
                     f"the reference has {opened.shape[1]} columns, but X has {len(names)}; pass "
                     "frames, whose columns have names, or the same columns"
                 )
-            return frames.encode(opened, schema=self._schema)[0].select(self._kept)
-        shared = [name for name in names if name in set(map(str, opened.columns))]
-        if not shared:
-            raise InvalidDataError("the reference has no column of X; rename its columns")
-        fields = tuple(field for field in self._schema.fields if field.name in shared)
-        part, _ = frames.encode(opened.select(shared), schema=replace(self._schema, fields=fields))
+        else:
+            shared = [name for name in names if name in set(map(str, opened.columns))]
+            if not shared:
+                raise InvalidDataError("the reference has no column of X; rename its columns")
+            cells = opened.select(shared)
         places = [names.index(name) for name in shared]
+        schema = replace(self._schema, fields=tuple(self._schema.fields[j] for j in places))
+        part, _ = frames.encode(cells, schema=schema, missing_values=self.missing_values)
         values = np.zeros((part.n_rows, len(names)))
         missing = np.ones(values.shape, dtype=bool)
         values[:, places], missing[:, places] = part.values, part.missing
@@ -206,13 +205,6 @@ class ColdDeckImputer(DeckFamily):
         codes = super()._encode_labels(y, n_rows)
         self._classes = [] if codes is None else list(read_target(y, needs_classes=True).classes)
         return codes
-
-
-def _joint_ranges(donors: Table, ours: RangeScaler) -> RangeScaler:
-    """The ranges of the donors; those of X where the donors know nothing."""
-    theirs, known = RangeScaler.learn(donors), (~donors.missing).any(axis=0)
-    low, high = np.where(known, theirs.low, ours.low), np.where(known, theirs.high, ours.high)
-    return RangeScaler(low, high, ours.is_categorical)
 
 
 class ShellImputer(DeckFamily):
@@ -246,30 +238,26 @@ class ShellImputer(DeckFamily):
     np.float64(30.0)
     """
 
-    n_neighbors: int | str = field(default="auto", kw_only=False)
+    n_neighbors: int | str = parameter(default="auto", check=check_whole, auto=True, kw_only=False)
 
-    n_neighbors_: int = learned()
-    k_scores_: dict[int, float] = learned()
+    n_neighbors_: int = learned(empty=1)
+    k_scores_: dict[int, float] = learned(empty={})
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if not isinstance(self.n_neighbors, str) or self.n_neighbors != "auto":
-            check_whole("n_neighbors", self.n_neighbors, otherwise=" or 'auto'")
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        chosen = isinstance(self.n_neighbors, str)
-        self.n_neighbors_, self.k_scores_ = 1 if chosen else int(self.n_neighbors), {}
-
-    def _selection(self, table: Table) -> Any:
+    def _selection(self) -> Any:
+        if not isinstance(self.n_neighbors, str):
+            self.n_neighbors_ = int(self.n_neighbors)
         return ShellDonors(self.n_neighbors_)
 
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         deck = super()._deck(table, labels)
         if not isinstance(self.n_neighbors, str):
             return deck
-        sizes = [min(3 * 2**step * table.n_columns, table.n_rows) for step in range(4)]
-        hidden = hide_tenth(table, deck.seed)
-        self.n_neighbors_, self.k_scores_ = shell_size(table, deck, sizes, hidden)
+        sizes = sorted({min(3 * 2**step * table.n_columns, table.n_rows) for step in range(4)})
+
+        def trial(hidden: Table, k: int) -> Floats:
+            holed = replace(deck, donors=hidden, selection=ShellDonors(k), _groups={})
+            return holed.fill(hidden, deck.labels)[0]
+
+        self.n_neighbors_, self.k_scores_ = best_on_hidden(table, deck.seed, sizes, trial)
         self._report(f"k = {self.n_neighbors_} by hidden cells")
         return replace(deck, selection=ShellDonors(self.n_neighbors_))

@@ -3,18 +3,17 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from greyfill._chained import chain
-from greyfill.checks import check_fitted
+from greyfill.checks import check_choice, check_fitted, check_whole
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.base import BaseImputer
+from greyfill.imputers.estimator import parameter
 from greyfill.table import Bools, Floats, Table
-
-COMBINES = ("mean", "draw")
 
 
 class DrawnTables(BaseImputer):
@@ -25,10 +24,6 @@ class DrawnTables(BaseImputer):
     combine : "mean" or "draw", default="mean"
         The filled table: mean of numbers and vote of categories over all imputations (the first
         drawn of ties), or the first imputation alone, which keeps the spread of the data.
-    n_jobs : int, optional
-        Processes that run chains; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of all draws.
 
     Attributes
     ----------
@@ -36,8 +31,8 @@ class DrawnTables(BaseImputer):
         Every imputation of the training table, in the container it came in, for `greyfill.pool`.
     """
 
-    n_imputations: int = field(default=5, kw_only=False)
-    combine: str = "mean"
+    n_imputations: int = parameter(default=5, check=check_whole, kw_only=False)
+    combine: str = parameter(default="mean", check=check_choice, choices=("mean", "draw"))
     n_jobs: int | None = None
     random_state: Any = 0
 

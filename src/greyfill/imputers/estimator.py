@@ -2,9 +2,10 @@
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from inspect import Signature, signature
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
@@ -16,7 +17,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from greyfill import frames
-from greyfill.checks import OwnParameters, check_fitted, check_jobs, own_errors, refuse_beyond
+from greyfill.checks import (
+    OwnParameters,
+    check_fitted,
+    check_jobs,
+    check_seed,
+    own_errors,
+    refuse_beyond,
+)
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.shared_help import full_help
 from greyfill.table import Bools, Table
@@ -73,6 +81,7 @@ class TableEstimator(OwnParameters, BaseEstimator):
     def _open_training(self, X: Any) -> tuple[Table, Any]:
         """The table of ``fit`` in numbers, and what restores its container."""
         check_jobs(getattr(self, "n_jobs", None))
+        check_seed(getattr(self, "random_state", None))
         opened = frames.open_table(X)
         self._refuse_too_large(opened.shape, self._bytes_per_cell, LESS_IN_FIT)
         self._check_columns(X, reset=True)
@@ -139,19 +148,47 @@ class TableEstimator(OwnParameters, BaseEstimator):
         return given
 
 
-def learned(*, init: Literal[False] = False) -> Any:
-    """Declare an attribute that ``fit`` sets: it is no parameter, and absent before."""
-    return field(init=init)
+def parameter(
+    *, default: Any, check: Callable[..., Any], auto: bool = False, kw_only: bool = True, **how: Any
+) -> Any:
+    """Declare a parameter and what refuses a value of it that cannot be.
+
+    ``check`` is called with the name, the value and ``how``, unless the value is "auto" and may be.
+    """
+
+    def checked(name: str, value: Any) -> None:
+        if not (auto and isinstance(value, str) and value == "auto"):
+            check(name, value, **how, **({"otherwise": " or 'auto'"} if auto else {}))
+
+    return field(default=default, kw_only=kw_only, metadata={"check": checked})
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, learned))
+def learned(*, empty: Any = None, init: Literal[False] = False) -> Any:
+    """Declare an attribute that ``fit`` sets: it is no parameter, and absent before.
+
+    ``empty`` is what it is after ``fit`` where there was nothing to learn; None: absent.
+    """
+    return field(init=init, metadata={} if empty is None else {"empty": empty})
+
+
+@dataclass_transform(
+    kw_only_default=True, eq_default=False, field_specifiers=(field, parameter, learned)
+)
 class SavedEstimator(TableEstimator):
     """A table estimator that can be written to a file, with all attributes that it declares.
 
     What a subclass annotates are its parameters with their defaults, from which ``__init__`` is
-    made; they are given by name unless they say ``field(default=…, kw_only=False)``. What is
-    `learned` in ``fit`` is declared beside them. A preset declares a parameter again for another
-    default. A docstring explains what is particular; ``help`` shows the words of the bases, too.
+    made; they are given by name unless they say ``field(default=…, kw_only=False)``, and a
+    `parameter` says what it may be. What is `learned` in ``fit`` is declared beside them. A preset
+    declares a parameter again for another default. A docstring explains what is particular;
+    ``help`` shows the words of the bases, too: of these two where a class has them.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads or processes; None means one, −1 all cores. The result is the same.
+    random_state : int, RandomState or None, default=0
+        Seed of all that is drawn.
 
     >>> class Imputer(SavedEstimator):
     ...     k: int = field(default=5, kw_only=False)
@@ -182,12 +219,17 @@ class SavedEstimator(TableEstimator):
     _unsaved: ClassVar[tuple[str, ...]] = ()
     """Attributes and parameters that a saved file leaves out."""
 
+    _checks: ClassVar[dict[str, Callable[[str, Any], None]]] = {}
+    """What refuses strange values, by parameter."""
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Make ``__init__`` of the parameters, unless a class has its own, and the whole help."""
         super().__init_subclass__(**keywords)
         init: Any = cls.__init__
         is_made = init is object.__init__ or hasattr(init, "__signature__")
         dataclass(init=is_made, kw_only=True, repr=False, eq=False, match_args=False)(cls)
+        own = {f.name: f.metadata["check"] for f in fields(cls) if "check" in f.metadata}
+        cls._checks = {**cls._checks, **own}
         if is_made:
             init = cls.__init__
             init.__signature__ = _own_first(cls)
@@ -196,6 +238,16 @@ class SavedEstimator(TableEstimator):
 
     def _check_settings(self) -> None:
         """Refuse parameters that cannot be."""
+        for name, check in self._checks.items():
+            check(name, getattr(self, name))
+
+    def _forget(self) -> None:
+        """Be as before any ``fit``, apart from attributes that say what they are of nothing."""
+        for attribute in fields(self):
+            if not attribute.init:
+                self.__dict__.pop(attribute.name, None)
+            if "empty" in attribute.metadata:
+                setattr(self, attribute.name, copy(attribute.metadata["empty"]))
 
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""

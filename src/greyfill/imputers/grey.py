@@ -11,9 +11,9 @@ from greyfill._grey.cross_fit import fill_training_rows
 from greyfill._grey.grey_engine import GreySettings, fill_new_rows, fit_imputer
 from greyfill.checks import (
     check_choice,
+    check_number,
     check_seconds,
     check_seed,
-    check_tolerance,
     check_whole,
     is_whole,
 )
@@ -218,7 +218,7 @@ class GreyImputer(ConfidenceMixin):
 
     def _settings(self) -> GreySettings:
         """The parameters, checked."""
-        check_tolerance(self.tol)
+        check_number("tol", self.tol)
         if self.max_donors is not None:
             check_whole("max_donors", self.max_donors, otherwise=", or None for all rows")
         check_seconds("time_budget", self.time_budget)

@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._joint.joint_draws import DrawSettings, FittedJoint, fit_draws, fit_expectation
-from greyfill._joint.joint_normal import EMSettings
-from greyfill._joint.pattern_lasso import FittedSparse, LassoSettings, fit_pattern_lasso
-from greyfill.checks import (
-    check_choice,
-    check_flag,
-    check_tolerance,
-    check_whole,
-    is_number,
-    sure_seed,
+from greyfill._joint.joint_draws import (
+    DrawSettings,
+    FittedJoint,
+    Limits,
+    fit_draws,
+    fit_expectation,
 )
-from greyfill.exceptions import InvalidParameterError
+from greyfill._joint.joint_normal import EMSettings
+from greyfill._joint.pattern_lasso import LassoSettings, fit_pattern_lasso
+from greyfill.checks import check_flag, check_number, check_whole, sure_seed
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.drawn_tables import COMBINES, DrawnTables
-from greyfill.imputers.estimator import learned
+from greyfill.imputers.drawn_tables import DrawnTables
+from greyfill.imputers.estimator import learned, parameter
 from greyfill.table import Floats, Ints, Table
 
 
@@ -42,30 +40,17 @@ class _NormalFamily(BaseImputer):
         and q else.
     """
 
-    max_iter: int = 500
-    tol: float = 1e-4
-    prior: float | str = "auto"
+    max_iter: int = parameter(default=500, check=check_whole)
+    tol: float = parameter(default=1e-4, check=check_number)
+    prior: float | str = parameter(default="auto", check=check_number, auto=True)
 
-    n_iter_: int = learned()
+    n_iter_: int = learned(empty=1)
     _fitted: FittedJoint = learned()
 
     def _em_settings(self) -> EMSettings:
-        """When EM stops, and its prior, checked."""
-        check_tolerance(self.tol)
-        max_iter, prior = check_whole("max_iter", self.max_iter), self.prior
-        if isinstance(prior, str) and prior == "auto":
-            return EMSettings(max_iter, float(self.tol))
-        if not is_number(prior) or not 0.0 <= prior < np.inf:
-            raise InvalidParameterError(
-                f"prior must be 'auto' or a number of rows, not negative, not {prior!r}"
-            )
-        return EMSettings(max_iter, float(self.tol), float(prior))
-
-    def _limits(self) -> tuple[Floats, Floats]:
-        """The bounds of the kept columns, those of numbers without any at the largest float."""
-        pairs = zip(self._schema.fields, self._kept, strict=True)
-        limits = [field.limits for field, is_kept in pairs if is_kept]
-        return np.array([low for low, _ in limits]), np.array([high for _, high in limits])
+        """When EM stops, and its prior."""
+        prior = -1.0 if isinstance(self.prior, str) else float(self.prior)
+        return EMSettings(int(self.max_iter), float(self.tol), prior)
 
 
 class EMImputer(_NormalFamily):
@@ -95,32 +80,19 @@ class EMImputer(_NormalFamily):
     converged_ : bool
         Whether EM stopped by ``tol``.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
     >>> float(EMImputer(prior=0).fit_transform(X)[2, 1])
     6.0
     """
 
-    log_likelihood_: list[float] = learned()
-    converged_: bool = learned()
-
-    def _settings(self) -> EMSettings:
-        return self._em_settings()
-
-    def _fit_nothing(self) -> None:
-        self._settings()
-        self.log_likelihood_, self.n_iter_, self.converged_ = [], 1, True
+    log_likelihood_: list[float] = learned(empty=[])
+    converged_: bool = learned(empty=True)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        bounds = self._limits()
-        self._fitted, found = fit_expectation(table, self._settings(), bounds, self._report)
+        self._fitted, found = fit_expectation(table, self._em_settings(), self._report)
         self.log_likelihood_ = list(found[0].log_likelihood) if found else []
         self.n_iter_ = max((len(one.log_likelihood) for one in found), default=1)
         self.converged_ = all(one.converged for one in found)
-        return self._fitted.fill(table)
-
-    def _fill_table(self, table: Table) -> Floats:
         return self._fitted.fill(table)
 
 
@@ -147,8 +119,6 @@ class MissPALassoImputer(BaseImputer):
         Most passes over the patterns.
     tol : float, default=1e-3
         Passes end when no fill moves by more, in deviations of its column.
-    random_state : int, default=0
-        Seed of the choice of hidden cells.
 
     Attributes
     ----------
@@ -159,50 +129,29 @@ class MissPALassoImputer(BaseImputer):
     n_iter_ : int
         Passes that were made.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
     >>> float(MissPALassoImputer(penalty=0).fit_transform(X).round(6)[2, 1])
     6.0
     """
 
-    penalty: float | str = "auto"
-    max_iter: int = 50
-    tol: float = 1e-3
+    penalty: float | str = parameter(default="auto", check=check_number, auto=True)
+    max_iter: int = parameter(default=50, check=check_whole)
+    tol: float = parameter(default=1e-3, check=check_number)
     random_state: Any = 0
 
-    penalty_: float = learned()
-    penalty_errors_: dict[float, float] = learned()
-    n_iter_: int = learned()
-    _fitted: FittedSparse = learned()
-
-    def _settings(self) -> LassoSettings:
-        penalty = self.penalty
-        is_auto = isinstance(penalty, str) and penalty == "auto"
-        if not is_auto and (not is_number(penalty) or not 0.0 <= penalty < np.inf):
-            raise InvalidParameterError(
-                f"penalty must be 'auto' or a number, not negative, not {penalty!r}"
-            )
-        check_tolerance(self.tol)
-        return LassoSettings(
-            penalty=-1.0 if isinstance(penalty, str) else float(penalty),
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=float(self.tol),
-            seed=sure_seed(self.random_state),
-        )
-
-    def _fit_nothing(self) -> None:
-        self.penalty_, self.penalty_errors_ = max(self._settings().penalty, 0.0), {}
-        self.n_iter_ = 1
+    penalty_: float = learned(empty=0.0)
+    penalty_errors_: dict[float, float] = learned(empty={})
+    n_iter_: int = learned(empty=1)
+    _fitted: FittedJoint = learned()
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        found = fit_pattern_lasso(table, self._settings(), self._report)
-        self._fitted, self.n_iter_, self.penalty_errors_ = found
-        normals = self._fitted.normals
-        self.penalty_ = normals[0].penalty if normals else max(self._settings().penalty, 0.0)
-        return self._fitted.fill(table)
-
-    def _fill_table(self, table: Table) -> Floats:
+        penalty = -1.0 if isinstance(self.penalty, str) else float(self.penalty)
+        seed = sure_seed(self.random_state)
+        settings = LassoSettings(penalty, int(self.max_iter), float(self.tol), seed)
+        found = fit_pattern_lasso(table, settings, self._report)
+        code, normals, self.n_iter_, self.penalty_errors_ = found
+        self._fitted = FittedJoint(code, (normals,))
+        self.penalty_ = normals[0].penalty if normals else max(penalty, 0.0)
         return self._fitted.fill(table)
 
 
@@ -211,26 +160,28 @@ class _JointDraws(DrawnTables, _NormalFamily):
 
     _unsaved = (*DrawnTables._unsaved, "_drawn")
 
+    def _limits(self) -> Limits:
+        """The bounds of the kept columns, those of numbers without any at the largest float."""
+        low, high = np.array([field.limits for field in self._kept_fields]).T
+        return low, high
+
     def _settings(self) -> DrawSettings:
-        check_choice("combine", self.combine, COMBINES)
         return DrawSettings(
             em=self._em_settings(),
-            n_imputations=check_whole("n_imputations", self.n_imputations),
+            n_imputations=int(self.n_imputations),
             seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
 
-    def _fit_nothing(self) -> None:
-        self.n_iter_ = max(self._settings().n_iter, 1)
-
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings, bounds = self._settings(), self._limits()
-        self._fitted, self._drawn, steps = fit_draws(table, settings, bounds, self._report)
+        settings = self._settings()
+        found = fit_draws(table, settings, self._limits(), self._report)
+        self._fitted, self._drawn, steps = found
         self.n_iter_ = settings.n_iter or steps
         return self._combined(table, self._completed)
 
     def _fill_table(self, table: Table) -> Floats:
-        return self._combined(table, lambda c: self._fitted.draw_new(table, c))
+        return self._combined(table, lambda c: self._fitted.draw_new(table, c, self._limits()))
 
     def _completed(self, c: int) -> Floats:
         return self._drawn[c]
@@ -262,18 +213,15 @@ class EMBImputer(_JointDraws):
     n_iter_ : int
         Most steps of EM in an imputation.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
     >>> imputer = EMBImputer(3).fit(X)
     >>> len(imputer.draws_), bool(np.isfinite(imputer.draws_[0]).all())
     (3, True)
     """
 
-    bootstrap: bool = True
+    bootstrap: bool = parameter(default=True, check=check_flag)
 
     def _settings(self) -> DrawSettings:
-        check_flag("bootstrap", self.bootstrap)
         return replace(super()._settings(), is_bootstrapped=bool(self.bootstrap))
 
 
@@ -301,15 +249,13 @@ class NormImputer(_JointDraws):
     n_iter_ : int
         Passes of each chain.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
     >>> imputer = NormImputer(3, n_iter=20).fit(X)
     >>> len(imputer.draws_), bool(np.isfinite(imputer.transform(X)).all())
     (3, True)
     """
 
-    n_iter: int = 50
+    n_iter: int = parameter(default=50, check=check_whole)
 
     def _settings(self) -> DrawSettings:
-        return replace(super()._settings(), n_iter=check_whole("n_iter", self.n_iter))
+        return replace(super()._settings(), n_iter=int(self.n_iter))

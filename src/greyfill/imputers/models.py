@@ -18,7 +18,7 @@ from greyfill._grey.grey_engine import (
     new_queries,
     posterior,
 )
-from greyfill.checks import OwnScore, check_seed, check_whole, is_number
+from greyfill.checks import OwnScore, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, learned, root_error
 from greyfill.table import Floats, Ints, Table, from_share
@@ -45,7 +45,6 @@ class TableModel(SavedEstimator):
 
     def _training_rows(self, X: Any, n_labels: int) -> Table:
         """The rows of ``fit`` in the columns that have a value, which are kept in mind."""
-        check_seed(self.random_state)
         table, origin = self._open_training(X)
         self._refuse_other_rows(table.n_rows, n_labels)
         self._schema = origin.schema

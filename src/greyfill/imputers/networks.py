@@ -1,7 +1,7 @@
 """Networks and prototypes: imputers, and classifiers that read rows with holes as they are."""
 
 from abc import abstractmethod
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +12,11 @@ from greyfill import targets
 from greyfill._chained.design import row_order
 from greyfill._systems.network import Network, train
 from greyfill._systems.prototypes import Prototypes, train_prototypes
-from greyfill.checks import OwnScore, check_choice, check_whole, is_number, sure_seed
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.estimator import SavedEstimator, learned
+from greyfill.checks import OwnScore, check_choice, check_number, check_whole, sure_seed
+from greyfill.imputers.estimator import SavedEstimator, learned, parameter
 from greyfill.imputers.models import TableModel, class_codes
-from greyfill.imputers.systems import IterativeSystem
+from greyfill.imputers.systems import IterativeSystem, check_labels
 from greyfill.table import Floats, Ints, Table
-
-
-def _check_share(name: str, value: Any) -> float:
-    if not is_number(value) or not 0.0 <= value < np.inf:
-        raise InvalidParameterError(f"{name} must be a number of at least 0, not {value!r}")
-    return float(value)
 
 
 class _Perceptron(SavedEstimator):
@@ -39,18 +32,12 @@ class _Perceptron(SavedEstimator):
         Most epochs.
     """
 
-    n_hidden: int = field(default=24, kw_only=False)
-    share: float = 1.0
-    max_iter: int = 400
+    n_hidden: int = parameter(default=24, check=check_whole, kw_only=False)
+    share: float = parameter(default=1.0, check=check_number)
+    max_iter: int = parameter(default=400, check=check_whole)
 
-    n_iter_: int = learned()
+    n_iter_: int = learned(empty=1)
     _fitted: Network = learned()
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_whole("n_hidden", self.n_hidden)
-        check_whole("max_iter", self.max_iter)
-        _check_share("share", self.share)
 
     def _train_network(
         self, table: Table, labels: Ints | None, seed: int, report: Any
@@ -59,7 +46,6 @@ class _Perceptron(SavedEstimator):
         self._fitted, history = train(
             table,
             labels,
-            0 if labels is None else int(labels.max()) + 1,
             n_hidden=self.n_hidden,
             share=float(self.share),
             max_iter=self.max_iter,
@@ -105,7 +91,7 @@ class MultiTaskMLPImputer(_Perceptron, IterativeSystem):
     True
     """
 
-    labels: str = "donors"
+    labels: str = parameter(default="donors", check=check_labels)
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         if labels is not None:  # 0, 1, … of the classes that occur
@@ -150,22 +136,15 @@ class LVQImputer(IterativeSystem):
     array([2., 5.])
     """
 
-    n_prototypes: int = field(default=5, kw_only=False)
-    value: str = "members"
-    softness: float = 0.02
-    labels: str = "donors"
+    n_prototypes: int = parameter(default=5, check=check_whole, kw_only=False)
+    value: str = parameter(default="members", check=check_choice, choices=("members", "prototype"))
+    softness: float = parameter(default=0.02, check=check_number)
+    labels: str = parameter(default="donors", check=check_labels)
 
     relevances_: Floats = learned()
     _fitted: Prototypes = learned()
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_whole("n_prototypes", self.n_prototypes)
-        _check_share("softness", self.softness)
-        check_choice("value", self.value, ("members", "prototype"))
-
     def _fit_nothing(self) -> None:
-        super()._fit_nothing()
         self.relevances_ = np.zeros(len(self._kept))
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
@@ -186,11 +165,6 @@ class LVQImputer(IterativeSystem):
 
 class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
     """What the classifiers share: holes are welcome, and what they predict is a class.
-
-    Parameters
-    ----------
-    random_state : int, default=0
-        Seed of all that is drawn.
 
     Attributes
     ----------
@@ -240,8 +214,6 @@ class MultiTaskMLPClassifier(_Perceptron, SystemClassifier):
     without its class; the output of the class reads the completed row. Training stops by the error
     on the classes of a tenth of the rows, which are held out.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 1], [0.1, np.nan], [0.2, 1], [1.0, 2], [np.nan, 2], [0.9, 2]])
     >>> model = MultiTaskMLPClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
@@ -269,8 +241,6 @@ class LVQClassifier(SystemClassifier):
     max_iter : int, default=100
         Most steps of the descent.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 1], [0.1, np.nan], [0.2, 1], [1.0, 2], [np.nan, 2], [0.9, 2]])
     >>> model = LVQClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
@@ -278,14 +248,10 @@ class LVQClassifier(SystemClassifier):
     array(['b', 'a'], dtype='<U1')
     """
 
-    n_prototypes: int = field(default=1, kw_only=False)
-    max_iter: int = 100
+    n_prototypes: int = parameter(default=1, check=check_whole, kw_only=False)
+    max_iter: int = parameter(default=100, check=check_whole)
 
     _fitted: Prototypes = learned()
-
-    def _check_settings(self) -> None:
-        check_whole("n_prototypes", self.n_prototypes)
-        check_whole("max_iter", self.max_iter)
 
     def _train(self, table: Table, labels: Ints, seed: int) -> None:
         self._fitted, history = train_prototypes(

@@ -1,28 +1,19 @@
 """opt.impute: fills and models together, by descent on one objective (Bertsimas et al. 2018)."""
 
-from dataclasses import field
+from abc import abstractmethod
 from typing import Any
-
-import numpy as np
 
 from greyfill._neighbors.distance import Heom
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
 from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Descent
-from greyfill._systems.column_models import (
-    Cart,
-    ColumnModels,
-    Machine,
-    plain_recipe,
-    run_models,
-)
-from greyfill._systems.fuzzy import hidden_error, hide_tenth
-from greyfill.checks import check_choice, check_tolerance, check_whole, is_number
-from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.estimator import learned
+from greyfill._systems.column_models import Cart, ColumnModels, Machine, plain_recipe, run_models
+from greyfill._systems.fuzzy import best_on_hidden
+from greyfill.checks import check_number, check_whole
+from greyfill.imputers.estimator import learned, parameter
 from greyfill.imputers.family import NeighborFamily
-from greyfill.imputers.systems import IterativeSystem, SystemImputer
+from greyfill.imputers.systems import IterativeSystem
 from greyfill.table import Floats, Ints, Table
 
 
@@ -70,37 +61,24 @@ class ModelFamily(IterativeSystem):
     """
 
     max_iter: int = 5
-    tol: float = 1e-3
+    tol: float = parameter(default=1e-3, check=check_number)
 
     _fitted: ColumnModels = learned()
 
+    @abstractmethod
     def _learner(self) -> Any:
         """How a column is learned."""
-        raise NotImplementedError
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_tolerance(self.tol)
-        self._learner()
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        self._fitted, self.history_ = run_models(
-            table,
-            self._learner(),
-            seed=self._seed(),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            report=self._report,
-        )
+        filled, self._fitted, self.history_ = self._run(table, self._learner())
         self.n_iter_ = max(len(self.history_), 1)
-        return self._fitted.values
+        return filled
 
-
-def check_positive(name: str, value: Any) -> float:
-    """Refuse what is no positive number."""
-    if not is_number(value) or not 0.0 < value < np.inf:
-        raise InvalidParameterError(f"{name} must be a positive number, not {value!r}")
-    return float(value)
+    def _run(self, table: Table, learner: Any) -> tuple[Floats, Any, list[float]]:
+        """The filled table, what filled it, and the losses."""
+        how: Any = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
+        fitted, history = run_models(table, learner, seed=self._seed(), **how)
+        return fitted.values, fitted, history
 
 
 class OptSVMImputer(ModelFamily):
@@ -128,12 +106,11 @@ class OptSVMImputer(ModelFamily):
     True
     """
 
-    penalty: float = field(default=1.0, kw_only=False)
-    epsilon: float = 0.05
+    penalty: float = parameter(default=1.0, check=check_number, is_open=True, kw_only=False)
+    epsilon: float = parameter(default=0.05, check=check_number, is_open=True)
 
     def _learner(self) -> Any:
-        epsilon = check_positive("epsilon", self.epsilon)
-        return Machine(check_positive("penalty", self.penalty), epsilon)
+        return Machine(float(self.penalty), float(self.epsilon))
 
 
 class OptTreeImputer(ModelFamily):
@@ -155,39 +132,28 @@ class OptTreeImputer(ModelFamily):
     array([2., 5.])
     """
 
-    min_leaf: int = field(default=5, kw_only=False)
+    min_leaf: int = parameter(default=5, check=check_whole, kw_only=False)
     max_iter: int = 10
 
     def _learner(self) -> Any:
-        return Cart(check_whole("min_leaf", self.min_leaf))
+        return Cart(int(self.min_leaf))
 
 
-CANDIDATES = ("knn", "svm", "tree")
+LEARNERS: dict[str, Any] = {"knn": None, "svm": Machine(), "tree": Cart()}
 
 
-class OptImputer(SystemImputer):
+class OptImputer(ModelFamily):
     """opt.cv (Bertsimas, Pawlowski and Zhuo 2018): the best of opt.knn, opt.svm and opt.tree.
 
     A tenth of the known cells is hidden; the candidate that restores them with the least mean
     squared error (numbers on [0, 1], a wrong level counts 1) fills the table.
 
-    Parameters
-    ----------
-    candidates : tuple of "knn", "svm", "tree", default=("knn", "svm", "tree")
-        What is tried.
-    max_iter : int, default=5
-        Most passes of each start of each candidate.
-    tol : float, default=1e-3
-        Share of the objective that a pass must take away.
-
     Attributes
     ----------
-    method_ : str
+    method_ : "knn", "svm" or "tree"
         The candidate that was taken.
     errors_ : dict of str to float
-        The error of each candidate; empty where there was one, or nothing to hide.
-    n_iter_ : int
-        Passes of the start that was kept.
+        The error of each candidate; empty where there was nothing to hide.
 
     >>> import numpy as np
     >>> x = np.linspace(0, 1, 30)
@@ -198,55 +164,30 @@ class OptImputer(SystemImputer):
     True
     """
 
-    candidates: Any = field(default=CANDIDATES, kw_only=False)
-    max_iter: int = 5
-    tol: float = 1e-3
-
-    method_: str = learned()
-    errors_: dict[str, float] = learned()
-    n_iter_: int = learned()
-    _fitted: FittedRecipe | ColumnModels = learned()
+    method_: str = learned(empty="knn")
+    errors_: dict[str, float] = learned(empty={})
+    _fitted: FittedRecipe | ColumnModels = learned()  # type: ignore[assignment]
 
     _bytes_per_cell = 120
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_whole("max_iter", self.max_iter)
-        check_tolerance(self.tol)
-        if not isinstance(self.candidates, tuple | list) or len(self.candidates) == 0:
-            raise InvalidParameterError(
-                f"candidates must list some of {CANDIDATES}, not {self.candidates!r}"
-            )
-        for name in self.candidates:
-            check_choice("candidates", name, CANDIDATES)
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        self.method_, self.errors_, self.n_iter_ = str(self.candidates[0]), {}, 1
-
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        hidden = hide_tenth(table, self._seed())
-        if hidden is not None and len(self.candidates) > 1:
-            for name in self.candidates:
-                filled = self._run(name, hidden)[0]
-                self.errors_[name] = hidden_error(table, hidden, filled)
-                self._report(f"{name}: error {self.errors_[name]:.4g}")
-            self.method_ = min(self.errors_, key=lambda name: self.errors_[name])
-        filled, self._fitted, n_iter = self._run(self.method_, table)
-        self.n_iter_ = max(n_iter, 1)
-        return filled
+        self.method_, self.errors_ = best_on_hidden(
+            table, self._seed(), tuple(LEARNERS), lambda t, name: self._run(t, LEARNERS[name])[0]
+        )
+        errors = ", ".join(f"{name}: error {error:.4g}" for name, error in self.errors_.items())
+        self._report(f"{self.method_} is taken; {errors}")
+        return super()._learn_rows(table, labels)
 
-    def _run(self, name: str, table: Table) -> tuple[Floats, FittedRecipe | ColumnModels, int]:
-        """Fill a table by one candidate; also the number of passes."""
-        if name == "knn":
-            settings = RecipeSettings(n_neighbors="masked", report=self._report)
-            recipe = plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter))
-            filled, neighbors = run_recipe(recipe, table, None, settings)
-            return filled, neighbors, len(neighbors.trace.history)
-        how = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
-        learner = Machine() if name == "svm" else Cart()
-        fitted, history = run_models(table, learner, seed=self._seed(), **how)  # type: ignore[arg-type]
-        return fitted.values, fitted, len(history)
+    def _learner(self) -> Any:
+        return LEARNERS[self.method_]
+
+    def _run(self, table: Table, learner: Any) -> tuple[Floats, Any, list[float]]:
+        if learner is not None:
+            return super()._run(table, learner)
+        settings = RecipeSettings(n_neighbors="masked", report=self._report)
+        recipe = plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter))
+        filled, neighbors = run_recipe(recipe, table, None, settings)
+        return filled, neighbors, list(neighbors.trace.history)
 
     def _fill_rows(self, table: Table) -> Floats:
         if isinstance(self._fitted, FittedRecipe):

@@ -57,8 +57,8 @@ class Method:
     name: str
     maker: str
     engine: Engine
+    paper: str
     sentence: str
-    paper: str = ""
     class_uses: tuple[str, ...] = ()
     draws: bool = False
     for_files: bool = True
@@ -88,191 +88,98 @@ class Method:
         return getattr(imputers if self.maker in imputers.__all__ else peers, self.maker)
 
 
-REGISTRY: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method(
-            "grey", "GreyImputer", "grey",
-            "Grey neighbors that tune themselves for each column; uses labels if there are any.",
-            draws=True,
-        ),
-        Method(
-            "cgknn", "CGKNNImputer", "recipe",
-            "Grey neighbors of the same class, columns weighted by what they tell about it.",
-            "Choudhury and Kosorok 2020", class_uses=("donors", "cross", "weights"),
-        ),
-        Method(
-            "fwgknn", "FWGKNNImputer", "recipe",
-            "The same, columns weighted anew by what they tell about each column with holes.",
-            "Pan et al. 2015", class_uses=("donors", "cross"),
-        ),
-        Method(
-            "gknn", "GKNNImputer", "recipe",
-            "Grey neighbors of the same class, all columns alike, plain mean and mode.",
-            "Zhang 2012", class_uses=("donors", "cross"),
-        ),
-        Method(
-            "gbnn", "GBNNImputer", "recipe",
-            "Grey neighbors among all rows, plain mean and mode.", "Huang and Lee 2004",
-        ),
-        Method(
-            "miknn", "MIKNNImputer", "recipe",
-            "Neighbors among all rows, columns weighted by what they tell about the class.",
-            "García-Laencina et al. 2009", class_uses=("donors", "cross", "weights"),
-        ),
-        Method(
-            "iknn", "IKNNImputer", "recipe",
-            "Neighbors among all rows, searched again after each pass until stable.",
-            "Brás and Menezes 2007",
-        ),
-        Method(
-            "sknn", "SKNNImputer", "recipe",
-            "Complete rows give first, then each filled row to those after it.",
-            "Kim et al. 2004", takes=("--k", "--labels", "--save", "--chunked"),
-        ),
-        Method(
-            "knni", "KNNIImputer", "recipe",
-            "Neighbors among all rows, plain mean and mode, one pass.",
-            "Troyanskaya et al. 2001; Batista and Monard 2003",
-        ),
-        Method(
-            "mice", "MICEImputer", "chained",
-            "Chained regressions, each hole drawn from the model of its column.",
-            "van Buuren 2018", class_uses=("predictor",), draws=True,
-        ),
-        Method(
-            "missforest", "MissForestImputer", "chained",
-            "Chained random forests, one for each column with holes.",
-            "Stekhoven and Bühlmann 2012", takes=("--save", "--chunked"),
-        ),
-        Method(
-            "srmi", "SRMIImputer", "chained",
-            "Chained normal and logistic regressions, columns with few holes first.",
-            "Raghunathan et al. 2001", class_uses=("predictor",), draws=True,
-        ),
-        Method(
-            "regression", "RegressionImputer", "chained",
-            "What a regression of each column on the others predicts.",
-            "Gelman and Hill 2006", takes=("--save", "--chunked"),
-        ),
-        Method(
-            "iari", "IARIImputer", "chained",
-            "Forests on the complete columns, the class and what was filled before, each once.",
-            "van Stein and Kowalczyk 2016",
-        ),
-        Method(
-            "c45", "C45Imputer", "chained",
-            "A C4.5 tree for each column, in which rows with holes go down every branch.",
-            "Quinlan 1993",
-        ),
-        # The joint engine.
-        Method(
-            "em", "EMImputer", "joint",
-            "What a normal distribution of all columns expects, fitted by EM.",
-            "Dempster, Laird and Rubin 1977",
-        ),
-        Method(
-            "emb", "EMBImputer", "joint",
-            "Draws from that distribution, fitted to bootstrapped rows.",
-            "Honaker, King and Blackwell 2011", draws=True,
-        ),
-        Method(
-            "norm", "NormImputer", "joint",
-            "Draws from it in turns with draws of its mean and covariance.",
-            "Rubin and Schafer 1990", draws=True,
-        ),
-        Method(
-            "misspalasso", "MissPALassoImputer", "joint",
-            "A lasso for each pattern of holes, for more columns than rows.",
-            "Städler, Stekhoven and Bühlmann 2014",
-        ),
-        Method(
-            "sklearn_knn", "sklearn_knn", "sklearn",
-            "scikit-learn's KNNImputer on scaled numbers and indicators of levels.",
-            "Troyanskaya et al. 2001", takes=("--k",),
-        ),
-        Method(
-            "sklearn_iterative", "sklearn_iterative", "sklearn",
-            "scikit-learn's IterativeImputer on scaled numbers and indicators of levels.",
-        ),
-        Method("mean", "MeanImputer", "peer", "The mean or mode of the column."),
-        Method(
-            "mean_indicator", "mean_indicator", "peer",
-            "The same, with a column that tells where each hole was.", for_files=False,
-        ),
-        Method(
-            "class_mean", "ClassMeanImputer", "peer", "The mean or mode of the row's class.",
-            class_uses=("donors",),
-        ),
-        Method(
-            "native", "native", "sklearn",
-            "Holes stay, for classifiers that take them as they are.", for_files=False,
-        ),
-        Method(
-            "miceforest", "MiceForestImputer", "peer",
-            "Chained LightGBM forests of the miceforest package, one draw.", package="miceforest",
-        ),
-        # decks
-        Method(
-            "hot-deck", "HotDeckImputer", "deck",
-            "All that a row lacks from one donor, drawn at random or the nearest.",
-            "Little and Rubin 2002",
-        ),
-        Method(
-            "cold-deck", "ColdDeckImputer", "deck",
-            "The nearest row of a reference table gives what a row lacks.",
-            "Little and Rubin 2002",
-        ),
-        Method(
-            "shell", "ShellImputer", "deck",
-            "Mean and mode of the donors that enclose a row on the left and right of each column.",
-            "Zhang 2011", takes=("--k", "--save", "--chunked"),
-        ),
-        # clusters
-        Method(
-            "fkm", "FuzzyKMeansImputer", "cluster",
-            "Centers of fuzzy clusters, mixed by how much a row belongs to each.",
-            "Li et al. 2004",
-        ),
-        Method(
-            "grey-fkm", "GreyFuzzyImputer", "cluster",
-            "A ridge regression in each grey fuzzy cluster, on columns that tell more than chance.",
-            "Sefidian and Daneshpour 2019",
-        ),
-        # opt.impute
-        Method(
-            "opt-knn", "OptKNNImputer", "opt",
-            "Fills and neighbors that fit each other best: own neighbors and rows that chose one.",
-            "Bertsimas, Pawlowski and Zhuo 2018", takes=("--k", "--labels", "--save", "--chunked"),
-        ),
-        Method(
-            "opt-svm", "OptSVMImputer", "opt",
-            "A support vector machine for each column, in passes while the loss falls.",
-            "Bertsimas, Pawlowski and Zhuo 2018",
-        ),
-        Method(
-            "opt-tree", "OptTreeImputer", "opt",
-            "A classification or regression tree for each column, in passes while the loss falls.",
-            "Bertsimas, Pawlowski and Zhuo 2018",
-        ),
-        Method(
-            "opt-cv", "OptImputer", "opt",
-            "Of opt-knn, opt-svm and opt-tree the one that best restores hidden cells.",
-            "Bertsimas, Pawlowski and Zhuo 2018",
-        ),
-        # networks and prototypes
-        Method(
-            "mlp", "MultiTaskMLPImputer", "network",
-            "A net that learns the class and every column from the others at once.",
-            "García-Laencina et al. 2013", class_uses=("donors",),
-        ),
-        Method(
-            "lvq", "LVQImputer", "network",
-            "Values of the nearest prototypes of the classes, columns weighted by relevance.",
-            "Villmann et al. 2006", class_uses=("donors",),
-        ),
-    )
-}  # fmt: skip
+_ROWS = (
+    Method("grey", "GreyImputer", "grey", "",
+           "Grey neighbors that tune themselves for each column; uses labels if there are any.",
+           draws=True),
+    Method("cgknn", "CGKNNImputer", "recipe", "Choudhury and Kosorok 2020",
+           "Grey neighbors of the same class, columns weighted by what they tell about it.",
+           class_uses=("donors", "cross", "weights")),
+    Method("fwgknn", "FWGKNNImputer", "recipe", "Pan et al. 2015",
+           "The same, columns weighted anew by what they tell about each column with holes.",
+           class_uses=("donors", "cross")),
+    Method("gknn", "GKNNImputer", "recipe", "Zhang 2012",
+           "Grey neighbors of the same class, all columns alike, plain mean and mode.",
+           class_uses=("donors", "cross")),
+    Method("gbnn", "GBNNImputer", "recipe", "Huang and Lee 2004",
+           "Grey neighbors among all rows, plain mean and mode."),
+    Method("miknn", "MIKNNImputer", "recipe", "García-Laencina et al. 2009",
+           "Neighbors among all rows, columns weighted by what they tell about the class.",
+           class_uses=("donors", "cross", "weights")),
+    Method("iknn", "IKNNImputer", "recipe", "Brás and Menezes 2007",
+           "Neighbors among all rows, searched again after each pass until stable."),
+    Method("sknn", "SKNNImputer", "recipe", "Kim et al. 2004",
+           "Complete rows give first, then each filled row to those after it.",
+           takes=("--k", "--labels", "--save", "--chunked")),
+    Method("knni", "KNNIImputer", "recipe", "Troyanskaya et al. 2001; Batista and Monard 2003",
+           "Neighbors among all rows, plain mean and mode, one pass."),
+    Method("mice", "MICEImputer", "chained", "van Buuren 2018",
+           "Chained regressions, each hole drawn from the model of its column.",
+           class_uses=("predictor",), draws=True),
+    Method("missforest", "MissForestImputer", "chained", "Stekhoven and Bühlmann 2012",
+           "Chained random forests, one for each column with holes.",
+           takes=("--save", "--chunked")),
+    Method("srmi", "SRMIImputer", "chained", "Raghunathan et al. 2001",
+           "Chained normal and logistic regressions, columns with few holes first.",
+           class_uses=("predictor",), draws=True),
+    Method("regression", "RegressionImputer", "chained", "Gelman and Hill 2006",
+           "What a regression of each column on the others predicts.",
+           takes=("--save", "--chunked")),
+    Method("iari", "IARIImputer", "chained", "van Stein and Kowalczyk 2016",
+           "Forests on the complete columns, the class and what was filled before, each once."),
+    Method("c45", "C45Imputer", "chained", "Quinlan 1993",
+           "A C4.5 tree for each column, in which rows with holes go down every branch."),
+    Method("em", "EMImputer", "joint", "Dempster, Laird and Rubin 1977",
+           "What a normal distribution of all columns expects, fitted by EM."),
+    Method("emb", "EMBImputer", "joint", "Honaker, King and Blackwell 2011",
+           "Draws from that distribution, fitted to bootstrapped rows.", draws=True),
+    Method("norm", "NormImputer", "joint", "Rubin and Schafer 1990",
+           "Draws from it in turns with draws of its mean and covariance.", draws=True),
+    Method("misspalasso", "MissPALassoImputer", "joint", "Städler, Stekhoven and Bühlmann 2014",
+           "A lasso for each pattern of holes, for more columns than rows."),
+    Method("sklearn_knn", "sklearn_knn", "sklearn", "Troyanskaya et al. 2001",
+           "scikit-learn's KNNImputer on scaled numbers and indicators of levels.", takes=("--k",)),
+    Method("sklearn_iterative", "sklearn_iterative", "sklearn", "",
+           "scikit-learn's IterativeImputer on scaled numbers and indicators of levels."),
+    Method("mean", "MeanImputer", "peer", "",
+           "The mean or mode of the column."),
+    Method("mean_indicator", "mean_indicator", "peer", "",
+           "The same, with a column that tells where each hole was.", for_files=False),
+    Method("class_mean", "ClassMeanImputer", "peer", "",
+           "The mean or mode of the row's class.", class_uses=("donors",)),
+    Method("native", "native", "sklearn", "",
+           "Holes stay, for classifiers that take them as they are.", for_files=False),
+    Method("miceforest", "MiceForestImputer", "peer", "",
+           "Chained LightGBM forests of the miceforest package, one draw.", package="miceforest"),
+    Method("hot-deck", "HotDeckImputer", "deck", "Little and Rubin 2002",
+           "All that a row lacks from one donor, drawn at random or the nearest."),
+    Method("cold-deck", "ColdDeckImputer", "deck", "Little and Rubin 2002",
+           "The nearest row of a reference table gives what a row lacks."),
+    Method("shell", "ShellImputer", "deck", "Zhang 2011",
+           "Mean and mode of the donors that enclose a row on the left and right of each column.",
+           takes=("--k", "--save", "--chunked")),
+    Method("fkm", "FuzzyKMeansImputer", "cluster", "Li et al. 2004",
+           "Centers of fuzzy clusters, mixed by how much a row belongs to each."),
+    Method("grey-fkm", "GreyFuzzyImputer", "cluster", "Sefidian and Daneshpour 2019",
+           "A ridge regression in each grey fuzzy cluster, on columns that tell more than chance."),
+    Method("opt-knn", "OptKNNImputer", "opt", "Bertsimas, Pawlowski and Zhuo 2018",
+           "Fills and neighbors that fit each other best: own neighbors and rows that chose one.",
+           takes=("--k", "--labels", "--save", "--chunked")),
+    Method("opt-svm", "OptSVMImputer", "opt", "Bertsimas, Pawlowski and Zhuo 2018",
+           "A support vector machine for each column, in passes while the loss falls."),
+    Method("opt-tree", "OptTreeImputer", "opt", "Bertsimas, Pawlowski and Zhuo 2018",
+           "A classification or regression tree for each column, in passes while the loss falls."),
+    Method("opt-cv", "OptImputer", "opt", "Bertsimas, Pawlowski and Zhuo 2018",
+           "Of opt-knn, opt-svm and opt-tree the one that best restores hidden cells."),
+    Method("mlp", "MultiTaskMLPImputer", "network", "García-Laencina et al. 2013",
+           "A net that learns the class and every column from the others at once.",
+           class_uses=("donors",)),
+    Method("lvq", "LVQImputer", "network", "Villmann et al. 2006",
+           "Values of the nearest prototypes of the classes, columns weighted by relevance.",
+           class_uses=("donors",)),
+)  # fmt: skip
+
+REGISTRY = {method.name: method for method in _ROWS}
 """Every method by its short name, also where its package is not installed."""
 
 

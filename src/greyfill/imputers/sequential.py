@@ -1,6 +1,7 @@
 """Columns one after the other: regressions in sequence, plain ones, forests, and C4.5 trees."""
 
-from dataclasses import field, replace
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,8 @@ from greyfill._chained.methods import MAX_LEVELS
 from greyfill.checks import check_choice, check_flag, check_whole, sure_seed
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer
-from greyfill.imputers.estimator import learned
-from greyfill.table import Bools, Column, Floats, Ints, Kind, Table
-
-USES = ("predictor", "none")
+from greyfill.imputers.estimator import learned, parameter
+from greyfill.table import Column, Floats, Ints, Kind, Table
 
 
 class SRMIImputer(MICEImputer):
@@ -40,8 +39,6 @@ class SRMIImputer(MICEImputer):
     methods : dict of column name to method, or a method of all numbers, optional
         As in `MICEImputer`; numbers default to "norm".
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
     >>> imputer = SRMIImputer(3).fit(X)
     >>> len(imputer.draws_), imputer.methods_["x1"]
@@ -51,8 +48,7 @@ class SRMIImputer(MICEImputer):
     n_iter: int = 10
 
     def _settings(self) -> chain.MiceSettings:
-        fields = (f for f, kept in zip(self._schema.fields, self._kept, strict=True) if kept)
-        limits = {j: f.limits for j, f in enumerate(fields) if f.bounds}
+        limits = {j: f.limits for j, f in enumerate(self._kept_fields) if f.bounds}
         return replace(super()._settings(), is_sequential=True, limits=limits)
 
     def _known_methods(self) -> dict[str, str]:
@@ -81,38 +77,29 @@ class RegressionImputer(BaseImputer):
         Passes over the columns.
     max_predictors : int or "auto", default="auto"
         Most predictors in one model, as in `MICEImputer`.
-    random_state : int, default=0
-        Seed of all draws.
 
     Attributes
     ----------
     n_iter_ : int
         Passes that were made.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, np.nan], [4.0, 8.0], [5.0, 10.0]])
     >>> float(RegressionImputer().fit_transform(X).round(3)[2, 1])
     6.0
     """
 
-    noise: bool = False
-    n_iter: int = 5
-    max_predictors: int | str = "auto"
+    noise: bool = parameter(default=False, check=check_flag)
+    n_iter: int = parameter(default=5, check=check_whole)
+    max_predictors: int | str = parameter(default="auto", check=check_whole, auto=True)
     random_state: Any = 0
 
-    n_iter_: int = learned()
-    _chains: chain.FittedChains = learned()
-
-    _optional = (*BaseImputer._optional, "_chains")
+    n_iter_: int = learned(empty=1)
+    _fitted: chain.FittedChains = learned()
 
     def _settings(self) -> chain.MiceSettings:
-        check_flag("noise", self.noise)
-        if not isinstance(self.max_predictors, str) or self.max_predictors != "auto":
-            check_whole("max_predictors", self.max_predictors, otherwise=" or 'auto'")
         return chain.MiceSettings(
             n_imputations=1,
-            n_iter=check_whole("n_iter", self.n_iter),
+            n_iter=int(self.n_iter),
             methods={column.name: self._method(column) for column in self._schema.columns},
             max_predictors=self.max_predictors,
             seed=sure_seed(self.random_state),
@@ -127,16 +114,10 @@ class RegressionImputer(BaseImputer):
             return "polyreg" if self.noise else "polyreg.predict"
         return "norm.nob" if self.noise else "norm.predict"
 
-    def _fit_nothing(self) -> None:
-        self.n_iter_ = self._settings().n_iter
-
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        self.n_iter_ = self._settings().n_iter
-        self._chains = chain.run_chains(table, self._settings(), self._report)
-        return self._chains.completed(0)
-
-    def _fill_table(self, table: Table) -> Floats:
-        return chain.fill_by_chains(self._chains, table, 0)
+        self.n_iter_ = int(self.n_iter)
+        self._fitted = chain.run_chains(table, self._settings(), self._report)
+        return self._fitted.completed(0)
 
 
 class _ClassHelped(BaseImputer):
@@ -148,39 +129,28 @@ class _ClassHelped(BaseImputer):
         Whether y, if it is given, helps to fill the training rows.
     """
 
-    labels: str = "predictor"
-
-    _fitted: Any = learned()
-
-    def _labelled(self, table: Table, labels: Ints | None) -> Bools | None:
-        """The rows with a class, if the method may use it and they know each column; else None."""
-        if labels is None or self.labels == "none":
-            return None
-        known = np.asarray(labels >= 0)
-        return known if (~table.missing[known]).any(axis=0).all() else None
+    labels: str = parameter(default="predictor", check=check_choice, choices=("predictor", "none"))
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        check_choice("labels", self.labels, USES)
-        known = self._labelled(table, labels)
-        filled = self._learn_table(table if known is None else table.rows(known))
-        if known is None or labels is None:
-            return filled
+        """Learn from the rows with a class if each column is known to some of them, or from all."""
+        if labels is None or self.labels == "none":
+            return self._learn_table(table)
+        known = np.asarray(labels >= 0)
+        if not (~table.missing[known]).any(axis=0).all():
+            return self._learn_table(table)
+        self._learn_table(table.rows(known))
         filled = self._fill_table(table)
         classes = np.unique(labels[known], return_inverse=True)[1]
         filled[known] = self._fill_by_class(table.rows(known), classes)
         return filled
 
+    @abstractmethod
     def _learn_table(self, table: Table) -> Floats:
         """Learn without the class, and fill the rows of a table so."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
         """The training rows, whose classes are all known, without holes."""
-        raise NotImplementedError
-
-    def _fill_table(self, table: Table) -> Floats:
-        filled: Floats = self._fitted.fill(table)
-        return filled
 
 
 class IARIImputer(_ClassHelped):
@@ -203,45 +173,33 @@ class IARIImputer(_ClassHelped):
         Trees of a forest.
     order : "importance" or "score", default="importance"
         Which column is next; "score" grows a forest for every column that is left, at each step.
-    n_jobs : int, optional
-        Threads; None means one, −1 all cores. The result is the same.
-    random_state : int, default=0
-        Seed of the forests.
 
     Attributes
     ----------
     order_ : list of str
         The columns with holes in the order in which new rows are filled.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
     >>> filled = IARIImputer(10).fit_transform(X, [0, 0, 0, 1, 1])
     >>> bool(2.1 <= filled[2, 1] <= 10.1)
     True
     """
 
-    n_estimators: int = field(default=100, kw_only=False)
-    order: str = "importance"
+    n_estimators: int = parameter(default=100, check=check_whole, kw_only=False)
+    order: str = parameter(default="importance", check=check_choice, choices=ORDERS)
     n_jobs: int | None = None
     random_state: Any = 0
 
-    order_: list[str] = learned()
+    order_: list[str] = learned(empty=[])
     _fitted: FittedChain = learned()
 
     def _settings(self) -> IARISettings:
-        check_choice("order", self.order, ORDERS)
-        check_choice("labels", self.labels, USES)
         return IARISettings(
-            n_estimators=check_whole("n_estimators", self.n_estimators),
+            n_estimators=int(self.n_estimators),
             order=self.order,
             seed=sure_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
-
-    def _fit_nothing(self) -> None:
-        self._settings()
-        self.order_ = []
 
     def _learn_table(self, table: Table) -> Floats:
         self._fitted, filled = fit_iari(table, None, self._settings(), self._report)
@@ -272,8 +230,6 @@ class C45Imputer(_ClassHelped):
     ``fit_transform``; new rows, and rows without a class, by trees without it. y that is a
     measurement is not used.
 
-    Examples
-    --------
     >>> X = np.array([[1, "a"], [1, "a"], [2, "b"], [2, "b"], [2, None], [1, "a"]], dtype=object)
     >>> C45Imputer().fit_transform(X)[4, 1]
     'b'

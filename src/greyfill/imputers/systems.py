@@ -1,18 +1,19 @@
 """What the other systems of the literature share: how rows and columns come to them."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from greyfill._chained.design import row_order
 from greyfill._neighbors.start import column_centers
-from greyfill.checks import check_choice, check_seed, check_whole, sure_seed
+from greyfill.checks import check_choice, check_whole, sure_seed
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.estimator import learned
+from greyfill.imputers.estimator import learned, parameter
 from greyfill.table import Bools, Floats, Ints, Table
 
-LABELS = ("donors", "none")
+check_labels = partial(check_choice, choices=("donors", "none"))
 
 
 class SystemImputer(BaseImputer):
@@ -22,13 +23,10 @@ class SystemImputer(BaseImputer):
     ----------
     ordinal_features : list of names or indices, or dict of name to ordered levels, optional
         Columns to treat as ordered: their ranks are numbers, and fills are rounded to a level.
-    random_state : int, RandomState or None, default=0
-        Seed of all that is drawn.
     """
 
     random_state: Any = 0
 
-    _fitted: Any = learned()
     _centers: Floats = learned()
     _usable: Bools = learned()
 
@@ -40,22 +38,13 @@ class SystemImputer(BaseImputer):
     def _needs_labels(self) -> bool:
         return getattr(self, "labels", "none") != "none"
 
-    def _check_settings(self) -> None:
-        if hasattr(self, "labels"):
-            check_choice("labels", self.labels, LABELS)
-        check_seed(self.random_state)
-
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         """Learn from rows whose columns all have a value; return them without holes."""
         raise NotImplementedError
 
     def _fill_rows(self, table: Table) -> Floats:
         """New rows without holes."""
-        filled: Floats = self._fitted.fill(table)
-        return filled
-
-    def _fit_nothing(self) -> None:
-        self._check_settings()
+        return super()._fill_table(table)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         """Learn from the rows that have a label where labels are used, else from all rows."""
@@ -64,9 +53,8 @@ class SystemImputer(BaseImputer):
         rows = np.arange(table.n_rows) if used is None else np.flatnonzero(used >= 0)
         if len(rows) == 0:
             raise InvalidDataError("every label in y is missing; pass labels, or set labels='none'")
-        self.__dict__.pop("_fitted", None)  # of an earlier fit
         self._centers = column_centers(table)
-        self._usable = np.asarray(~table.missing[rows].all(axis=0))
+        self._usable = np.asarray(~table.missing[rows].all(axis=0)) & table.predicts
         filled = np.where(table.missing, self._centers, table.values)
         part = table.select(self._usable)
         if self._usable.any():
@@ -103,15 +91,7 @@ class IterativeSystem(SystemImputer):
         Steps, and the loss after each.
     """
 
-    max_iter: int = 100
+    max_iter: int = parameter(default=100, check=check_whole)
 
-    n_iter_: int = learned()
-    history_: list[float] = learned()
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_whole("max_iter", self.max_iter)
-
-    def _fit_nothing(self) -> None:
-        super()._fit_nothing()
-        self.n_iter_, self.history_ = 1, []
+    n_iter_: int = learned(empty=1)
+    history_: list[float] = learned(empty=[])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._chained import draws, iari, methods, missforest
-from greyfill._chained.c45 import ColumnTree, FittedC45, branches_of
+from greyfill._chained.c45 import ColumnTree, FittedC45, branches_of, tested
 from greyfill._chained.c45_tree import C45Tree
 from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
@@ -49,9 +49,15 @@ def _match(match: draws.MeanMatch) -> None:
     n = len(match.spots)
     require(n > 0 and match.spots.shape == (n,), "a match without predictions")
     require((np.diff(match.spots) > 0).all() and np.abs(match.spots).max() <= LARGEST, "spots")
-    require(match.starts.shape == (n + 1,) and match.donors.ndim == 1, "donors do not fit")
-    require(match.starts[0] == 0 and match.starts[-1] == len(match.donors), "donors do not fit")
-    require((np.diff(match.starts) > 0).all(), "donors of a match do not rise")
+    _check_donors(match, n)
+
+
+def _check_donors(model: draws.MeanMatch | LeafDonors, n: int) -> None:
+    """Some donors for each of n places, side by side."""
+    starts, donors = model.starts, model.donors
+    require(starts.shape == (n + 1,) and donors.ndim == 1, "donors do not fit")
+    require(starts[0] == 0 and starts[-1] == len(donors), "donors do not fit")
+    require((np.diff(starts) > 0).all(), "a place without donors")
 
 
 @check_record.register
@@ -218,10 +224,9 @@ def _count(count: Count) -> None:
 
 @check_record.register
 def _leaf_donors(model: LeafDonors) -> None:
-    n = len(model.starts) - 1
-    require(n >= 1 and model.starts.shape == (n + 1,) and model.donors.ndim == 1, "no donors")
-    require(model.starts[0] == 0 and model.starts[-1] == len(model.donors), "donors do not fit")
-    require((np.diff(model.starts) > 0).all(), "a leaf without donors")
+    n = model.starts.size - 1
+    require(n >= 1, "no donors")
+    _check_donors(model, n)
     require(len(model.tree.roots) == 1 and model.tree.n_classes == 0, "no single tree")
     check_codes(model.tree.value[model.tree.feature < 0], n, "a tree")
 
@@ -271,7 +276,7 @@ def _quinlan(fitted: FittedC45) -> None:
 
 def _check_column_tree(found: ColumnTree, j: int, table: Table) -> None:
     """Whether a tree tests the other columns as they are, and answers in values of its own."""
-    others = [branches_of(c) for k, c in enumerate(table.columns) if k != j]
+    others = [branches_of(table.columns[k]) for k in tested(table.columns, j)]
     require(found.tree.branches.tolist() == others, "a tree of other columns")
     is_class = table.columns[j].kind is Kind.CATEGORICAL
     require((found.scaler is None) == is_class, "a tree of another kind")

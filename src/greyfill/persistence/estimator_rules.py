@@ -7,16 +7,15 @@ import numpy as np
 
 from greyfill import checks
 from greyfill._grey.grey_engine import FittedGrey
+from greyfill._joint.joint_normal import JointNormal
 from greyfill.exceptions import PersistenceError
 from greyfill.imputers.base import BaseImputer
-from greyfill.imputers.chained import MICEImputer, MissForestImputer
+from greyfill.imputers.chained import MICEImputer
 from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
-from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
+from greyfill.imputers.joint import EMBImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.imputers.sequential import USES, C45Imputer, IARIImputer, RegressionImputer
-from greyfill.persistence import chained_rules  # noqa: F401  (it has rules of records)
-from greyfill.persistence.joint_rules import check_code
+from greyfill.persistence import chained_rules, joint_rules  # noqa: F401  (rules of records)
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
@@ -53,8 +52,7 @@ def _check_parameters(estimator: Any) -> None:
     checks.check_jobs(n_jobs)
     check_jobs(n_jobs)
     checks.check_seed(getattr(estimator, "random_state", None))
-    if isinstance(estimator, BaseImputer):
-        estimator._check_flags()
+    estimator._check_settings()
     config = vars(estimator).get("_sklearn_output_config", OUTPUTS[0])
     require(config in OUTPUTS, f"an output of {config}")
 
@@ -77,8 +75,7 @@ def _check_columns(estimator: Any) -> None:
 
 def _check_ranges(estimator: Any, low: Floats, high: Floats) -> None:
     """Whether moments between the least and the largest value of each kept column exist."""
-    fields = [f for f, kept in zip(estimator._schema.fields, estimator._kept, strict=True) if kept]
-    for field, *limits in zip(fields, low.tolist(), high.tolist(), strict=True):
+    for field, *limits in zip(estimator._kept_fields, low.tolist(), high.tolist(), strict=True):
         if field.kind is Kind.NUMERIC:
             check_moments(field, limits)
 
@@ -96,14 +93,33 @@ def _check_learned(estimator: Any, name: str, columns: tuple[Column, ...]) -> An
     return learned
 
 
+def _source(fitted: Any) -> tuple[tuple[Column, ...], Floats, Floats]:
+    """The columns that a record was learned from, and the least and largest value of each."""
+    holder = getattr(fitted, "plan", fitted)
+    if hasattr(holder, "table"):
+        values = holder.table.values
+        return holder.table.columns, values.min(axis=0), values.max(axis=0)
+    if hasattr(fitted, "code"):
+        return fitted.code.columns, fitted.code.design.scaler.low, fitted.code.design.scaler.high
+    if hasattr(fitted, "donors"):
+        return fitted.donors.columns, fitted.scaler.low, fitted.scaler.high
+    return fitted.layout.columns, fitted.layout.scaler.low, fitted.layout.scaler.high
+
+
+@_check_engine.register
+def _imputer(imputer: BaseImputer, columns: tuple[Column, ...]) -> None:
+    fitted = _check_learned(imputer, "_fitted", columns)
+    if fitted is not None:
+        known, low, high = _source(fitted)
+        require(known == columns, "what was learned has other columns")
+        _check_ranges(imputer, low, high)
+
+
 @_check_engine.register
 def _neighbors(imputer: NeighborFamily, columns: tuple[Column, ...]) -> None:
     imputer._settings()
     imputer._heeding_recipe().checked()
-    fitted = _check_learned(imputer, "_fitted", columns)
-    if fitted is not None:
-        require(fitted.donors.columns == columns, "donors have other columns")
-        _check_ranges(imputer, fitted.scaler.low, fitted.scaler.high)
+    _imputer(imputer, columns)
 
 
 def _check_tuned(tuned: FittedGrey, columns: tuple[Column, ...]) -> None:
@@ -168,50 +184,13 @@ def _mice(imputer: MICEImputer, columns: tuple[Column, ...]) -> None:
 
 
 @_check_engine.register
-def _missforest(imputer: MissForestImputer, columns: tuple[Column, ...]) -> None:
-    imputer._settings()
-    fitted = _check_learned(imputer, "_fitted", columns)
-    if fitted is not None:
-        require(fitted.table.columns == columns, "forests have other columns")
-        values = fitted.table.values
-        _check_ranges(imputer, values.min(axis=0), values.max(axis=0))
-
-
-@_check_engine.register
-def _regression(imputer: RegressionImputer, columns: tuple[Column, ...]) -> None:
-    imputer._settings()
-    fitted = _check_learned(imputer, "_chains", columns)
-    if fitted is not None:
-        table = fitted.plan.table
-        require(table.columns == columns and len(fitted.chains) == 1, "chains have other columns")
-        _check_ranges(imputer, table.values.min(axis=0), table.values.max(axis=0))
-
-
-@_check_engine.register
-def _trees(imputer: IARIImputer | C45Imputer, columns: tuple[Column, ...]) -> None:
-    fitted = _check_learned(imputer, "_fitted", columns)
-    if fitted is None:
-        return
-    require(fitted.table.columns == columns, "trees have other columns")
-    _check_ranges(imputer, fitted.table.values.min(axis=0), fitted.table.values.max(axis=0))
-    checks.check_choice("labels", imputer.labels, USES)
-    if isinstance(imputer, IARIImputer):
-        imputer._settings()
-
-
-@_check_engine.register
-def _joint(
-    imputer: EMImputer | EMBImputer | NormImputer | MissPALassoImputer, columns: tuple[Column, ...]
-) -> None:
-    settings = imputer._settings()
-    fitted = _check_learned(imputer, "_fitted", columns)
-    if fitted is None:
-        return
-    check_code(fitted.code, columns)
-    _check_ranges(imputer, fitted.code.design.scaler.low, fitted.code.design.scaler.high)
-    if not isinstance(imputer, MissPALassoImputer):
-        n = getattr(settings, "n_imputations", 1)
-        require(len(fitted.thetas) == n, "the number of distributions is not n_imputations")
+def _joint(imputer: EMBImputer | NormImputer, columns: tuple[Column, ...]) -> None:
+    _imputer(imputer, columns)
+    if columns:
+        thetas = imputer._fitted.thetas
+        require(len(thetas) == imputer.n_imputations, "not as many distributions as imputations")
+        draws = all(isinstance(normal, JointNormal) for theta in thetas for normal in theta)
+        require(draws, "a distribution that cannot be drawn from")
 
 
 from greyfill.persistence import system_rules  # noqa: E402, F401  (it adds rules to these)

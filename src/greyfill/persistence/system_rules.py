@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machine
 from greyfill._systems.deck import Deck, ShellDonors
 from greyfill._systems.fuzzy import Clusters
@@ -14,10 +13,11 @@ from greyfill._systems.prototypes import Prototypes
 from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
 from greyfill.persistence.chained_rules import check_cells, check_observed
-from greyfill.persistence.estimator_rules import _check_engine, _check_ranges
+from greyfill.persistence.estimator_rules import _check_engine, _check_ranges, _source
 from greyfill.persistence.record_rules import (
     LARGEST,
     ROUNDING,
+    SMALLEST,
     check_record,
     check_rising,
     check_weights,
@@ -46,16 +46,28 @@ def _clusters(clusters: Clusters) -> None:
     require(centers.ndim == 2 and centers.shape[1] == width, "centers do not fit")
     require(1 <= len(centers) <= MOST_CLUSTERS, f"{len(centers)} clusters")
     require(np.abs(centers).max() <= 1.0 + ROUNDING, "a center lies outside")
-    _check_fuzziness(clusters.fuzziness)
+    require(1.0 < clusters.fuzziness <= 10.0, f"fuzziness is {clusters.fuzziness}")
 
 
-def _check_fuzziness(fuzziness: float) -> None:
-    require(1.0 < fuzziness <= 10.0, f"the fuzziness is {fuzziness}")
+LIMITS: dict[type, dict[str, tuple[float, float]]] = {
+    ShellDonors: {"k": (1, np.inf)},
+    Machine: {"penalty": (SMALLEST, LARGEST), "epsilon": (0.0, LARGEST)},
+    Cart: {"min_leaf": (1, np.inf)},
+    GreyRidge: {
+        "n_clusters": (1, MOST_CLUSTERS),
+        "fuzziness": (np.nextafter(1.0, 2.0), 10.0),
+        "rho": (SMALLEST, 1.0),
+        "ridge": (SMALLEST, LARGEST),
+    },
+}
+"""Between which limits the numbers of a record lie."""
 
 
 @check_record.register
-def _shell(shell: ShellDonors) -> None:
-    require(shell.k >= 1, f"a shell of {shell.k} donors")
+def _limited(record: ShellDonors | Machine | Cart | GreyRidge) -> None:
+    for name, (low, high) in LIMITS[type(record)].items():
+        value = getattr(record, name)
+        require(low <= value <= high, f"{name} is {value}")
 
 
 @check_record.register
@@ -69,20 +81,6 @@ def _deck(deck: Deck) -> None:
     check_cells(table.columns, deck.centers[np.newaxis])
     require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
     require(0 <= deck.seed < 2**63, f"the seed is {deck.seed}")
-
-
-@check_record.register
-def _learner(learner: Machine | Cart | GreyRidge) -> None:
-    if isinstance(learner, Machine):
-        require(0.0 < learner.penalty <= LARGEST, f"the penalty is {learner.penalty}")
-        require(0.0 <= learner.epsilon <= LARGEST, f"epsilon is {learner.epsilon}")
-    elif isinstance(learner, Cart):
-        require(learner.min_leaf >= 1, f"leaves of {learner.min_leaf} rows")
-    else:
-        require(1 <= learner.n_clusters <= MOST_CLUSTERS, f"{learner.n_clusters} clusters")
-        require(0.0 < learner.rho <= 1.0, f"rho is {learner.rho}")
-        require(0.0 < learner.ridge <= LARGEST, f"the ridge is {learner.ridge}")
-        _check_fuzziness(learner.fuzziness)
 
 
 @check_record.register
@@ -118,18 +116,8 @@ def _prototypes(prototypes: Prototypes) -> None:
     check_weights(prototypes.relevance, len(layout.columns))
 
 
-def _columns_of(fitted: Any) -> tuple[Column, ...]:
-    """The columns that a record was learned from."""
-    if isinstance(fitted, ColumnModels):
-        return fitted.table.columns
-    if isinstance(fitted, Deck | FittedRecipe):
-        return fitted.donors.columns
-    return tuple(fitted.layout.columns)
-
-
 @_check_engine.register
 def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
-    imputer._check_settings()
     if not columns:
         require(not hasattr(imputer, "_fitted"), "_fitted does not fit the columns")
         return
@@ -140,21 +128,19 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
     if not usable.any():
         return
-    fitted: Any = imputer._fitted
+    known, least, most = _source(imputer._fitted)
     used = tuple(column for column, there in zip(columns, usable, strict=True) if there)
-    require(_columns_of(fitted) == used, "what was learned has other columns")
-    scaler = getattr(fitted, "scaler", None) or fitted.layout.scaler
+    require(known == used, "what was learned has other columns")
     low, high = centers.copy(), centers.copy()
-    low[usable] = np.minimum(scaler.low, low[usable])
-    high[usable] = np.maximum(scaler.high, high[usable])
+    low[usable] = np.minimum(least, low[usable])
+    high[usable] = np.maximum(most, high[usable])
     _check_ranges(imputer, low, high)
 
 
 @_check_engine.register
 def _classifier(model: SystemClassifier, columns: tuple[Column, ...]) -> None:
-    model._check_settings()
     fitted: Any = model._fitted
-    require(columns and _columns_of(fitted) == columns, "what was learned has other columns")
+    require(columns and fitted.layout.columns == columns, "what was learned has other columns")
     n = len(model.classes_)
     require(n >= 1 and len(set(model.classes_.tolist())) == n, "a class twice")
     if isinstance(fitted, Network):

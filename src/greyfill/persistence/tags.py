@@ -12,8 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from greyfill import imputers
-from greyfill._chained import c45, draws, iari, missforest, special_draws
-from greyfill._chained.c45_tree import C45Tree
+from greyfill._chained import c45, c45_tree, draws, iari, missforest, special_draws
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest, Grown
@@ -23,9 +22,7 @@ from greyfill._grey.discriminant import Discriminant
 from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PanelChoice
-from greyfill._joint import joint_draws, pattern_lasso
-from greyfill._joint.joint_code import JointCode
-from greyfill._joint.joint_normal import JointNormal
+from greyfill._joint import joint_code, joint_draws, joint_normal, pattern_lasso
 from greyfill._neighbors import recipe
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
@@ -34,11 +31,7 @@ from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.schedule import Descent, Direct, Once, Sequential, Trace, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
-from greyfill._systems import column_models, deck
-from greyfill._systems.fuzzy import Clusters
-from greyfill._systems.layout import FeatureLayout
-from greyfill._systems.network import NetWeights, Network
-from greyfill._systems.prototypes import Prototypes
+from greyfill._systems import column_models, deck, fuzzy, layout, network, prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
@@ -117,8 +110,8 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("missforest-pass", missforest.ForestPass, "_chained.missforest.State"),
     ("missforest", missforest.FittedForests, "_chained.missforest.Fitted"),
     ("descent", Descent, ""),
-    ("feature-layout", FeatureLayout, ""),
-    ("clusters", Clusters, ""),
+    ("feature-layout", layout.FeatureLayout, ""),
+    ("clusters", fuzzy.Clusters, ""),
     ("random-donor", deck.RandomDonor, ""),
     ("nearest-donor", deck.NearestDonor, ""),
     ("shell-donors", deck.ShellDonors, ""),
@@ -127,9 +120,9 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("cart", column_models.Cart, ""),
     ("grey-ridge", column_models.GreyRidge, ""),
     ("column-models", column_models.ColumnModels, ""),
-    ("network", Network, ""),
-    ("network-weights", NetWeights, ""),
-    ("prototypes", Prototypes, ""),
+    ("network", network.Network, ""),
+    ("network-weights", network.NetWeights, ""),
+    ("prototypes", prototypes.Prototypes, ""),
     ("likeliest-level", special_draws.Likeliest, ""),
     ("two-part", special_draws.TwoPart, ""),
     ("count", special_draws.Count, ""),
@@ -137,14 +130,13 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("iari-settings", iari.IARISettings, ""),
     ("forest-step", iari.ForestStep, ""),
     ("iari", iari.FittedChain, ""),
-    ("quinlan-tree", C45Tree, ""),
+    ("quinlan-tree", c45_tree.C45Tree, ""),
     ("column-tree", c45.ColumnTree, ""),
     ("quinlan-trees", c45.FittedC45, ""),
-    ("joint-code", JointCode, ""),
-    ("joint-normal", JointNormal, ""),
+    ("joint-code", joint_code.JointCode, ""),
+    ("joint-normal", joint_normal.JointNormal, ""),
     ("joint", joint_draws.FittedJoint, ""),
     ("sparse-normal", pattern_lasso.SparseNormal, ""),
-    ("pattern-lasso", pattern_lasso.FittedSparse, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
 its tag stays. The old names are read for good and never written; a new type has none ("")."""
