@@ -55,7 +55,7 @@ def coverage(case: cases.Case, params: dict[str, Any], seed: int) -> dict[str, f
     numbers, categories = inside[False], inside[True]
     shares = {"numbers": numbers, "categories": categories, "all": [*numbers, *categories]}
     sizes = {"width": widths[False], "levels": widths[True]}
-    sizes["likeliest"] = _likeliest(imputer.intervals(X, case.data.labels, LEAST), case)
+    sizes["likeliest"] = _likeliest(imputer._interval_lists(X, case.data.labels, LEAST), case)
     return {name: _mean(found) for name, found in (shares | sizes).items()}
 
 

@@ -32,6 +32,33 @@ ON_GRID = {"round_to_grid": False}
 """Methods are ranked by what they predict; benchmarks/grid_cost.py has the price of the grid."""
 
 
+DRAWS = 5
+"""Data sets that a method which draws is asked for."""
+
+DRAWING = (
+    "GreyImputer",
+    "GreyImputer without y",
+    "our MICE",
+    "R mice",
+    "R mice+y",
+    "miceforest",
+    "miceforest+y",
+    "utrees",
+    "utrees+y",
+    "ForestDiffusion",
+    "ForestDiffusion+y",
+)
+"""Methods that give several data sets, each a draw."""
+
+BLIND = ("GreyImputer without y", "our MissForest", "our MICE")
+"""Those of ours that are not given the class."""
+
+
+def sees_class(name: str) -> bool:
+    """Whether a method is given the class of each row."""
+    return name not in BLIND if name in OURS else name.endswith(("+y", "/class"))
+
+
 def ours(name: str, params: dict[str, Any]) -> Any:
     """One of our imputers."""
     return getattr(greyfill, OURS[name])(**(ON_GRID | SETTINGS.get(name, {}) | params))
@@ -54,6 +81,11 @@ PEERS = {
     "mlimputer": Peer("mlimputer"),
     "verstack": Peer("verstack"),
     "miceforest": Peer("miceforest"),
+    "miceforest+y": Peer("miceforest"),
+    "utrees": Peer("utrees"),
+    "utrees+y": Peer("utrees"),
+    "ForestDiffusion": Peer("forestdiffusion"),
+    "ForestDiffusion+y": Peer("forestdiffusion"),
     "hyperimpute EM": Peer("hyperimpute"),
     "hyperimpute ICE": Peer("hyperimpute"),
     "hyperimpute HyperImpute": Peer("hyperimpute"),
@@ -67,6 +99,8 @@ PEERS = {
 }
 
 STRONG = (
+    "mean",
+    "sklearn KNN",
     "sklearn KNN/class",
     "sklearn Iterative",
     "sklearn Iterative+y",
@@ -74,10 +108,18 @@ STRONG = (
     "gcimpute+y",
     "R missForest",
     "R missForest+y",
+    "R missRanger",
     "R missRanger+y",
     "R mice",
+    "R mice+y",
+    "miceforest",
+    "miceforest+y",
+    "utrees",
+    "utrees+y",
+    "ForestDiffusion",
+    "ForestDiffusion+y",
 )
-"""Peers that are run on the seeds for tuning too."""
+"""The peers that do best, those that draw, and the plainest two."""
 
 DIFFERENT = {
     "R mice": "predictive mean matching; the mean or vote of five data sets",
@@ -88,5 +130,7 @@ DIFFERENT = {
     "faiss-imputer": "five neighbors among all rows, since few rows are complete",
     "miceforest": "one data set without mean matching",
     "mlimputer": "random forests",
+    "utrees": "the mean or vote of five data sets",
+    "ForestDiffusion": "diffusion by `vp`, which can impute; the mean or vote of five data sets",
 }
 """What is not a peer's default."""

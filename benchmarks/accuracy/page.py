@@ -1,41 +1,70 @@
-"""Write the page of results from the store: python benchmarks/accuracy/page.py --store FILE
+"""Run what the store does not have yet, and write the page of results from it.
 
-Every figure on the page is computed here from the results in the store.
+    python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl
+
+Every figure on the page is computed here from the results in the store; without ``--run`` from
+those that are there. ``--methods ours,strong`` runs the strongest peers and the plainest alone. A
+peer that computes for more than two minutes on a table is left out on that table and on larger
+ones, and named. ``GREYFILL_DATA`` is the folder of the tables, ``GREYFILL_PEERS`` that of the peers
+(``peers/install.sh``).
 """
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import cases
 import errors_section
+import intervals
 import numpy as np
 import other_sections
+import run
+import simulations
+import standing
 import tables
-from errors_section import SEEDS
-from methods import DIFFERENT, OURS, PEERS
+from methods import DIFFERENT, DRAWING, OURS, PEERS
 from store import Store
-from text import listed, table
+from text import counted, listed, table
 
 from greyfill.table import Kind
 
 PAGE = Path(__file__).parents[2] / "docs/accuracy.md"
+SIMULATED = ("GreyImputer", "CGKNN", "FWGKNN", "GKNN", "class_mean", simulations.ORACLE)
+Rows = list[dict[str, Any]]
 
 
-def write(store: Store, flagship: str, label: str) -> str:
-    rows = store.with_state(flagship, label)
+def run_all(options: argparse.Namespace) -> None:
+    """Fills of all methods, draws, intervals and simulations."""
+    seeds = ",".join(map(str, options.seeds))
+    common = ["--seeds", seeds, "--label", options.label, "--store", str(options.store)]
+    fills = run.arguments().parse_args(["--methods", options.methods, *common])
+    run.run_all(fills)
+    fills.methods = [name for name in DRAWING if name in fills.methods]
+    run.run_all(fills, "draws")
+    intervals.run_all(fills)
+    simulated = simulations.arguments().parse_args(["--methods", ",".join(SIMULATED), *common[2:]])
+    simulations.run_all(simulated)
+
+
+def write(store: Store, flagship: str, label: str, seeds: Sequence[int]) -> str:
+    rows = [
+        row
+        for row in store.with_state(flagship, label)
+        if row["seed"] in seeds or row["task"] == "simulation"
+    ]
     by_task = {
         task: [row for row in rows if row["task"] == task]
-        for task in ("cells", "classes", "coverage", "simulation")
+        for task in ("cells", "draws", "coverage", "simulation")
     }
-    if not any(row["method"] == flagship and row["seed"] in SEEDS for row in by_task["cells"]):
+    if not any(row["method"] == flagship for row in by_task["cells"]):
         sys.exit(f"the store has no result of {flagship} {label} with the seeds of the page")
     lines = [
-        *_introduction(),
-        *_participants(by_task["cells"]),
-        *errors_section.section(by_task["cells"], flagship),
-        *other_sections.classes_section(by_task["classes"], flagship),
+        *_introduction(seeds, sorted({row["commit"] for row in rows if "commit" in row})),
+        *_participants(by_task["cells"], seeds),
+        *errors_section.section(by_task["cells"], flagship, seeds),
+        *errors_section.draws_section(by_task["draws"], flagship, seeds),
         *other_sections.coverage_section(by_task["coverage"]),
         *other_sections.simulations_section(by_task["simulation"]),
         *_repeat(),
@@ -43,21 +72,28 @@ def write(store: Store, flagship: str, label: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _introduction() -> list[str]:
-    names = listed([cases.TITLES[scenario] for scenario in cases.SCENARIOS])
+def _introduction(seeds: Sequence[int], commits: list[str]) -> list[str]:
     return [
         "# Accuracy",
         "",
         "How well the imputers of greyfill and of other packages restore cells that were hidden on "
-        "purpose, and how well classifiers do on the filled tables.",
+        f"purpose. Measured on the commit {listed(commits)}. What the fills are worth to a "
+        "classifier is on [Does imputing pay?](worth.md).",
         "",
         "## What was measured",
         "",
-        f"{len(tables.RANKED)} tables, each in three scenarios ({names}), where cells of all "
-        f"feature columns are hidden with {len(SEEDS)} seeds; methods with fewer "
-        "are named below. Natural holes stay holes and are not judged. The class of a row is "
-        "never hidden; methods that cannot use it do without, and names with `+y` (class as one "
-        "more column) or `/class` (each class on its own) are the same peers given the class.",
+        f"{len(tables.RANKED)} tables, each in {len(cases.ALL)} scenarios "
+        f"({listed(list(cases.ALL_TITLES.values()))}), where cells of all feature columns are "
+        f"hidden with {counted(len(seeds), 'seed')}. Natural holes stay holes and are not judged. "
+        "The class of a row is never hidden; names with `+y` (class as one more column) or "
+        "`/class` (each "
+        "class on its own) are the same peers given the class. GreyImputer is given it with "
+        '`labels="own"`, since peers see the class of the row that they fill too; its default, '
+        '`"cross"`, never fills a row by its own class.',
+        "",
+        "**All of these tables were seen while GreyImputer was built**: what it does by default "
+        "was chosen on them, in part with these holes, and nothing of the kind was done for a "
+        "peer. So these figures flatter it.",
         "",
         "The error of a fill is the root mean square over the hidden cells, numbers and ranks on "
         "the [0, 1] scale of the true table, a wrong category counting 1 and a right one 0 "
@@ -69,6 +105,7 @@ def _introduction() -> list[str]:
         "methods, since some need many minutes for the whole. The iris of the UCI repository is "
         "left out, as it is scikit-learn's but for two rows.",
         "",
+        *errors_section.shifts(),
     ]
 
 
@@ -85,23 +122,24 @@ def _tables() -> list[str]:
     return table(heads, lines)
 
 
-def _participants(rows: list[dict[str, Any]]) -> list[str]:
+def _participants(rows: Rows, seeds: Sequence[int]) -> list[str]:
     missing = errors_section.absent(rows)
     lines = [
         "## Who took part",
         "",
         "Each peer in an environment of its own, with its default settings unless stated, one "
-        "thread, and a limit on its time for each table. Peers that take only numbers get "
-        "indicators of the levels and numbers scaled to [0, 1]; the level with the highest "
-        "indicator wins.",
+        "thread, and two minutes of computing for a table: one that takes longer is not tried on "
+        "larger ones. Peers that take only numbers get indicators of the levels and numbers scaled "
+        "to [0, 1]; the level with the highest indicator wins. TabPFN, TabImpute and TabDPT need "
+        "weights from a hub and were not run.",
         "",
-        *errors_section.taken_part(rows),
+        *errors_section.taken_part(rows, seeds),
         *(f"* {name}: {what}" for name, what in DIFFERENT.items()),
         "",
     ]
     if missing:
-        lines += [f"Not run: {', '.join(missing)}.", ""]
-    return [*lines, "What failed, in the peers' own words:", "", *errors_section.failures(rows)]
+        lines += [f"Without any result: {', '.join(missing)}.", ""]
+    return [*lines, "What failed, in the peers' own words:", "", *standing.failures(rows, seeds)]
 
 
 def _repeat() -> list[str]:
@@ -110,25 +148,27 @@ def _repeat() -> list[str]:
         "",
         "```bash",
         "export GREYFILL_DATA=...   # folder with the tables as CSV, and their .schema.json",
-        "export GREYFILL_PEERS=...  # folder that peers/install.sh has filled",
-        "cd benchmarks/accuracy",
-        "python run.py --methods ours,peers --store results.jsonl          # errors of cells",
-        "python classes.py --methods GreyImputer,mean --store results.jsonl",
-        "python intervals.py --seeds 0..3 --store results.jsonl",
-        "python simulations.py --methods GreyImputer,oracle --store results.jsonl",
-        "python page.py --store results.jsonl",
+        "export GREYFILL_PEERS=...  # folder that benchmarks/accuracy/peers/install.sh has filled",
+        "python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl",
         "```",
     ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--run", action="store_true", help="run what the store lacks, first")
+    parser.add_argument("--methods", default="ours,peers", help="what is run: ours,strong is short")
+    parser.add_argument("--seeds", type=run.several, default=[0, 1], help="0..4 or 1,5")
     parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
     parser.add_argument("--method", default="GreyImputer", choices=(*OURS, *PEERS))
     parser.add_argument("--label", default="", help="the state of the method that is shown")
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
-    page = write(Store(options.store), options.method, options.label)
+    if options.run:
+        run_all(options)
+    page = write(Store(options.store), options.method, options.label, options.seeds)
     options.page.write_text(page, encoding="utf-8")
 
 

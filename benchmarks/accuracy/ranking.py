@@ -15,6 +15,8 @@ Case = tuple[str, ...]
 class Board:
     """Scores of methods in cases with seeds: an array of cases × seeds × methods, NaN for none.
 
+    Lower scores are better.
+
     A case is a table in a scenario (and a classifier). Seeds of one case are repetitions, so
     whatever is ranked or tested are means over the seeds that the compared methods share.
     """
@@ -30,10 +32,6 @@ class Board:
     def means(self) -> np.ndarray:
         """Mean over the seeds that there are, cases × methods."""
         return _mean_over_seeds(self.scores)
-
-    def n_seeds(self) -> np.ndarray:
-        """Number of seeds of each case and method."""
-        return np.asarray((~np.isnan(self.scores)).sum(axis=1))
 
     def only(self, methods: Iterable[str]) -> "Board":
         wanted = set(methods)
@@ -55,14 +53,33 @@ class Board:
         shared = ~np.isnan(board.scores).any(axis=2, keepdims=True)
         return Board(board.methods, board.cases, np.where(shared, board.scores, np.nan))
 
-    def ranks(self, higher_is_better: bool = False) -> dict[str, float]:
+    def by_table(self) -> "Board":
+        """A case for each table: its scenarios and seeds are all repetitions.
+
+        Scenarios of a table are alike, so tests over them would count a table several times.
+        """
+        names = list(dict.fromkeys(case[0] for case in self.cases))
+        blocks = [[i for i, case in enumerate(self.cases) if case[0] == name] for name in names]
+        most, (_, seeds, methods) = max(map(len, blocks), default=0), self.scores.shape
+        scores = np.full((len(names), most * seeds, methods), np.nan)
+        for row, block in zip(scores, blocks, strict=True):
+            row[: len(block) * seeds] = self.scores[block].reshape(len(block) * seeds, methods)
+        return Board(self.methods, [(name,) for name in names], scores)
+
+    def among(self, tables: Iterable[str]) -> "Board":
+        """Only the cases of some tables."""
+        wanted = set(tables)
+        here = [i for i, case in enumerate(self.cases) if case[0] in wanted]
+        return Board(self.methods, [self.cases[i] for i in here], self.scores[here])
+
+    def ranks(self) -> dict[str, float]:
         """Mean rank over the cases of each method of :meth:`complete`."""
         board = self.complete()
         means = board.means()
         means = means[~np.isnan(means).any(axis=1)]
-        if not len(means):
+        if not means.size:
             return {}
-        return dict(zip(board.methods, mean_ranks(means, higher_is_better).tolist(), strict=True))
+        return dict(zip(board.methods, mean_ranks(means).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -70,7 +87,7 @@ class Duel:
     """One method against another over the cases that both have.
 
     ``ratio`` is the geometric mean of ours / theirs, ``p_holm`` the p-value of Wilcoxon's
-    signed-rank test (two-sided) after Holm's correction over all rivals.
+    signed-rank test of its logarithm (two-sided) after Holm's correction over all rivals.
     """
 
     rival: str
@@ -115,16 +132,6 @@ def board(
     return Board(list(found), cases, scores)
 
 
-def run_with_all(rows: Iterable[dict[str, Any]], board: Board, seeds: Iterable[int]) -> list[str]:
-    """The methods that were run in every case with every seed, whether or not a run failed."""
-    wanted = {(*case, seed) for case in board.cases for seed in seeds}
-    tried: dict[str, set[tuple[Any, ...]]] = {name: set() for name in board.methods}
-    for row in rows:
-        if row["method"] in tried:
-            tried[row["method"]].add((row["table"], row["scenario"], row["seed"]))
-    return [name for name, runs in tried.items() if wanted <= runs]
-
-
 def best_rivals(board: Board, method: str, rivals: Iterable[str]) -> list[Rival | None]:
     """In each case the rival that a method does worst against, on the seeds that the two share.
 
@@ -140,14 +147,14 @@ def best_rivals(board: Board, method: str, rivals: Iterable[str]) -> list[Rival 
     return found
 
 
-def duels(board: Board, method: str, higher_is_better: bool = False) -> list[Duel]:
+def duels(board: Board, method: str) -> list[Duel]:
     """A method against each other, on the seeds that the two share."""
     found = []
     for rival in board.methods:
         means = _shared_means(board, method, rival)
         means = means[~np.isnan(means).any(axis=1)]
         if rival != method and len(means):
-            found.append((rival, *_against(means, higher_is_better)))
+            found.append((rival, *_against(means)))
     corrected = holm(np.array([duel[-1] for duel in found]))
     return [Duel(*duel, float(p)) for duel, p in zip(found, corrected, strict=True)]
 
@@ -159,11 +166,11 @@ def _shared_means(board: Board, first: str, second: str) -> np.ndarray:
     return _mean_over_seeds(np.where(shared, pair, np.nan))
 
 
-def _against(pair: np.ndarray, higher_is_better: bool) -> tuple[int, int, float, float]:
+def _against(pair: np.ndarray) -> tuple[int, int, float, float]:
     """Number of cases, wins, ratio and p of the first column against the second."""
-    gaps = (pair[:, 1] - pair[:, 0]) * (-1 if higher_is_better else 1)
     ratio = float(np.exp(np.log(pair[:, 0] / pair[:, 1]).mean()))
-    return len(pair), int((gaps > 0).sum()), ratio, pair_tests(pair)[0].p_value
+    wins = int((pair[:, 0] < pair[:, 1]).sum())
+    return len(pair), wins, ratio, pair_tests(np.log(pair))[0].p_value
 
 
 def _mean_over_seeds(scores: np.ndarray) -> np.ndarray:

@@ -2,27 +2,32 @@
 
     python benchmarks/accuracy/run.py --methods CGKNN,mean --seeds 0..4 --store results.jsonl
 
-Results that the store has already are not computed again. ``--label`` names a state of our own
-methods, so that several can be compared; ``--params`` are parameters for them, as JSON.
+Results that the store has already are not computed again, failures among them: delete the line of
+one to try it again. ``--label`` names a state of our own methods, so that several can be compared;
+``--params`` are parameters for them, as JSON. With ``--draws`` the methods give several data sets
+instead of one, which are judged as draws.
 """
 
 import argparse
 import json
+import subprocess
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import cases
 import tables
-from methods import OURS, PEERS, STRONG, ours
+from methods import DRAWING, DRAWS, OURS, PEERS, STRONG, ours, sees_class
 from store import KEY, Store
-from workers import PeerError, Worker
+from workers import LateError, PeerError, Worker
 
 import greyfill
-from greyfill.evaluation.protocols import fit_fill, prepare
+from greyfill.evaluation.protocols import fill_several_times, fit_fill, prepare
+from greyfill.targets import labels_of
 
 Key = dict[str, Any]
 
@@ -34,56 +39,92 @@ def keys(task: str, method: str, options: argparse.Namespace) -> Iterator[Key]:
         yield dict(zip(KEY, (task, method, label, table, scenario, seed), strict=True))
 
 
+@cache
+def commit() -> str:
+    """The state of the source: its commit, and "-dirty" if something was changed since."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
 def run_ours(todo: Iterable[Key], params: dict[str, Any]) -> Iterator[Key]:
-    """Fill in this process, through the public face."""
+    """Fill or draw in this process, through the public face; seconds are those of the processor."""
     for key in todo:
-        case = cases.make(key["table"], key["scenario"], key["seed"])
-        imputer = ours(key["method"], params)
-        start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            filled = fit_fill(
-                prepare(imputer, case.table, key["seed"]), case.table, case.data.labels
-            )
-        seconds = time.perf_counter() - start
-        about = {"seconds": round(seconds, 4), "version": greyfill.__version__}
-        yield key | about | case.judge(filled)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield key | {"version": greyfill.__version__} | measured(key, params)
+        except Exception as error:
+            yield key | {"error": f"{type(error).__name__}: {error}"[:300]}
 
 
-def run_peer(todo: Iterable[Key], limit: float | None) -> Iterator[Key]:
-    """Fill in the peer's process; after two time-outs on a table its other runs are not tried."""
-    late: dict[str, int] = {}
-    worker: Worker | None = None
-    try:
-        for key in todo:
-            if late.get(key["table"], 0) >= 2:
-                yield key | {"error": "not tried: two runs on this table took too long"}
+def measured(key: Key, params: dict[str, Any]) -> dict[str, Any]:
+    """The seconds of a run of ours and how it is judged."""
+    case = cases.make(key["table"], key["scenario"], key["seed"])
+    imputer = prepare(ours(key["method"], params), case.table, key["seed"])
+    labels, start = case.data.labels, time.process_time()
+    if key["task"] == "draws":
+        y = labels_of(labels) if sees_class(key["method"]) else None
+        filled = fill_several_times(imputer, case.table, y, DRAWS)
+    else:
+        filled = fit_fill(imputer, case.table, labels)
+    seconds = time.process_time() - start
+    judged = case.judge_draws(filled) if key["task"] == "draws" else case.judge(filled)
+    return {"seconds": round(seconds, 4)} | judged
+
+
+def run_peer(todo: list[Key], limit: float | None) -> Iterator[Key]:
+    """Fill in the peer's process, small tables first.
+
+    After a time-out tables with as many cells or more are not tried.
+    """
+    if not todo:
+        return
+    peer, method = PEERS[todo[0]["method"]], todo[0]["method"]
+    seconds, most = limit or peer.limit, float("inf")
+    with Worker(method, peer.environment, seconds) as worker:
+        if not worker.is_installed:
+            print(f"{method} is not installed, and left out", flush=True)
+            return
+        for key in sorted(todo, key=_n_cells):
+            if _n_cells(key) >= most:
+                yield key | {
+                    "error": f"not tried: took more than {seconds:.0f} s on a table so large"
+                }
                 continue
-            if worker is None:
-                peer = PEERS[key["method"]]
-                worker = Worker(key["method"], peer.environment, limit or peer.limit)
-            case = cases.make(key["table"], key["scenario"], key["seed"])
             try:
-                filled, about = worker.fill(case, key["seed"])
-                yield key | about | case.judge(filled)
-            except PeerError as error:
-                late[key["table"]] = late.get(key["table"], 0) + ("no answer" in str(error))
+                case = cases.make(key["table"], key["scenario"], key["seed"])
+                draws = DRAWS if key["task"] == "draws" else 0
+                filled, about = worker.fill(case, key["seed"], draws)
+                yield (
+                    key | about | (case.judge_draws(list(filled)) if draws else case.judge(filled))
+                )
+            except LateError as error:
+                most = _n_cells(key)
                 yield key | {"error": str(error)}
-    finally:
-        if worker is not None:
-            worker.__exit__()
+            except PeerError as error:
+                yield key | {"error": str(error)}
+            except Exception as error:  # of the case, or of a table that cannot be judged
+                yield key | {"error": f"{type(error).__name__}: {error}"[:300]}
 
 
-def run_all(options: argparse.Namespace) -> None:
+def _n_cells(key: Key) -> int:
+    return tables.load(key["table"]).table.values.size
+
+
+def run_all(options: argparse.Namespace, task: str = "cells") -> Store:
+    """Whatever of a task the store does not have yet."""
     store = Store(options.store)
     for method in options.methods:
-        todo = [key for key in keys("cells", method, options) if not store.has(key)]
+        todo = [key for key in keys(task, method, options) if not store.has(key)]
         mine = method in OURS
         results = run_ours(todo, options.params) if mine else run_peer(todo, options.limit)
         for row in results:
-            store.add(row)
-            found = row["error"] if "error" in row else f"{row['nrmse']:.4f} {row['seconds']:.2f} s"
-            print(method, row["table"], row["scenario"], row["seed"], found, flush=True)
+            store.add(row | {"commit": commit()})
+            score = row.get("nrmse", row.get("crps"))
+            found = row["error"] if "error" in row else f"{score:.4f} {row['seconds']:.2f} s"
+            print(task, method, row["table"], row["scenario"], row["seed"], found, flush=True)
+    return store
 
 
 def several(text: str) -> list[int]:
@@ -94,7 +135,7 @@ def several(text: str) -> list[int]:
 
 def named(text: str) -> list[str]:
     groups = {"ours": OURS, "peers": PEERS, "strong": STRONG, "all": tables.ALL}
-    groups |= {"ranked": tables.RANKED}
+    groups |= {"ranked": tables.RANKED, "drawing": DRAWING}
     return [name for part in text.split(",") for name in groups.get(part, [part])]
 
 
@@ -104,7 +145,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--methods", type=named, required=True, help="names, ours, peers or strong")
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
-    parser.add_argument("--scenarios", type=named, default=list(cases.SCENARIOS))
+    parser.add_argument("--scenarios", type=named, default=list(cases.ALL))
     parser.add_argument("--seeds", type=several, default=list(range(5)), help="0..4 or 1,5")
     parser.add_argument("--label", default="")
     parser.add_argument("--params", type=json.loads, default={})
@@ -114,4 +155,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run_all(arguments().parse_args())
+    parser = arguments()
+    parser.add_argument("--draws", action="store_true", help="judge draws, not fills")
+    given = parser.parse_args()
+    run_all(given, "draws" if given.draws else "cells")

@@ -26,7 +26,7 @@ from greyfill.evaluation.protocols import fit_fill, prepare
 from greyfill.paper.runs import SCENARIOS, Case
 
 RATES = (0.1, 0.2)
-MEASURES = {"cubes": "rmse", "gaussian": "nrmse"}
+MEASURES = {"cubes": "units-hidden", "gaussian": "range-hidden"}
 ORACLE = "oracle"
 
 
@@ -93,7 +93,7 @@ def run_all(options: argparse.Namespace) -> None:
         case, start = SCENARIOS[table].case(rate, seed), time.perf_counter()
         errors = case.errors(fill(method, options.params, table, case, seed))
         about = {"version": greyfill.__version__, "seconds": round(time.perf_counter() - start, 4)}
-        store.add(key | about | {"error_of_cells": getattr(errors, MEASURES[table])})
+        store.add(key | about | {"error_of_cells": errors[MEASURES[table]]})
     report(store, options.seeds)
 
 
@@ -112,15 +112,15 @@ def report(store: Store, seeds: list[int]) -> None:
             print(f"{table:10}{rate:>5}  {name:26}{np.mean(errors):.4f}  {ratio:.3f} × oracle")
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", type=named, required=True)
     parser.add_argument("--seeds", type=several, default=list(range(20)))
     parser.add_argument("--label", default="")
     parser.add_argument("--params", type=json.loads, default={})
     parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
-    run_all(parser.parse_args())
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    run_all(arguments().parse_args())

@@ -11,8 +11,9 @@ KEY = ("task", "method", "label", "table", "scenario", "seed")
 class Store:
     """A file of results, each known by its ``KEY``; a later line replaces an earlier one.
 
-    ``task`` says what was measured ("cells", "classes", "coverage", "simulation"), ``label`` tells
-    variants of one method apart, such as two states of the source.
+    ``task`` says what was measured ("cells", "draws", "classifiers", "coverage", "simulation"),
+    ``label`` tells variants of one method apart, such as two states of the source. Processes that
+    run different methods may share a file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy/summary.py --method GreyImputer --label v1 --seeds 100,101
 
-For each table and scenario: its error, the best peer and the ratio of the two. Then mean ranks, and
-Wilcoxon's test with Holm's correction against each peer over the cases that both have.
+For each table and scenario: its error, the best peer and the ratio of the two. Then mean ranks over
+tables, and Wilcoxon's test with Holm's correction against each peer over the tables that both have.
 """
 
 import argparse
@@ -48,9 +48,10 @@ def _cases(board: ranking.Board, method: str) -> list[str]:
 
 
 def _duels(board: ranking.Board, method: str) -> list[str]:
-    """Ranks are among the methods that were run in all cases; a duel takes what the two share."""
+    """Ranks are among the methods that were run on all tables; a duel takes what the two share."""
+    board = board.by_table()
     ranks = board.ranks()
-    lines = [f"{'method':28}{'mean rank':>10}{'cases':>7}{'wins':>6}{'ratio':>8}{'p (Holm)':>11}"]
+    lines = [f"{'method':28}{'mean rank':>10}{'tables':>7}{'wins':>6}{'ratio':>8}{'p (Holm)':>11}"]
     found = {duel.rival: duel for duel in ranking.duels(board, method)}
     for name in sorted(board.methods, key=lambda name: ranks.get(name, np.inf)):
         rank = f"{ranks[name]:10.2f}" if name in ranks else f"{'–':>10}"

@@ -3,6 +3,8 @@
 The folder holds ``NAME.csv`` beside ``NAME.schema.json``. Its iris is left out, since it is
 scikit-learn's but for two rows. Of bank-marketing there is also a sample of 1 000 rows, which
 stands for it wherever all methods are ranked: some need many minutes for a fill of the whole.
+``exam:NAME`` is a table of the folder ``GREYFILL_EXAM``, in the same form; ``examination.py`` says
+what these are for.
 """
 
 import csv
@@ -33,6 +35,7 @@ OF_FOLDER = (
 BANK, BANK_SAMPLE, SAMPLE_ROWS = "bank-marketing", "bank-1000", 1000
 RANKED = (*OF_SKLEARN, *OF_FOLDER, BANK_SAMPLE)
 ALL = (*RANKED, BANK)
+EXAM = "exam:"
 
 
 @cache
@@ -46,7 +49,19 @@ def load(name: str) -> Data:
         rows = np.random.default_rng(0).choice(whole.table.n_rows, SAMPLE_ROWS, replace=False)
         rows.sort()
         return Data(name, whole.table.rows(rows), whole.labels[rows])
-    return _of_folder(name)
+    variable = "GREYFILL_EXAM" if name.startswith(EXAM) else "GREYFILL_DATA"
+    return _of_folder(variable, name.removeprefix(EXAM))
+
+
+def of_examination() -> list[str]:
+    """The names of the tables of the folder ``GREYFILL_EXAM``."""
+    files = Path(os.environ.get("GREYFILL_EXAM", "")).glob("*.schema.json")
+    return [f"{EXAM}{name}" for name in sorted(f.name.removesuffix(".schema.json") for f in files)]
+
+
+def is_numeric(name: str) -> bool:
+    """Whether all columns of a table are numbers."""
+    return all(column.kind is Kind.NUMERIC for column in load(name).table.columns)
 
 
 def _of_sklearn(name: str) -> Data:
@@ -56,10 +71,10 @@ def _of_sklearn(name: str) -> Data:
     return Data(name, Table(cells, np.zeros(cells.shape, dtype=bool), columns), bunch.target)
 
 
-def _of_folder(name: str) -> Data:
-    folder = Path(os.environ.get("GREYFILL_DATA", ""))
+def _of_folder(variable: str, name: str) -> Data:
+    folder = Path(os.environ.get(variable, ""))
     if not (folder / f"{name}.csv").exists():
-        sys.exit(f"set GREYFILL_DATA to a folder with {name}.csv and {name}.schema.json")
+        sys.exit(f"set {variable} to a folder with {name}.csv and {name}.schema.json")
     schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -22,3 +22,8 @@ def probability(value: float) -> str:
 def listed(names: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def counted(n: int, noun: str) -> str:
+    """One seed, 3 seeds."""
+    return f"one {noun}" if n == 1 else f"{n} {noun}s"

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,11 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 class PeerError(Exception):
-    """The peer could not fill the table: its own words, or that its time was over."""
+    """The peer could not fill the table: its own words."""
+
+
+class LateError(PeerError):
+    """Its time was over."""
 
 
 class Worker:
@@ -36,11 +41,11 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def fill(self, case: Case, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
-        """The filled cells, and what the peer said of the run."""
+    def fill(self, case: Case, seed: int, draws: int = 0) -> tuple[np.ndarray, dict[str, Any]]:
+        """The filled cells, or so many draws of them, and what the peer said of the run."""
         with tempfile.TemporaryDirectory() as folder:
             exchange = _Csv(Path(folder)) if self._in_r else Npz(Path(folder))
-            answer = self.ask(exchange.write(case, seed))
+            answer = self.ask(exchange.write(case, seed) | {"draws": draws})
             if "error" in answer:
                 raise PeerError(answer["error"])
             return exchange.read(case, answer)
@@ -61,7 +66,7 @@ class Worker:
         while not select.select([pipes[1]], [], [], SECONDS_BETWEEN_LOOKS)[0]:
             if _cpu_seconds(self._process.pid) - start > self._limit:
                 self._stop()
-                raise PeerError(f"no answer within {self._limit:.0f} s of computing")
+                raise LateError(f"no answer within {self._limit:.0f} s of computing")
         line = pipes[1].readline()
         if not line:
             raise PeerError(f"the process ended with code {self._process.wait()}")
@@ -78,6 +83,11 @@ class Worker:
             text=True,
             env={**os.environ, **threads},
         )
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether there is an interpreter for it."""
+        return shutil.which(self.command()[0]) is not None
 
     def command(self) -> list[str]:
         """What is started, and what it is called with."""
@@ -154,6 +164,8 @@ class _Csv:
         from greyfill._neighbors.start import column_centers
 
         filled = np.genfromtxt(self._filled, delimiter=",", skip_header=1)
+        if len(filled) > case.table.n_rows:  # draws, one below the other
+            filled = filled.reshape(-1, *case.table.values.shape)
         left = case.table.missing & ~np.isfinite(filled)
         filled = np.where(left, column_centers(case.table), filled)
         return filled, {**answer, "rescued": int(left.sum())}

@@ -23,7 +23,9 @@ def module(path: str) -> ModuleType:
     return loaded
 
 
-encoding, ranking, store = (module(p) for p in ("peers/encoding.py", "ranking.py", "store.py"))
+encoding, ranking, store, distribution = (
+    module(p) for p in ("peers/encoding.py", "ranking.py", "store.py", "distribution.py")
+)
 NAN = np.nan
 
 
@@ -103,14 +105,26 @@ def test_ranks_are_among_methods_with_every_case(board):
     assert board.ranks() == {"ours": 1.25, "early": 1.75}
 
 
-def test_failed_runs_count_as_run_and_missing_ones_do_not():
+def test_a_table_counts_once_however_many_scenarios_it_has(board):
+    units = board.by_table()
+    assert units.cases == [("t",)]
+    assert units.means()[0, :2].tolist() == [2.0, 2.0]  # early: the mean of 2, 1 and 3
+    (duel,) = ranking.duels(units.only(["ours", "early"]), "ours")
+    assert (duel.n_cases, duel.wins) == (1, 1)  # (1 + 2 + 2) / 3 against (2 + 1 + 3) / 3
+    assert duel.ratio == pytest.approx(5 / 6)
+
+
+def test_tests_are_over_tables():
+    errors = {"ours": 1.0, "theirs": 2.0}
     found = [
-        *rows("ours", {"a": [1.0, 3.0]}),
-        *rows("failed", {"a": [2.0, None]}),
-        *rows("half", {"a": [2.0]}),
+        row | {"table": table}
+        for table in "abcdef"
+        for method, error in errors.items()
+        for row in rows(method, {"s": [error, error], "t": [error, error]})
     ]
-    board = ranking.board(found, range(2), ["t"], scenarios=("a",))
-    assert ranking.run_with_all(found, board, range(2)) == ["ours", "failed"]
+    board = ranking.board(found, range(2), "abcdef", scenarios=("s", "t"))
+    (duel,) = ranking.duels(board.by_table(), "ours")
+    assert (duel.n_cases, duel.p_value) == (6, 2 / 2**6)
 
 
 def test_the_best_rival_is_the_one_we_do_worst_against(board):
@@ -145,3 +159,34 @@ def test_one_state_of_a_method_is_chosen(tmp_path):
         ("m", "", 3.0),
         ("peer", "", 1.0),
     ]
+
+
+def test_energy_distance_is_nought_for_equal_tables_and_sees_a_fill_at_the_mean():
+    rng = np.random.default_rng(0)
+    truth, again = rng.normal(size=(2, 300, 2))
+    assert distribution.energy_distance(truth, truth[::-1]) == pytest.approx(0.0, abs=1e-6)
+    at_mean = np.where(rng.random(truth.shape) < 0.4, 0.0, truth)
+    assert distribution.energy_distance(truth, at_mean) > distribution.energy_distance(truth, again)
+
+
+def test_energy_distance_of_two_points():
+    """Points at 0 and d: √(2 d), as the definition has it."""
+    assert distribution.energy_distance(np.zeros((1, 1)), np.full((1, 1), 8.0)) == 4.0
+
+
+def test_crps_of_one_draw_is_its_error_and_more_draws_are_paid_for_their_spread():
+    gaps = distribution.Gaps(np.array([False, True]), np.array([10.0, 1.0]))
+    truth = np.array([5.0, 1.0])
+    one = distribution.crps(np.array([[7.0, 0.0]]), truth, gaps)
+    np.testing.assert_allclose(one, [0.2, 1.0])
+    two = distribution.crps(np.array([[7.0, 0.0], [3.0, 1.0]]), truth, gaps)
+    np.testing.assert_allclose(two, [0.2 - 0.4 / 2, 0.5 - 1 / 2])
+
+
+def test_crps_is_lowest_for_draws_from_the_truth():
+    rng = np.random.default_rng(0)
+    truth, draws = rng.normal(size=4000), rng.normal(size=(5, 4000))
+    gaps = distribution.Gaps(np.zeros(4000, dtype=bool), np.ones(4000))
+    scores = [distribution.crps(draws * sd, truth, gaps).mean() for sd in (0.5, 1.0, 2.0)]
+    assert scores[1] == min(scores)
+    assert scores[1] == pytest.approx(1 / np.sqrt(np.pi), rel=0.03)  # of a standard normal

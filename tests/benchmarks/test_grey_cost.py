@@ -1,7 +1,6 @@
 """The pure parts of the program that measures what GreyImputer costs."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from math import isnan, nan
 from pathlib import Path
 from types import ModuleType
@@ -14,18 +13,8 @@ INTRODUCTION = "# Performance\n\nWords.\n"
 
 
 @pytest.fixture(scope="module")
-def cost() -> Iterator[ModuleType]:
-    """The program; what it put on the path and loaded from there is forgotten after the tests."""
-    names = {path.stem for path in HOME.rglob("*.py")}
-    others = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    paths, sys.path[:0] = list(sys.path), [str(HOME)]
-    import grey_cost
-
-    yield grey_cost
-    sys.path[:] = paths
-    for name in names & set(sys.modules):
-        del sys.modules[name]
-    sys.modules.update(others)  # modules of the tests with the same names, such as tables
+def cost(load_program: Callable[[str], ModuleType]) -> ModuleType:
+    return load_program("grey_cost")
 
 
 @pytest.fixture

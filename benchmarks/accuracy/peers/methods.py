@@ -5,7 +5,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
-from encoding import CATEGORICAL, Job, Matrix, as_frame, from_frame
+from encoding import CATEGORICAL, NUMERIC, ORDINAL, Job, Matrix, as_frame, from_frame
 
 
 def of_numbers(make: Callable[[Job], Any], **options: bool) -> Callable[[Job], np.ndarray]:
@@ -152,6 +152,51 @@ def miceforest(job: Job) -> np.ndarray:
     return from_frame(kernel.complete_data(0), job)
 
 
+def miceforest_draws(job: Job, n: int) -> np.ndarray:
+    """Data sets by the package's own settings: mean matching draws."""
+    from miceforest import ImputationKernel
+
+    kernel = ImputationKernel(as_frame(job), num_datasets=n, random_state=job.seed)
+    kernel.mice(5, num_threads=1)
+    return np.stack([from_frame(kernel.complete_data(i), job) for i in range(n)])
+
+
+def utrees_draws(job: Job, n: int) -> np.ndarray:
+    from utrees import UnmaskingTrees
+
+    kinds = [{ORDINAL: "integer", NUMERIC: "continuous"}.get(kind, kind) for kind in job.kinds]
+    model = UnmaskingTrees(random_state=job.seed).fit(job.cells, quantize_cols=kinds)
+    return np.asarray(model.impute(n_impute=n))
+
+
+def forest_diffusion_draws(job: Job, n: int) -> np.ndarray:
+    """Diffusion by "vp", the one that imputes; categories of two levels are rounded numbers."""
+    from ForestDiffusion import ForestDiffusionModel
+
+    matrix = Matrix(job, scaled=False, base=True)
+    model = ForestDiffusionModel(matrix.cells, diffusion_type="vp", n_jobs=1, seed=job.seed)
+    drawn = model.impute(k=n)
+    return np.stack(
+        [matrix.decoded(cells) for cells in np.reshape(drawn, (n, *matrix.cells.shape))]
+    )
+
+
+def centers_of(draw: Callable[[Job, int], np.ndarray]) -> Callable[[Job], np.ndarray]:
+    """The mean or vote of five draws of each cell; of equal votes the lowest level."""
+
+    def fill(job: Job) -> np.ndarray:
+        draws = draw(job, 5)
+        filled = draws.mean(axis=0)
+        for j in np.flatnonzero([kind == CATEGORICAL for kind in job.kinds]):
+            votes = np.array(
+                [(draws[:, :, j] == level).sum(axis=0) for level in range(job.n_levels[j])]
+            )
+            filled[:, j] = votes.argmax(axis=0)
+        return filled
+
+    return fill
+
+
 def hyperimpute(plugin: str) -> Callable[[Job], np.ndarray]:
     """A plugin of hyperimpute, on indicators of the levels and numbers scaled to [0, 1]."""
 
@@ -177,9 +222,16 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "missforest": missforest,
     "verstack": verstack,
     "miceforest": miceforest,
+    "utrees": centers_of(utrees_draws),
+    "ForestDiffusion": centers_of(forest_diffusion_draws),
     "hyperimpute EM": hyperimpute("EM"),
     "hyperimpute HyperImpute": hyperimpute("hyperimpute"),
     "hyperimpute ICE": hyperimpute("ice"),
+}
+DRAWING: dict[str, Callable[..., np.ndarray]] = {
+    "miceforest": miceforest_draws,
+    "utrees": utrees_draws,
+    "ForestDiffusion": forest_diffusion_draws,
 }
 PACKAGES = {"sklearn": "scikit-learn", "mean": "numpy"}
 

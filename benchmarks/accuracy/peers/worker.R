@@ -28,11 +28,13 @@ joined <- function(tables) {
   result
 }
 
+drawn <- function(holes, seed, n) {
+  imputed <- mice(holes, m = n, maxit = 5, printFlag = FALSE, seed = seed)
+  lapply(seq_len(n), function(i) complete(imputed, i))
+}
+
 fill <- list(
-  "R mice" = function(holes, seed) {
-    imputed <- mice(holes, m = 5, maxit = 5, printFlag = FALSE, seed = seed)
-    joined(lapply(1:5, function(i) complete(imputed, i)))
-  },
+  "R mice" = function(holes, seed) joined(drawn(holes, seed, 5)),
   "R missForest" = function(holes, seed) {
     extra <- if ("num.threads" %in% names(formals(missForest))) list(num.threads = 1) else list()
     do.call(missForest, c(list(holes), extra))$ximp
@@ -54,9 +56,10 @@ answer <- function(line) {
   holes[is_category] <- lapply(holes[is_category], function(x) factor(paste0("v", x), exclude = "vNA"))
   if (!with_class) holes$y <- NULL
   set.seed(seed)
-  start <- proc.time()[["elapsed"]]
-  filled <- fill(holes, seed)
-  seconds <- proc.time()[["elapsed"]] - start
+  draws <- as.integer(field(line, "draws"))
+  start <- proc.time()
+  filled <- if (draws > 0) do.call(rbind, drawn(holes, seed, draws)) else fill(holes, seed)
+  seconds <- sum((proc.time() - start)[c("user.self", "sys.self")])
   filled$y <- NULL
   is_category <- grepl("^c", names(filled))
   filled[is_category] <- lapply(filled[is_category], function(x) sub("^v", "", as.character(x)))

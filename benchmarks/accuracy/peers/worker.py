@@ -1,10 +1,11 @@
 """Fill tables by one peer, inside its own environment: python worker.py METHOD
 
-Reads a line of JSON for each table from the standard input, {"table": NPZ, "filled": NPY}, and
-answers with one line: {"seconds": …, "rescued": …} or {"error": …}. ``METHOD`` is a name of
-``methods.py``; with ``+y`` at its end the class is one more column, with ``/class`` the rows of
-each class are filled on their own. ``rescued`` counts the holes that the peer left, filled by the
-mean or mode of their column.
+Reads a line of JSON for each table from the standard input, {"table": NPZ, "filled": NPY,
+"draws": 0}, and answers with one line: {"seconds": …, "rescued": …} or {"error": …}; the seconds
+are those of the processor. With draws, so many data sets are written instead of one. ``METHOD`` is
+a name of ``methods.py``; with ``+y`` at its end the class is one more column, with ``/class`` the
+rows of each class are filled on their own. ``rescued`` counts the holes that the peer left, filled
+by the mean or mode of their column.
 """
 
 import json
@@ -18,13 +19,13 @@ from typing import Any
 
 import numpy as np
 from encoding import Job, read_job
-from methods import METHODS, version
+from methods import DRAWING, METHODS, version
 
 Fill = Callable[[Job], np.ndarray]
 
 
 def fill_with_class(fill: Fill, job: Job) -> np.ndarray:
-    return fill(job.with_class())[:, :-1]
+    return fill(job.with_class())[..., :-1]
 
 
 def fill_by_class(fill: Fill, job: Job) -> np.ndarray:
@@ -41,18 +42,20 @@ def fill_by_class(fill: Fill, job: Job) -> np.ndarray:
 VARIANTS = {"+y": fill_with_class, "/class": fill_by_class}
 
 
-def run(method: str, job: Job) -> np.ndarray:
-    for ending, variant in VARIANTS.items():
-        if method.endswith(ending):
-            return variant(METHODS[method.removesuffix(ending)], job)
-    return METHODS[method](job)
+def run(method: str, job: Job, draws: int = 0) -> np.ndarray:
+    """The filled cells, or draws × rows × columns."""
+    ending = next((ending for ending in VARIANTS if method.endswith(ending)), "")
+    name = method.removesuffix(ending)
+    fill = partial(DRAWING[name], n=draws) if draws else METHODS[name]
+    return VARIANTS[ending](fill, job) if ending else fill(job)
 
 
 def answer(method: str, request: dict[str, Any]) -> dict[str, Any]:
     job = read_job(request["table"])
-    start = time.perf_counter()
-    filled = np.where(np.isnan(job.cells), run(method, job), job.cells)
-    seconds = time.perf_counter() - start
+    start = time.process_time()
+    filled = run(method, job, request.get("draws", 0))
+    seconds = time.process_time() - start
+    filled = np.where(np.isnan(job.cells), filled, job.cells)
     left = ~np.isfinite(filled)
     np.save(request["filled"], np.where(left, job.centers(), filled))
     return {"seconds": seconds, "rescued": int(left.sum()), "version": version(method)}

@@ -1,0 +1,108 @@
+"""How methods stand over tables: mean ranks by groups of tables, and one method against each."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import ranking
+import tables
+from text import number, probability, table
+
+Rows = list[dict[str, Any]]
+HOW = (
+    "The unit is the table: the scenarios and seeds of a table are averaged first. Mean ranks are "
+    "among the methods with a result on every table, over the scenarios and seeds that all of them "
+    "have. Then the first method against each, over the tables, scenarios and seeds of both: "
+    "on how many tables it is better, the geometric mean of its score over the other's, and "
+    "Wilcoxon's signed-rank test of the logarithm of that ratio with Holm's correction over the "
+    "rows of the table."
+)
+
+
+def standing(
+    board: ranking.Board, flagship: str, groups: Mapping[str, Iterable[str]] | None = None
+) -> list[str]:
+    """A table with a row for each method; lower scores are better.
+
+    ``groups`` are titles and tables of further columns of mean ranks.
+    """
+    units = board.known_to(flagship).by_table()
+    everywhere = units.complete()
+    ranks = {f"mean rank of {len(everywhere.methods)}": everywhere.ranks()}
+    for title, names in (groups or {}).items():
+        part = everywhere.among(names)
+        ranks[f"{title} ({len(part.cases)})"] = part.ranks()
+    overall = next(iter(ranks.values()))
+    found = {duel.rival: duel for duel in ranking.duels(units, flagship)}
+    lines = []
+    for name in sorted(units.methods, key=lambda name: overall.get(name, np.inf)):
+        places = [number(by_name.get(name, np.nan), 2) for by_name in ranks.values()]
+        lines.append((name, *places, *_tested(found.get(name))))
+    heads = ("method", *ranks, "tables", f"{flagship} better on", "ratio", "p (Holm)")
+    return table(heads, lines)
+
+
+def _tested(duel: ranking.Duel | None) -> tuple[object, ...]:
+    if duel is None:
+        return ("", "", "", "")
+    return duel.n_cases, duel.wins, number(duel.ratio, 3), probability(duel.p_holm)
+
+
+def against_best(board: ranking.Board, flagship: str, rivals: Iterable[str]) -> list[str]:
+    """On each table the rival that does best there, chosen afterwards."""
+    units = board.only([flagship, *rivals]).by_table()
+    if flagship not in units.methods:
+        return []
+    found = ranking.best_rivals(units, flagship, [n for n in units.methods if n != flagship])
+    lines = [
+        (shown(case[0]), best.ours, best.name, best.theirs, best.ratio)
+        for case, best in zip(units.cases, found, strict=True)
+        if best is not None
+    ]
+    behind = [f"{name} ({ratio:.3f})" for name, *_, ratio in lines if ratio > 1.0]
+    cells = [(n, number(o), rival, number(t), number(r, 3)) for n, o, rival, t, r in lines]
+    return [
+        f"On each table the one of {len(units.methods) - 1} rivals of {flagship} that errs least "
+        f"there. {flagship} errs more than it on {len(behind)} of {len(lines)} tables"
+        f"{': ' if behind else ''}{', '.join(behind)}.",
+        "",
+        *table(("table", flagship, "best rival", "its error", "ratio"), cells),
+    ]
+
+
+def shown(name: str) -> str:
+    """The name of a table without the mark of its folder."""
+    return name.removeprefix(tables.EXAM)
+
+
+def failures(rows: Rows, seeds: Iterable[int]) -> list[str]:
+    """The errors of each method, the same ones counted together."""
+    counts: dict[tuple[str, str], list[str]] = {}
+    wanted = set(seeds)
+    for row in rows:
+        if "error" in row and row["seed"] in wanted:
+            where = counts.setdefault((row["method"], row["error"][:160]), [])
+            where.append(shown(row["table"]))
+    lines = [
+        f"* {method}, {len(where)} runs ({', '.join(sorted(set(where)))}): {error}"
+        for (method, error), where in sorted(counts.items())
+    ]
+    return [*lines, ""] if lines else ["None.", ""]
+
+
+def matrix(board: ranking.Board, titles: Iterable[str]) -> list[str]:
+    """Methods down, cases across under their titles, the lowest error of each case in bold."""
+    means = board.means()
+    best = np.array([np.nanmin(row) if (~np.isnan(row)).any() else np.nan for row in means])
+    lines = [
+        [
+            name,
+            *(
+                f"**{number(error)}**" if error <= lowest else number(error)
+                for error, lowest in zip(means[:, j], best, strict=True)
+            ),
+        ]
+        for j, name in enumerate(board.methods)
+        if not np.isnan(means[:, j]).all()
+    ]
+    return table(("method", *titles), lines)

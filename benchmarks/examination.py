@@ -1,0 +1,165 @@
+"""The examination: tables that nobody looked at while greyfill was built, filled once.
+
+    python benchmarks/examination.py --store examination.jsonl
+
+Fills the tables of the folder ``GREYFILL_EXAM`` (``NAME.csv`` beside ``NAME.schema.json``) by
+GreyImputer and its strongest rivals and writes docs/examination.md, whatever comes out. Results
+that the store has already are not computed again; a failure is a result. ``GREYFILL_PEERS`` is the
+folder of the peers (``accuracy/peers/install.sh``). Processes with different ``--methods`` may
+share a store; ``--page-only`` writes the page from what it has.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sections import kept
+
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+import cases
+import ranking
+import run
+import standing
+import tables
+from methods import DIFFERENT, sees_class
+from store import Store
+from text import counted, listed, number, table
+
+PAGE = Path(__file__).parents[1] / "docs" / "examination.md"
+CLASSIFIERS = "Measured: what to do about holes before a classifier"
+"""The section that ``classifiers.py --exam --page docs/examination.md`` adds."""
+
+OWN, BLIND = "GreyImputer", "GreyImputer without y"
+METHODS = (
+    OWN,
+    BLIND,
+    "CGKNN",
+    "sklearn KNN",
+    "sklearn Iterative+y",
+    "gcimpute+y",
+    "R missRanger+y",
+    "R missForest+y",
+    "miceforest+y",
+)
+SECONDS = 3600.0
+"""What a peer may compute on a table: as much as it needs, as far as there is an end."""
+
+Rows = list[dict[str, Any]]
+
+
+def write(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> str:
+    """The page, from results of the task "cells" on the tables ``names``."""
+    board = ranking.board(rows, seeds, names)
+    numeric = [name for name in names if tables.is_numeric(name)]
+    absent = [method for method in METHODS if method not in {row["method"] for row in rows}]
+    groups = {"numeric": numeric, "with categories": [n for n in names if n not in numeric]}
+    lines = [
+        *_introduction(rows, names, seeds),
+        "## Standing",
+        "",
+        f"{standing.HOW} With {len(names)} tables no p-value can be below "
+        f"{2.0 ** (1 - len(names)):.1g} before the correction.",
+        "",
+    ]
+    for first in (OWN, BLIND):
+        if first in board.methods:
+            lines += [f"{first} against each:", "", *standing.standing(board, first, groups)]
+    lines += [
+        "## Against the best of each table",
+        "",
+        *standing.against_best(board, OWN, [m for m in METHODS if m not in (OWN, BLIND)]),
+        *_seconds(rows, names),
+        "## Failures",
+        "",
+        *standing.failures(rows, seeds),
+        *([f"Not run: {', '.join(absent)}.", ""] if absent else []),
+        "## The tables",
+        "",
+        "Root mean square error over the hidden cells on the [0, 1] scale of the true table, a "
+        "wrong category counting 1; the mean over the seeds, the lowest in bold.",
+        "",
+        *(line for name in names for line in _of_table(board, name)),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]:
+    commits = sorted({row["commit"] for row in rows if "commit" in row})
+    given = [name for name in METHODS if sees_class(name)]
+    changed = [f"{m} ({DIFFERENT[b]})" for m in METHODS if (b := m.removesuffix("+y")) in DIFFERENT]
+    scenarios = listed(list(cases.TITLES.values()))
+    return [
+        "# Examination",
+        "",
+        f"{len(names)} public tables that were put aside and never filled, plotted or read while "
+        "greyfill was built: nothing was chosen, tuned or mended on them. They were filled once, "
+        f"on the commit {listed(commits)}, by `python benchmarks/examination.py`, which writes "
+        "this page whatever comes out.",
+        "",
+        f"{scenarios}, {counted(len(seeds), 'seed')} each, cells of all feature columns. Given the "
+        f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the "
+        "row that "
+        'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
+        f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
+        "default settings, but for those that are named: "
+        f"{'; '.join(changed)}. One thread each.",
+        "",
+    ]
+
+
+def _seconds(rows: Rows, names: Sequence[str]) -> list[str]:
+    """Processor seconds of a fill, the mean over all runs of a table."""
+    methods = [m for m in METHODS if any(r["method"] == m and "seconds" in r for r in rows)]
+    lines = []
+    for name in names:
+        cells = []
+        for method in methods:
+            found = [r["seconds"] for r in rows if (r["table"], r["method"]) == (name, method)
+                     and "seconds" in r]  # fmt: skip
+            cells.append(number(float(np.mean(found)) if found else np.nan, 1))
+        size = " × ".join(map(str, tables.load(name).table.values.shape))
+        lines.append((standing.shown(name), size, *cells))
+    return [
+        "## Seconds",
+        "",
+        "Processor seconds of a fill, the mean over scenarios and seeds.",
+        "",
+        *table(("table", "rows × columns", *methods), lines),
+    ]
+
+
+def _of_table(board: ranking.Board, name: str) -> list[str]:
+    """Scenarios across, methods down."""
+    part = board.among([name])
+    titles = [cases.TITLES[case[1]] for case in part.cases]
+    return [f"### {standing.shown(name)}", "", *standing.matrix(part, titles)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--seeds", default="0..2")
+    parser.add_argument("--store", type=Path, default=Path("examination.jsonl"))
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--page-only", action="store_true")
+    given = parser.parse_args()
+    names = tables.of_examination()
+    if not names:
+        sys.exit("set GREYFILL_EXAM to a folder with NAME.csv beside NAME.schema.json")
+    words = ["--methods", given.methods, "--seeds", given.seeds, "--tables", ",".join(names)]
+    words += ["--scenarios", ",".join(cases.SCENARIOS), "--store", str(given.store)]
+    options = run.arguments().parse_args([*words, "--limit", str(SECONDS)])
+    rows = list(Store(given.store) if given.page_only else run.run_all(options))
+    known = [row for row in rows if row["task"] == "cells" and row["table"] in names]
+    others = [line for section in kept(given.page, [CLASSIFIERS]) for line in (*section, "")]
+    text = write(known, names, options.seeds)
+    given.page.write_text("\n".join([text, *others]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
