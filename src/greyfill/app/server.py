@@ -5,6 +5,7 @@ import shutil
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,10 @@ async def _run(tables: Tables, bound: socket.socket, browser: bool, patience: fl
         await server.serve(sockets=[bound])
     finally:
         ahead.cancel()
-        await tables.close()
+        closing = asyncio.create_task(tables.close())
+        while not closing.done():  # Ctrl-C is raised again after the server, and must not end this
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(closing)
 
 
 def _bound(port: int) -> socket.socket:
