@@ -110,14 +110,7 @@ STRONG = (
     "R missForest+y",
     "R missRanger",
     "R missRanger+y",
-    "R mice",
-    "R mice+y",
-    "miceforest",
-    "miceforest+y",
-    "utrees",
-    "utrees+y",
-    "ForestDiffusion",
-    "ForestDiffusion+y",
+    *(name for name in DRAWING if name not in OURS),
 )
 """The peers that do best, those that draw, and the plainest two."""
 

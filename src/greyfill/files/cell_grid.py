@@ -260,10 +260,10 @@ class _Part:
             self.file, self.body, names, spans[0], spans[1], self.newline, self.line, short,
             long, n_trailing,
         )  # fmt: skip
-        for line in grid.lone_returns()[: header.is_strict]:
+        if header.is_strict and len(returns := grid.lone_returns()):
             raise InvalidDataError(
-                f"{self.file}, line {line}: a carriage return alone may end a row or not. Write "
-                "all line ends alike."
+                f"{self.file}, line {returns[0]}: a carriage return alone may end a row or not. "
+                "Write all line ends alike."
             )
         return grid
 
