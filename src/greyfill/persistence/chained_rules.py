@@ -141,6 +141,12 @@ def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
             check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
 
 
+def check_fills(columns: tuple[Column, ...], values: Floats) -> None:
+    """As `check_cells`, but a rank may lie between two levels: at last it is rounded to one."""
+    is_rank = np.array([column.kind is Kind.ORDINAL for column in columns], dtype=bool)
+    check_cells(columns, np.where(is_rank, np.rint(values), values))
+
+
 def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
