@@ -269,6 +269,9 @@ def _quinlan_tree(tree: C45Tree) -> None:
     require((first > inner).all() and (first + widths <= n).all(), "a child before its parent")
     # Each node has one parent, so that as many nodes wait as there are, at most.
     require(np.array_equal(first, np.cumsum(widths) - widths + 1), "a child of two parents")
+    require(n == 1 + widths.sum(), "a node without a parent")
+    cases = np.add.reduceat(tree.parts, first) if len(first) else np.ones(1)
+    require((np.abs(cases - 1.0) <= ROUNDING).all(), "branches that lose cases")
 
 
 @check_record.register

@@ -25,7 +25,8 @@ from greyfill.persistence.record_rules import (
 )
 from greyfill.table import FAR, Column, Kind
 
-MOST_CLUSTERS = 10_000
+MOST_CLUSTERS, MOST_RIDGES = 10_000, 100
+"""A file holds clusters, but of ridges only their number: each takes memory as the table does."""
 
 
 @check_record.register
@@ -54,7 +55,7 @@ LIMITS: dict[type, dict[str, tuple[float, float]]] = {
     Machine: {"penalty": (SMALLEST, LARGEST), "epsilon": (0.0, LARGEST)},
     Cart: {"min_leaf": (1, np.inf)},
     GreyRidge: {
-        "n_clusters": (1, MOST_CLUSTERS),
+        "n_clusters": (1, MOST_RIDGES),
         "fuzziness": (np.nextafter(1.0, 2.0), 10.0),
         "rho": (SMALLEST, 1.0),
         "ridge": (SMALLEST, LARGEST),
