@@ -232,9 +232,10 @@ def odd_moments(model: Model, rng: Random) -> str | None:
     """Covariances that are nearly none: alike, hugely different, or of columns that are equal."""
     normal = _fields(model, rng, "joint-normal", "sparse-normal")
     covariance = None if normal is None else model.array(normal.get("covariance"))
-    if normal is None or covariance is None or covariance.ndim != 2 or len(covariance) == 0:
+    q = 0 if covariance is None else len(np.atleast_1d(covariance))
+    if normal is None or q == 0 or covariance.shape != (q, q):
         return None
-    q, size = len(covariance), 10.0 ** rng.randint(-60, 60)
+    size = 10.0 ** rng.randint(-60, 60)
     sizes = np.array([10.0 ** rng.randint(-30, 30) for _ in range(q)])
     name, new = rng.choice((
         ("alike", np.ones((q, q)) * size), ("none", np.zeros((q, q))),
