@@ -1,6 +1,7 @@
 """Draws under a joint normal distribution: of holes given θ, and of θ itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,6 +21,7 @@ from greyfill._joint.joint_normal import (
     pattern_groups,
 )
 from greyfill._joint.pattern_lasso import SparseNormal
+from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Ints, Table
 
 TRIES = 100
@@ -48,6 +50,17 @@ def draw_holes_given(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> F
     return drawn
 
 
+@contextmanager
+def invertible() -> Iterator[None]:
+    """Say in words that rounding left a covariance without an inverse, or without a root."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise InvalidDataError(
+            "the covariance of the columns is too uneven to be inverted; fit with prior=1.0 or more"
+        ) from error
+
+
 @dataclass(frozen=True, eq=False)
 class FittedJoint:
     """The code of the columns and the θ of each imputation, or a single one that only fills."""
@@ -56,6 +69,7 @@ class FittedJoint:
     thetas: tuple[tuple[JointNormal | SparseNormal, ...], ...]
     seed: int = 0
 
+    @invertible()
     def fill(self, table: Table) -> Floats:
         """The expectation of each hole, or its likeliest level, under the first θ."""
         z, hole = self.code.encode(table)
@@ -64,6 +78,7 @@ class FittedJoint:
             z[:, part] = normal.expect(z[:, part], hole[:, part])
         return self.code.decode(z, table)
 
+    @invertible()
     def draw(self, table: Table, c: int, bounds: Limits, noise: Noise) -> Floats:
         """The table with a draw in each hole under θ c; rows out of bounds are drawn again."""
         z, hole = self.code.encode(table)
