@@ -44,19 +44,24 @@ def gcimpute(job: Job) -> np.ndarray:
     from gcimpute.gaussian_copula import GaussianCopula
 
     matrix = Matrix(job, scaled=False, base=True)
-    is_ordinal = [_most_frequent_share(column) > 0.1 for column in matrix.cells.T]
+    shares = np.array([_most_frequent_share(column) for column in matrix.cells.T])
+    varied = np.flatnonzero(shares < 1.0)  # it refuses columns of a single value
     types = {
-        "ordinal": np.flatnonzero(is_ordinal).tolist() or None,
-        "continuous": np.flatnonzero(~np.array(is_ordinal)).tolist() or None,
+        "ordinal": np.flatnonzero(shares[varied] > 0.1).tolist() or None,
+        "continuous": np.flatnonzero(shares[varied] <= 0.1).tolist() or None,
     }
-    return matrix.decoded(
-        GaussianCopula(random_state=job.seed).fit_transform(matrix.cells, **types)
-    )
+    filled = matrix.cells.copy()
+    for j in np.flatnonzero(shares == 1.0):
+        filled[:, j] = np.append(filled[~np.isnan(filled[:, j]), j], np.nan)[0]
+    model = GaussianCopula(random_state=job.seed)
+    filled[:, varied] = model.fit_transform(matrix.cells[:, varied], **types)
+    return matrix.decoded(filled)
 
 
 def _most_frequent_share(column: np.ndarray) -> float:
+    """1 also where there is no value."""
     seen = column[~np.isnan(column)]
-    return float(np.unique(seen, return_counts=True)[1].max() / len(seen))
+    return float(np.unique(seen, return_counts=True)[1].max() / len(seen)) if len(seen) else 1.0
 
 
 def soft_impute(job: Job) -> Any:
