@@ -141,6 +141,12 @@ def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
             check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
 
 
+def check_fills(columns: tuple[Column, ...], values: Floats) -> None:
+    """As `check_cells`, but a rank may lie between two levels: at last it is rounded to one."""
+    is_rank = np.array([column.kind is Kind.ORDINAL for column in columns], dtype=bool)
+    check_cells(columns, np.where(is_rank, np.rint(values), values))
+
+
 def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
@@ -263,6 +269,9 @@ def _quinlan_tree(tree: C45Tree) -> None:
     require((first > inner).all() and (first + widths <= n).all(), "a child before its parent")
     # Each node has one parent, so that as many nodes wait as there are, at most.
     require(np.array_equal(first, np.cumsum(widths) - widths + 1), "a child of two parents")
+    require(n == 1 + widths.sum(), "a node without a parent")
+    cases = np.add.reduceat(tree.parts, first) if len(first) else np.ones(1)
+    require((np.abs(cases - 1.0) <= ROUNDING).all(), "branches that lose cases")
 
 
 @check_record.register

@@ -7,7 +7,14 @@ from greyfill._joint.joint_draws import FittedJoint
 from greyfill._joint.joint_normal import JITTER, JointNormal
 from greyfill._joint.pattern_lasso import SparseNormal
 from greyfill.exceptions import PersistenceError
-from greyfill.persistence.record_rules import LARGEST, SMALLEST, check_record, check_rising, require
+from greyfill.persistence.record_rules import (
+    LARGEST,
+    ROUNDING,
+    SMALLEST,
+    check_record,
+    check_rising,
+    require,
+)
 from greyfill.table import Kind
 
 FURTHEST = 1e50
@@ -48,8 +55,10 @@ def _moments(normal: JointNormal | SparseNormal) -> None:
         require(normal.memory.shape == (q, q), "coefficients do not fit")
         require(np.abs(normal.memory).max(initial=0.0) <= FURTHEST, "a coefficient is too large")
         require(0.0 <= normal.penalty <= LARGEST, f"the penalty is {normal.penalty}")
-        return
-    require((covariance == covariance.T).all(), "a covariance is not symmetric")
+        uneven = np.abs(covariance - covariance.T).max(initial=0.0)  # its sums are rounded
+        require(uneven <= ROUNDING * largest, "a covariance is not symmetric")
+    else:
+        require((covariance == covariance.T).all(), "a covariance is not symmetric")
     try:
         np.linalg.cholesky(covariance + JITTER * np.eye(q))
     except np.linalg.LinAlgError:

@@ -12,7 +12,7 @@ from greyfill._systems.network import Network
 from greyfill._systems.prototypes import Prototypes
 from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
-from greyfill.persistence.chained_rules import check_cells, check_observed
+from greyfill.persistence.chained_rules import check_cells, check_fills, check_observed
 from greyfill.persistence.estimator_rules import _check_engine, _check_ranges, _source
 from greyfill.persistence.record_rules import (
     LARGEST,
@@ -25,7 +25,8 @@ from greyfill.persistence.record_rules import (
 )
 from greyfill.table import FAR, Column, Kind
 
-MOST_CLUSTERS = 10_000
+MOST_CLUSTERS, MOST_RIDGES = 10_000, 100
+"""A file holds clusters, but of ridges only their number: each takes memory as the table does."""
 
 
 @check_record.register
@@ -54,7 +55,7 @@ LIMITS: dict[type, dict[str, tuple[float, float]]] = {
     Machine: {"penalty": (SMALLEST, LARGEST), "epsilon": (0.0, LARGEST)},
     Cart: {"min_leaf": (1, np.inf)},
     GreyRidge: {
-        "n_clusters": (1, MOST_CLUSTERS),
+        "n_clusters": (1, MOST_RIDGES),
         "fuzziness": (np.nextafter(1.0, 2.0), 10.0),
         "rho": (SMALLEST, 1.0),
         "ridge": (SMALLEST, LARGEST),
@@ -78,7 +79,7 @@ def _deck(deck: Deck) -> None:
     require(deck.labels.shape == (n,) and (deck.labels >= -1).all(), "labels do not fit")
     check_rising(deck.cell_columns, p, "columns of the cells")
     require(deck.centers.shape == (p,), "centers do not fit the columns")
-    check_cells(table.columns, deck.centers[np.newaxis])
+    check_fills(table.columns, deck.centers[np.newaxis])
     require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
     require(0 <= deck.seed < 2**63, f"the seed is {deck.seed}")
 
@@ -86,7 +87,9 @@ def _deck(deck: Deck) -> None:
 @check_record.register
 def _column_models(models: ColumnModels) -> None:
     table = models.table
-    check_observed(table, models.values)
+    check_observed(table, table.values)
+    require(models.values.shape == table.values.shape, "fills do not fit the table")
+    check_fills(table.columns, models.values)
     require((models.values == table.values)[~table.missing].all(), "observed cells differ")
     require(0 <= models.seed < 2**32, f"the seed is {models.seed}")
 
@@ -124,7 +127,7 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     require({"_usable", "_centers"} <= vars(imputer).keys(), "centers are missing")
     usable, centers = imputer._usable, imputer._centers
     require(usable.shape == centers.shape == (len(columns),), "centers do not fit the columns")
-    check_cells(columns, centers[np.newaxis])
+    check_fills(columns, centers[np.newaxis])
     require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
     if not usable.any():
         return
