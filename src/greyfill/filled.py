@@ -176,7 +176,7 @@ class Filled:
         from greyfill.report import make_report
 
         s = self._source
-        told: Any = {} if s is None else {"guesses": files.sentences(s.guesses), "name": s.title}
+        told: Any = {} if s is None else {"guesses": s.notes, "name": s.title}
         return make_report(self.imputer, self._X, self.features, self._y, lines=self.lines, **told)
 
     @cached_property
