@@ -5,7 +5,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
-from encoding import CATEGORICAL, NUMERIC, ORDINAL, Job, Matrix, as_frame, from_frame
+from encoding import CATEGORICAL, NUMERIC, ORDINAL, Job, Matrix, as_frame, from_frame, spared
 
 
 def of_numbers(make: Callable[[Job], Any], **options: bool) -> Callable[[Job], np.ndarray]:
@@ -44,24 +44,19 @@ def gcimpute(job: Job) -> np.ndarray:
     from gcimpute.gaussian_copula import GaussianCopula
 
     matrix = Matrix(job, scaled=False, base=True)
-    shares = np.array([_most_frequent_share(column) for column in matrix.cells.T])
-    varied = np.flatnonzero(shares < 1.0)  # it refuses columns of a single value
+    is_ordinal = [_most_frequent_share(column) > 0.1 for column in matrix.cells.T]
     types = {
-        "ordinal": np.flatnonzero(shares[varied] > 0.1).tolist() or None,
-        "continuous": np.flatnonzero(shares[varied] <= 0.1).tolist() or None,
+        "ordinal": np.flatnonzero(is_ordinal).tolist() or None,
+        "continuous": np.flatnonzero(~np.array(is_ordinal)).tolist() or None,
     }
-    filled = matrix.cells.copy()
-    for j in np.flatnonzero(shares == 1.0):
-        filled[:, j] = np.append(filled[~np.isnan(filled[:, j]), j], np.nan)[0]
-    model = GaussianCopula(random_state=job.seed)
-    filled[:, varied] = model.fit_transform(matrix.cells[:, varied], **types)
-    return matrix.decoded(filled)
+    return matrix.decoded(
+        GaussianCopula(random_state=job.seed).fit_transform(matrix.cells, **types)
+    )
 
 
 def _most_frequent_share(column: np.ndarray) -> float:
-    """1 also where there is no value."""
     seen = column[~np.isnan(column)]
-    return float(np.unique(seen, return_counts=True)[1].max() / len(seen)) if len(seen) else 1.0
+    return float(np.unique(seen, return_counts=True)[1].max() / len(seen))
 
 
 def soft_impute(job: Job) -> Any:
@@ -217,7 +212,7 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "mean": mean,
     "sklearn KNN": of_numbers(sklearn_knn),
     "sklearn Iterative": of_numbers(sklearn_iterative),
-    "gcimpute": gcimpute,
+    "gcimpute": spared(gcimpute),
     "fancyimpute SoftImpute": of_numbers(soft_impute),
     "faiss-imputer": of_numbers(faiss_imputer),
     "mlimputer": of_numbers(mlimputer),
@@ -226,7 +221,7 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "missingly hot deck": missingly_hot_deck,
     "missforest": missforest,
     "verstack": verstack,
-    "miceforest": miceforest,
+    "miceforest": spared(miceforest),
     "utrees": centers_of(utrees_draws),
     "ForestDiffusion": centers_of(forest_diffusion_draws),
     "hyperimpute EM": hyperimpute("EM"),
