@@ -10,8 +10,7 @@ from greyfill._chained.draws import settle
 from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 
 MOST_TOGETHER = 200
-"""Design columns of one distribution; a table of more has several, which know nothing of each
-other."""
+"""Design columns of one distribution; a table of more has several, which ignore each other."""
 
 REMAINDER = -1
 
@@ -68,18 +67,15 @@ class JointCode:
         """The table with values of z in its holes; levels by ``noise`` in (0, 1), or likeliest."""
         values = table.values.copy()
         for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
-            rows = np.flatnonzero(table.missing[:, j])
-            block = self.design.block(j)
+            rows, block = np.flatnonzero(table.missing[:, j]), self.design.block(j)
             part = z[rows, block] * self._divisor[block] + self.mean[block]
-            values[rows, j] = self._decode_column(
-                j, part, None if noise is None else noise[rows, j]
-            )
+            is_class = self.columns[j].kind is Kind.CATEGORICAL
+            decode = self._decode_levels if is_class else self._decode_numbers
+            values[rows, j] = decode(j, part, None if noise is None else noise[rows, j])
         return values
 
-    def _decode_column(self, j: int, part: Floats, u: Floats | None) -> Floats:
+    def _decode_numbers(self, j: int, part: Floats, u: Floats | None) -> Floats:
         column, scaler = self.columns[j], self.design.scaler
-        if column.kind is Kind.CATEGORICAL:
-            return self._decode_levels(j, part, u)
         values = SymmetricScaler(scaler.center[j], scaler.half_range[j]).unscale(part[:, 0])
         if column.kind is Kind.ORDINAL and u is not None and scaler.low is not None:
             low, high = scaler.low[j], scaler.high[j]  # type: ignore[index]
@@ -97,13 +93,11 @@ class JointCode:
         best = np.where(possible, scores, -np.inf).argmax(axis=1)
         if u is None:
             return np.asarray(levels[best])
-        chances = np.where(possible, np.clip(scores, 0.0, 1.0), 0.0)
-        sums = np.cumsum(chances, axis=1)
-        # Where no possible level has a chance, the likeliest of them is taken.
-        hopeless = sums[:, -1] <= 0.0
+        sums = np.cumsum(np.where(possible, np.clip(scores, 0.0, 1.0), 0.0), axis=1)
         place = (u[:, np.newaxis] * sums[:, -1:] >= sums).sum(axis=1)
-        place = np.minimum(place, len(levels) - 1)
-        return np.asarray(levels[np.where(hopeless, best, place)])
+        # Where no possible level has a chance, the likeliest of them is taken.
+        place = np.where(sums[:, -1] <= 0.0, best, np.minimum(place, len(levels) - 1))
+        return np.asarray(levels[place])
 
 
 def _holes(design: Design, table: Table) -> Bools:

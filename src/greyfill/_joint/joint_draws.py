@@ -12,14 +12,14 @@ from threadpoolctl import threadpool_limits
 from greyfill._chained.design import row_keys, row_order, uniform
 from greyfill._joint.joint_code import JointCode
 from greyfill._joint.joint_normal import (
-    EMSettings,
     FittedNormal,
     JointNormal,
+    JointSettings,
+    SparseNormal,
     fit_blocks,
-    fit_normal,
+    fit_sparse,
     pattern_groups,
 )
-from greyfill._joint.pattern_lasso import SparseNormal
 from greyfill.table import Bools, Floats, Ints, Table
 
 TRIES = 100
@@ -28,6 +28,7 @@ TRIES = 100
 Theta = tuple[JointNormal, ...]
 """One distribution for each block of columns."""
 
+Report = Callable[[str], None]
 Limits = tuple[Floats, Floats]
 """The least and the largest number of each column."""
 
@@ -40,11 +41,12 @@ def draw_holes_given(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> F
     drawn = z.copy()
     for normal in theta:
         part = normal.columns
-        for known in normal.conditionals(z[:, part], pattern_groups(hole[:, part])):
-            rows, columns = known.group.rows[:, np.newaxis], part[known.columns]
-            root = np.linalg.cholesky(known.covariance)[known.group.of]
+        groups = pattern_groups(hole[:, part])
+        for group, expected, _, covariance in normal.conditionals(z[:, part], groups):
+            rows, columns = group.rows[:, np.newaxis], part[group.columns]
+            root = np.linalg.cholesky(covariance)[group.of]
             error = (root * normals[rows, columns][:, np.newaxis, :]).sum(axis=2)
-            drawn[rows, columns] = known.expected + error
+            drawn[rows, columns] = expected + error
     return drawn
 
 
@@ -81,53 +83,40 @@ class FittedJoint:
 
     def draw_new(self, table: Table, c: int, bounds: Limits) -> Floats:
         """New rows, each on its own: the noise of a cell depends on the seed and the row."""
-        rows = np.flatnonzero(table.missing.any(axis=1))
-        if len(rows) == 0:
-            return table.values.copy()
-        part, values = table.rows(rows), table.values.copy()
-        keys, q, p = row_keys(part, self.seed), len(self.code.mean), table.n_columns
+        keys, q, p = row_keys(table, self.seed), len(self.code.mean), table.n_columns
 
         def noise(attempt: int, rows: Ints) -> tuple[Floats, Floats]:
             first = (c * TRIES + attempt) * (q + p)
             cells = uniform(keys[rows][:, np.newaxis], first + np.arange(q + p))
             return ndtri(cells[:, :q]), cells[:, q:]
 
-        values[rows] = self.draw(part, c, bounds, noise)
-        return values
-
-    def draw_training(
-        self, table: Table, c: int, bounds: Limits, rng: np.random.Generator
-    ) -> Floats:
-        """The training rows: equal rows have draws of their own."""
-        q, p = len(self.code.mean), table.n_columns
-        noise = lambda _, rows: (rng.standard_normal((len(rows), q)), rng.random((len(rows), p)))  # noqa: E731
         return self.draw(table, c, bounds, noise)
 
 
-@dataclass(frozen=True)
-class DrawSettings:
-    """What a caller may set."""
-
-    em: EMSettings
-    n_imputations: int = 5
-    n_iter: int = 0
-    is_bootstrapped: bool = True
-    seed: int = 0
-    n_jobs: int | None = None
-
-
 def fit_expectation(
-    table: Table, settings: EMSettings, report: Callable[[str], None]
+    table: Table, settings: JointSettings, report: Report
 ) -> tuple[FittedJoint, tuple[FittedNormal, ...]]:
     """EM over a table, whose rows are taken in the order of their keys."""
     table = table.rows(row_order(table))
     code = JointCode.learn(table)
-    fitted = fit_blocks(*code.encode(table), code.blocks, settings, report)
+    fitted = fit_blocks(*code.encode(table), code.blocks, settings)
+    for part, steps in ((one.theta.columns, one.log_likelihood) for one in fitted):
+        report(f"EM over {len(part)} columns: {len(steps)} steps to {steps[-1]:.6g}")
     return FittedJoint(code, (tuple(one.theta for one in fitted),)), fitted
 
 
+def fit_lasso(table: Table, penalty: float, settings: JointSettings) -> tuple[FittedJoint, int]:
+    """MissPALasso over a table, whose rows are taken in the order of their keys; the passes."""
+    table = table.rows(row_order(table))
+    code = JointCode.learn(table)
+    z, hole = code.encode(table)
+    fitted = [fit_sparse(z, hole, part, penalty, settings) for part in code.blocks]
+    passes = max((done for _, done in fitted), default=0)
+    return FittedJoint(code, (tuple(normal for normal, _ in fitted),)), passes
+
+
 def fit_draws(
-    table: Table, settings: DrawSettings, bounds: Limits, report: Callable[[str], None]
+    table: Table, settings: JointSettings, bounds: Limits, report: Report
 ) -> tuple[FittedJoint, list[Floats], int]:
     """The θ of each imputation, the table as each draws it, and the most steps of EM.
 
@@ -140,7 +129,7 @@ def fit_draws(
     z, hole = code.encode(ordered)
     start: Theta = ()
     if settings.n_iter:
-        start = tuple(f.theta for f in fit_blocks(z, hole, code.blocks, settings.em, report))
+        start = tuple(fit.theta for fit in fit_blocks(z, hole, code.blocks, settings))
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_imputations)
     jobs = (delayed(draw_theta)(code, z, hole, start, settings, seed) for seed in seeds)
     thetas: list[Theta] = []
@@ -150,14 +139,16 @@ def fit_draws(
         most = max(most, steps)
         report(f"imputation {len(thetas)} of {len(seeds)}")
     fitted = FittedJoint(code, tuple(thetas), settings.seed)
-    draws = []
+    q, p = len(code.mean), table.n_columns
+
+    def drawn(c: int, seed: np.random.SeedSequence) -> Floats:
+        rng, values = np.random.default_rng(seed.spawn(1)[0]), np.empty_like(table.values)
+        noise = lambda _, rows: (rng.standard_normal((len(rows), q)), rng.random((len(rows), p)))  # noqa: E731
+        values[order] = fitted.draw(ordered, c, bounds, noise)
+        return values
+
     with threadpool_limits(limits=1, user_api="blas"):
-        for c, seed in enumerate(seeds):
-            values = np.empty_like(table.values)
-            rng = np.random.default_rng(seed.spawn(1)[0])
-            values[order] = fitted.draw_training(ordered, c, bounds, rng)
-            draws.append(values)
-    return fitted, draws, most
+        return fitted, [drawn(c, seed) for c, seed in enumerate(seeds)], most
 
 
 def draw_theta(
@@ -165,18 +156,16 @@ def draw_theta(
     z: Floats,
     hole: Bools,
     start: Theta,
-    settings: DrawSettings,
+    settings: JointSettings,
     seed: np.random.SeedSequence,
 ) -> tuple[Theta, int]:
     """The θ of one imputation, and the steps of EM or passes to it."""
     rng = np.random.default_rng(seed)
-    with threadpool_limits(limits=1, user_api="blas"):
-        if settings.n_iter:
-            return augment_data(start, z, hole, settings, rng), settings.n_iter
-        rows = drawn_rows(hole, rng) if settings.is_bootstrapped else np.arange(len(z))
-        fits = [fit_normal(z[rows], hole[rows], part, settings.em) for part in code.blocks]
-    steps = max((len(fit.log_likelihood) for fit in fits), default=1)
-    return tuple(fit.theta for fit in fits), steps
+    if settings.n_iter:
+        return augment_data(start, z, hole, settings, rng), settings.n_iter
+    rows = drawn_rows(hole, rng) if settings.bootstrap else np.arange(len(z))
+    fits = fit_blocks(z[rows], hole[rows], code.blocks, settings)
+    return tuple(f.theta for f in fits), max((len(f.log_likelihood) for f in fits), default=1)
 
 
 def drawn_rows(hole: Bools, rng: np.random.Generator) -> Ints:
@@ -189,26 +178,25 @@ def drawn_rows(hole: Bools, rng: np.random.Generator) -> Ints:
 
 
 def augment_data(
-    theta: Theta, z: Floats, hole: Bools, settings: DrawSettings, rng: np.random.Generator
+    theta: Theta, z: Floats, hole: Bools, settings: JointSettings, rng: np.random.Generator
 ) -> Theta:
     """Draw holes given θ and θ given the holes, ``n_iter`` times (Tanner and Wong 1987)."""
-    for _ in range(settings.n_iter):
-        filled = draw_holes_given(theta, z, hole, rng.standard_normal(z.shape))
-        theta = tuple(
-            draw_posterior(normal.columns, filled[:, normal.columns], settings.em, rng)
-            for normal in theta
-        )
+    with threadpool_limits(limits=1, user_api="blas"):
+        for _ in range(settings.n_iter):
+            filled = draw_holes_given(theta, z, hole, rng.standard_normal(z.shape))
+            theta = tuple(draw_posterior(n.columns, filled, settings, rng) for n in theta)
     return theta
 
 
 def draw_posterior(
-    columns: Ints, filled: Floats, settings: EMSettings, rng: np.random.Generator
+    columns: Ints, filled: Floats, settings: JointSettings, rng: np.random.Generator
 ) -> JointNormal:
     """Σ ~ W⁻¹(n − 1 + ν, S + νI),  μ ~ N(mean, Σ / n), with a prior of ν rows (Schafer 1997).
 
     By Bartlett's decomposition: with (S + νI)⁻¹ = LLᵀ and A lower triangular, A_ii² ~ χ²_{df − i}
     and A_ij ~ N(0, 1), Σ = (L A Aᵀ Lᵀ)⁻¹. There are at least q + 1 degrees of freedom.
     """
+    filled = filled[:, columns]
     n, q = filled.shape
     prior = settings.prior_rows(n, q)
     mean = filled.mean(axis=0)

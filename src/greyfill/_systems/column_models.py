@@ -9,7 +9,7 @@ always to the same effect, so that a saved file holds no model of another librar
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -23,8 +23,8 @@ from greyfill._neighbors.recipe import Recipe, Schedule
 from greyfill._neighbors.schedule import Once
 from greyfill._neighbors.start import GlobalStart, column_centers
 from greyfill._neighbors.weighting import EqualWeights
-from greyfill._systems.fuzzy import memberships
 from greyfill._systems.layout import HALF, FeatureLayout, times
+from greyfill._systems.prototypes import memberships
 from greyfill.information import pair_information
 from greyfill.table import Floats, Ints, Table, indicators, most_frequent
 
@@ -105,11 +105,14 @@ class GreyRidge:
 
     def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predict:
         """Clusters, and a weighted ridge in each."""
+        from sklearn.linear_model import Ridge
+
         codes = np.unique(y) if is_class else np.zeros(0)
         targets = indicators(y, codes) if is_class else y[:, np.newaxis]
         centers = self._centers(x, owners)
         shares = self.memberships(x, centers, owners)
-        lines = np.stack([_ridge(x, targets, share, self.ridge) for share in shares.T])
+        models = [Ridge(self.ridge).fit(x, targets, np.maximum(u, 1e-12)) for u in shares.T]
+        lines = [np.vstack([m.intercept_, np.atleast_2d(m.coef_).T]) for m in models]
 
         def predict(x: Floats) -> Floats:
             """Σ_k u_k · line_k, inside the range of the observed; of classes the largest."""
@@ -154,20 +157,6 @@ class GreyRidge:
         return centers
 
 
-def _ridge(x: Floats, targets: Floats, share: Floats, ridge: float) -> Floats:
-    """(XᵀWX + αI)⁻¹ XᵀWY, its intercept unpenalized; the dual where features outnumber rows."""
-    weight = np.maximum(share, 1e-12)[:, np.newaxis]
-    total = weight.sum()
-    middle, mean = (weight * x).sum(axis=0) / total, (weight * targets).sum(axis=0) / total
-    root = np.sqrt(weight)
-    a, b = root * (x - middle), root * (targets - mean)
-    if a.shape[1] > len(a):
-        slopes = a.T @ np.linalg.solve(a @ a.T + ridge * np.eye(len(a)), b)
-    else:
-        slopes = np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T @ b)
-    return np.vstack([mean - middle @ slopes, slopes])
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnModels:
     """The training table, its fills, and how columns are learned.
@@ -184,8 +173,7 @@ class ColumnModels:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**kept, "_models": {}, "_chosen": {}}
+        return {**self.__dict__, "_models": {}, "_chosen": {}}
 
     @cached_property
     def layout(self) -> FeatureLayout:
@@ -217,13 +205,14 @@ class ColumnModels:
         return self._models[j]
 
     def learn(self, x: Floats, j: int) -> Predict:
-        """Fit column j on the rows that know it."""
+        """Fit column j on the rows that know it; the model takes the features of all columns."""
         rows, kept = np.flatnonzero(~self.table.missing[:, j]), self.predictors(j)
         is_class, y = bool(self.table.is_categorical[j]), self.scaled.values[rows, j]
         if len(kept) == 0 or y.min() == y.max():
             return always(most_frequent(y) if is_class else float(y.mean()))
         seen = np.ascontiguousarray(x[rows][:, kept])
-        return self.learner.fit(seen, y, is_class, self.layout.owners[kept])
+        predict = self.learner.fit(seen, y, is_class, self.layout.owners[kept])
+        return lambda x: np.asarray(predict(np.ascontiguousarray(x[:, kept])))
 
     def predictors(self, j: int) -> Ints:
         """The features that predict column j: of all other columns, or of those above chance."""
@@ -248,11 +237,10 @@ class ColumnModels:
             rows = np.flatnonzero(table.missing[:, j])
             if len(rows) == 0:
                 continue
-            predict, kept, alone = model(j), self.predictors(j), layout.column(j)
+            predict, alone = model(j), layout.column(j)
             if judge:
                 loss += self._loss(predict, x, j)
-            found = np.asarray(predict(np.ascontiguousarray(x[rows][:, kept])))
-            cells = alone.scaler.unscale(found[:, np.newaxis])
+            cells = alone.scaler.unscale(predict(x[rows])[:, np.newaxis])
             values[rows, j] = cells[:, 0]
             whole = Table(cells, np.zeros(cells.shape, dtype=bool), alone.columns)
             x[rows, edges[j] : edges[j + 1]] = alone.encode(whole)
@@ -261,8 +249,7 @@ class ColumnModels:
     def _loss(self, predict: Predict, x: Floats, j: int) -> float:
         """Squared error, or wrong levels, of the observed cells of a column."""
         rows = np.flatnonzero(~self.table.missing[:, j])
-        truth = self.scaled.values[rows, j]
-        found = np.asarray(predict(np.ascontiguousarray(x[rows][:, self.predictors(j)])))
+        truth, found = self.scaled.values[rows, j], predict(x[rows])
         wrong = found != truth if self.table.is_categorical[j] else (found - truth) ** 2
         return float(wrong.sum())
 

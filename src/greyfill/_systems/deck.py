@@ -69,11 +69,7 @@ class Group:
 
 @dataclass(frozen=True)
 class RandomDonor:
-    """A donor drawn among those that can give all that a row lacks.
-
-    The draw depends on the seed and the row's content. Where nobody can give all of it, each hole
-    has a donor of its own.
-    """
+    """A donor drawn among those that can give all that a row lacks, or else one for each hole."""
 
     def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
         """The cells of the drawn donors."""
@@ -94,10 +90,7 @@ class RandomDonor:
 
 @dataclass(frozen=True)
 class NearestDonor:
-    """The nearest donor that can give all that a row lacks; of equally near ones the first.
-
-    Where nobody can give all of it, each hole takes from the nearest donor that knows its column.
-    """
+    """The nearest donor that can give all that a row lacks, or else the nearest for each hole."""
 
     def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
         """The cells of the nearest donors."""
@@ -118,12 +111,7 @@ class NearestDonor:
 
 @dataclass(frozen=True)
 class ShellDonors:
-    """The shell of a row within its k nearest donors (Zhang 2011).
-
-    For each observed number the donors with the nearest value on its left and on its right, for
-    each observed category the nearest donor of the same level; mean or mode over their union, at
-    most 2p donors. A row with an empty shell takes from the whole neighborhood.
-    """
+    """The shell of a row within its k nearest donors, or all of them where it is empty."""
 
     k: int
 

@@ -40,16 +40,13 @@ class NetWeights:
         cls, n_features: int, n_hidden: int, n_classes: int, rng: np.random.Generator
     ) -> "NetWeights":
         """Small random numbers."""
-        size = 1.0 / np.sqrt(max(n_features, 1))
-        return cls(
-            inner=rng.normal(0.0, size, (n_features, n_hidden)),
-            bias=np.zeros(n_hidden),
-            by_class=rng.normal(0.0, 0.3, (n_classes, n_hidden)),
-            outer=rng.normal(0.0, 1.0 / np.sqrt(n_hidden), (n_features, n_hidden)),
-            offset=np.zeros(n_features),
-            class_outer=rng.normal(0.0, 1.0 / np.sqrt(n_hidden), (n_hidden, n_classes)),
-            class_offset=np.zeros(n_classes),
-        )
+        size, size_out = 1.0 / np.sqrt(max(n_features, 1)), 1.0 / np.sqrt(n_hidden)
+        inner = rng.normal(0.0, size, (n_features, n_hidden))
+        by_class = rng.normal(0.0, 0.3, (n_classes, n_hidden))
+        outer = rng.normal(0.0, size_out, (n_features, n_hidden))
+        class_outer = rng.normal(0.0, size_out, (n_hidden, n_classes))
+        bias, offset, class_offset = map(np.zeros, (n_hidden, n_features, n_classes))
+        return cls(inner, bias, by_class, outer, offset, class_outer, class_offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +66,8 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
     """The loss, and its derivative by every parameter."""
     w, n = weights, max(len(task.x), 1)
     slope = NetWeights(*map(np.zeros_like, w.parts))
-    a = task.x @ w.inner + w.bias
-    da = np.zeros_like(a)
-    loss = 0.0
-    labeled = task.labels >= 0
-    if w.class_outer.shape[1] > 1 and labeled.any():
-        loss, da = _class_loss(w, task, a, labeled, slope)
+    a, labeled = task.x @ w.inner + w.bias, task.labels >= 0
+    loss, da = _class_loss(w, task, a, np.flatnonzero(labeled), slope)
     given = np.where(labeled[:, np.newaxis], w.by_class[np.maximum(task.labels, 0)], 0.0)
     scale = task.share / max(int(task.seen.sum()), 1)
     toward_class = np.zeros_like(a)
@@ -104,12 +97,13 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
 
 
 def _class_loss(
-    w: NetWeights, task: Task, a: Floats, labeled: Bools, slope: NetWeights
+    w: NetWeights, task: Task, a: Floats, rows: Ints, slope: NetWeights
 ) -> tuple[float, Floats]:
-    """Cross-entropy of the class, and its derivative by the hidden sums."""
+    """Cross-entropy of the class of labeled rows, and its derivative by the hidden sums."""
+    if w.class_outer.shape[1] == 1 or len(rows) == 0:
+        return 0.0, np.zeros_like(a)
     h = np.tanh(a)
     found = softmax(h @ w.class_outer + w.class_offset, axis=1)
-    rows = np.flatnonzero(labeled)
     back = np.zeros_like(found)
     back[rows] = found[rows] / len(rows)
     back[rows, task.labels[rows]] -= 1.0 / len(rows)
@@ -179,7 +173,6 @@ class Network:
 def train(
     table: Table,
     labels: Ints | None,
-    *,
     n_hidden: int,
     share: float,
     max_iter: int,

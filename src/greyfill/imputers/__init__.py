@@ -11,10 +11,8 @@ column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 bagged      a model of each of several draws, averaged over draws of the new row
 chained     MICE and MissForest
-systems     what the other systems of the literature share
+systems     what the other systems of the literature share; opt.impute, and fuzzy clusters
 decks       hot deck, cold deck and shell neighbors
-clusters    fuzzy k-means, and grey fuzzy clusters with regressions
-opt         opt.impute: neighbors, machines, trees, and a choice among them
 networks    multi-task perceptrons and learning vector quantization, with classifiers
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
@@ -38,7 +36,6 @@ from greyfill.checks import load_late
 if TYPE_CHECKING:
     from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
-    from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
     from greyfill.imputers.decks import ColdDeckImputer, HotDeckImputer, ShellImputer
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
@@ -60,52 +57,29 @@ if TYPE_CHECKING:
         MultiTaskMLPClassifier,
         MultiTaskMLPImputer,
     )
-    from greyfill.imputers.opt import OptImputer, OptKNNImputer, OptSVMImputer, OptTreeImputer
     from greyfill.imputers.sequential import C45Imputer, IARIImputer, RegressionImputer, SRMIImputer
+    from greyfill.imputers.systems import (
+        FuzzyKMeansImputer,
+        GreyFuzzyImputer,
+        OptImputer,
+        OptKNNImputer,
+        OptSVMImputer,
+        OptTreeImputer,
+    )
 
 __all__ = [
-    "BaggedDraws",
-    "C45Imputer",
-    "CGKNNImputer",
-    "ColdDeckImputer",
-    "EMBImputer",
-    "EMImputer",
-    "FWGKNNImputer",
-    "FuzzyKMeansImputer",
-    "GBNNImputer",
-    "GKNNImputer",
-    "GreyClassifier",
-    "GreyFuzzyImputer",
-    "GreyImputer",
-    "GreyRegressor",
-    "HotDeckImputer",
-    "IARIImputer",
-    "IKNNImputer",
-    "KNNIImputer",
-    "LVQClassifier",
-    "LVQImputer",
-    "MICEImputer",
-    "MIKNNImputer",
-    "MissForestImputer",
-    "MissPALassoImputer",
-    "MultiTaskMLPClassifier",
-    "MultiTaskMLPImputer",
-    "NeighborImputer",
-    "NormImputer",
-    "OptImputer",
-    "OptKNNImputer",
-    "OptSVMImputer",
-    "OptTreeImputer",
-    "RegressionImputer",
-    "SKNNImputer",
-    "SRMIImputer",
-    "ShellImputer",
-]
+    "BaggedDraws", "C45Imputer", "CGKNNImputer", "ColdDeckImputer", "EMBImputer", "EMImputer",
+    "FWGKNNImputer", "FuzzyKMeansImputer", "GBNNImputer", "GKNNImputer", "GreyClassifier",
+    "GreyFuzzyImputer", "GreyImputer", "GreyRegressor", "HotDeckImputer", "IARIImputer",
+    "IKNNImputer", "KNNIImputer", "LVQClassifier", "LVQImputer", "MICEImputer", "MIKNNImputer",
+    "MissForestImputer", "MissPALassoImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
+    "NeighborImputer", "NormImputer", "OptImputer", "OptKNNImputer", "OptSVMImputer",
+    "OptTreeImputer", "RegressionImputer", "SKNNImputer", "SRMIImputer", "ShellImputer",
+]  # fmt: skip
 
 _HOMES = {
     "bagged": ("BaggedDraws",),
     "chained": ("MICEImputer", "MissForestImputer"),
-    "clusters": ("FuzzyKMeansImputer", "GreyFuzzyImputer"),
     "decks": ("ColdDeckImputer", "HotDeckImputer", "ShellImputer"),
     "grey": ("GreyImputer",),
     "joint": ("EMBImputer", "EMImputer", "MissPALassoImputer", "NormImputer"),
@@ -117,8 +91,11 @@ _HOMES = {
     "networks": (
         "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
     ),
-    "opt": ("OptImputer", "OptKNNImputer", "OptSVMImputer", "OptTreeImputer"),
     "sequential": ("C45Imputer", "IARIImputer", "RegressionImputer", "SRMIImputer"),
+    "systems": (
+        "FuzzyKMeansImputer", "GreyFuzzyImputer", "OptImputer", "OptKNNImputer", "OptSVMImputer",
+        "OptTreeImputer",
+    ),
 }  # fmt: skip
 
 __getattr__ = load_late(__name__, _HOMES)

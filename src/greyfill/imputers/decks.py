@@ -1,15 +1,14 @@
 """Donor methods: hot deck, cold deck and shell neighbors, each a deck with its own selection."""
 
-from abc import abstractmethod
 from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from greyfill import frames
+from greyfill._chained.hidden_cells import best_on_hidden
 from greyfill._neighbors.start import column_centers
 from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors
-from greyfill._systems.fuzzy import best_on_hidden
 from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import learned, parameter
@@ -50,9 +49,10 @@ class DeckFamily(SystemImputer):
 
     _keeps_order = True
 
-    @abstractmethod
+    @property
     def _selection(self) -> Any:
         """How the donors of a row are chosen."""
+        return NearestDonor()
 
     @property
     def _needs_labels(self) -> bool:
@@ -74,15 +74,9 @@ class DeckFamily(SystemImputer):
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         """The training rows as donors."""
         codes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
-        return Deck(
-            donors=table,
-            scaler=RangeScaler.learn(table),
-            labels=np.asarray(codes, dtype=np.intp),
-            cell_columns=self._cell_columns(),
-            centers=column_centers(table),
-            selection=self._selection(),
-            seed=self._seed(),
-        )
+        cells, centers = self._cell_columns(), column_centers(table)
+        scaler, seed = RangeScaler.learn(table), self._seed()
+        return Deck(table, scaler, codes, cells, centers, self._selection, seed)
 
     def _cell_columns(self) -> Ints:
         """The columns of the cells, counted among those that have a value."""
@@ -110,7 +104,6 @@ class HotDeckImputer(DeckFamily):
     donor : "random" or "nearest", default="random"
         Which donor of the cell gives.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [5.0, 8.0], [np.nan, 8.2]])
     >>> HotDeckImputer(donor="nearest").fit_transform(X)[[1, 3], [1, 0]]
     array([2., 5.])
@@ -120,6 +113,7 @@ class HotDeckImputer(DeckFamily):
         default="random", check=check_choice, choices=tuple(DONORS), kw_only=False
     )
 
+    @property
     def _selection(self) -> Any:
         return DONORS[self.donor]
 
@@ -141,7 +135,6 @@ class ColdDeckImputer(DeckFamily):
     reference_labels : array-like, optional
         Classes of the donors. With ``cells="class"`` a row takes from donors of its class.
 
-    >>> import numpy as np
     >>> survey = np.array([[1.0, 2.0], [5.0, 8.0]])
     >>> ColdDeckImputer(reference=survey).fit_transform(np.array([[4.0, np.nan], [0.0, 3.0]]))
     array([[4., 8.],
@@ -152,9 +145,6 @@ class ColdDeckImputer(DeckFamily):
     reference_labels: Any = None
 
     _unsaved = (*SystemImputer._unsaved, "reference", "reference_labels", "_classes")
-
-    def _selection(self) -> Any:
-        return NearestDonor()
 
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         deck = super()._deck(table, labels)
@@ -232,7 +222,6 @@ class ShellImputer(DeckFamily):
     k_scores_ : dict of int to float
         The error of every k that was tried; empty for a fixed k.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [9.0, 90.0], [3.0, np.nan]])
     >>> ShellImputer(n_neighbors=4).fit_transform(X)[4, 1]
     np.float64(30.0)
@@ -243,21 +232,15 @@ class ShellImputer(DeckFamily):
     n_neighbors_: int = learned(empty=1)
     k_scores_: dict[int, float] = learned(empty={})
 
-    def _selection(self) -> Any:
-        if not isinstance(self.n_neighbors, str):
-            self.n_neighbors_ = int(self.n_neighbors)
-        return ShellDonors(self.n_neighbors_)
-
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
-        deck = super()._deck(table, labels)
-        if not isinstance(self.n_neighbors, str):
-            return deck
-        sizes = sorted({min(3 * 2**step * table.n_columns, table.n_rows) for step in range(4)})
+        deck, k, p = super()._deck(table, labels), self.n_neighbors, table.n_columns
+        sizes = sorted({min(3 * 2**step * p, table.n_rows) for step in range(4)})
 
         def trial(hidden: Table, k: int) -> Floats:
             holed = replace(deck, donors=hidden, selection=ShellDonors(k), _groups={})
             return holed.fill(hidden, deck.labels)[0]
 
+        sizes = sizes if isinstance(k, str) else [int(k)]
         self.n_neighbors_, self.k_scores_ = best_on_hidden(table, deck.seed, sizes, trial)
-        self._report(f"k = {self.n_neighbors_} by hidden cells")
+        self._report(f"k = {self.n_neighbors_}")
         return replace(deck, selection=ShellDonors(self.n_neighbors_))

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from inspect import Signature, signature
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,13 @@ from greyfill.checks import (
     check_seed,
     own_errors,
     refuse_beyond,
+    sure_seed,
 )
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.shared_help import full_help
 from greyfill.table import Bools, Table
+
+Record = TypeVar("Record")
 
 FOR_NEW_ROWS = 28
 """Bytes that new rows need at least for each cell: numbers, holes, the filled copies."""
@@ -248,6 +251,14 @@ class SavedEstimator(TableEstimator):
                 self.__dict__.pop(attribute.name, None)
             if "empty" in attribute.metadata:
                 setattr(self, attribute.name, copy(attribute.metadata["empty"]))
+
+    def _record(self, kind: type[Record], **more: Any) -> Record:
+        """A record of an engine, whose fields are parameters of the same names, a seed, or more."""
+        names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+        own = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        if "seed" in names and hasattr(self, "random_state"):
+            own["seed"] = sure_seed(self.random_state)
+        return kind(**own | more)
 
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""

@@ -10,7 +10,7 @@ from greyfill._chained import chain
 from greyfill._chained.c45 import FittedC45, fill_with_class, fit_c45
 from greyfill._chained.iari import ORDERS, FittedChain, IARISettings, fit_iari
 from greyfill._chained.methods import MAX_LEVELS
-from greyfill.checks import check_choice, check_flag, check_whole, sure_seed
+from greyfill.checks import check_choice, check_flag, check_whole
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer
 from greyfill.imputers.estimator import learned, parameter
@@ -34,8 +34,6 @@ class SRMIImputer(MICEImputer):
 
     Parameters
     ----------
-    n_iter : int, default=10
-        Rounds of each chain.
     methods : dict of column name to method, or a method of all numbers, optional
         As in `MICEImputer`; numbers default to "norm".
 
@@ -96,16 +94,6 @@ class RegressionImputer(BaseImputer):
     n_iter_: int = learned(empty=1)
     _fitted: chain.FittedChains = learned()
 
-    def _settings(self) -> chain.MiceSettings:
-        return chain.MiceSettings(
-            n_imputations=1,
-            n_iter=int(self.n_iter),
-            methods={column.name: self._method(column) for column in self._schema.columns},
-            max_predictors=self.max_predictors,
-            seed=sure_seed(self.random_state),
-            starts_typical=True,
-        )
-
     def _method(self, column: Column) -> str:
         """The elementary method of a column."""
         if column.n_levels > MAX_LEVELS:
@@ -115,8 +103,11 @@ class RegressionImputer(BaseImputer):
         return "norm.nob" if self.noise else "norm.predict"
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        self.n_iter_ = int(self.n_iter)
-        self._fitted = chain.run_chains(table, self._settings(), self._report)
+        methods = {column.name: self._method(column) for column in table.columns}
+        how: Any = {"n_imputations": 1, "methods": methods, "starts_typical": True}
+        settings = self._record(chain.MiceSettings, **how)
+        self.n_iter_ = settings.n_iter
+        self._fitted = chain.run_chains(table, settings, self._report)
         return self._fitted.completed(0)
 
 
@@ -193,21 +184,13 @@ class IARIImputer(_ClassHelped):
     order_: list[str] = learned(empty=[])
     _fitted: FittedChain = learned()
 
-    def _settings(self) -> IARISettings:
-        return IARISettings(
-            n_estimators=int(self.n_estimators),
-            order=self.order,
-            seed=sure_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )
-
     def _learn_table(self, table: Table) -> Floats:
-        self._fitted, filled = fit_iari(table, None, self._settings(), self._report)
+        self._fitted, filled = fit_iari(table, None, self._record(IARISettings), self._report)
         self.order_ = [table.columns[step.column].name for step in self._fitted.steps]
         return filled
 
     def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        return fit_iari(table, labels, self._settings(), self._report)[1]
+        return fit_iari(table, labels, self._record(IARISettings), self._report)[1]
 
 
 class C45Imputer(_ClassHelped):

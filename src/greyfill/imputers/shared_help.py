@@ -16,24 +16,30 @@ SECTION = re.compile(r"\n\n(Parameters|Attributes|Examples)\n-+\n|\n\n(?=>>> )")
 def full_help(kind: type[Any]) -> str:
     """The docstring of a class, with what its bases say of parameters and attributes of theirs.
 
-    Parameters stand in the order of the signature, attributes of the class before those of bases.
+    Parameters stand in the order of the signature, with the defaults of the class; attributes of
+    the class before those of bases.
 
     >>> class Plain:
     ...     '''Fill.
     ...
-    ...     Attributes
+    ...     Parameters
     ...     ----------
-    ...     n_iter_ : int
-    ...         Passes that were made.
+    ...     tol : float, default=0.1
+    ...         What may still move.
     ...     '''
     >>> class Other(Plain):
     ...     '''Fill better.'''
+    ...     def __init__(self, tol=0.5): ...
     >>> full_help(Other).splitlines()[-2:]
-    ['n_iter_ : int', '    Passes that were made.']
+    ['tol : float, default=0.5', '    What may still move.']
     """
     helps = [_sections(base.__doc__ or "") for base in kind.__mro__[:-1]]
     explained = _entries(h.get("Parameters", "") for h in helps)
-    parameters = [explained[n] for n in signature(kind).parameters if n in explained]
+    parameters = [
+        re.sub(r"\A(.+)default=\S+", rf"\1default={p.default!r}".replace("'", '"'), explained[name])
+        for name, p in signature(kind).parameters.items()
+        if name in explained
+    ]
     attributes = _entries(h.get("Attributes", "") for h in helps).values()
     sections = {
         "": helps[0][""],

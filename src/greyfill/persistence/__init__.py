@@ -8,8 +8,7 @@ imputer ── codec ──> JSON tree + arrays ── archive ──> one zip f
 ``codec``            values ⇄ nodes of the tree
 ``tags``             the only types that a file may name, and the types that fields are declared as
 ``record_rules``     what must hold within a record, so that no kernel leaves its arrays
-``chained_rules``    the same for the chained engine
-``joint_rules``      the same for the joint engine
+``chained_rules``    the same for the chained and the joint engine
 ``estimator_rules``  what must hold between parameters, columns and what was learned
 ``system_rules``     the same for the other systems of the literature
 

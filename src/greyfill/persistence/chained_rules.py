@@ -1,31 +1,26 @@
-"""What must hold in the records of the chained engine."""
+"""What must hold in the records of the chained and the joint engine."""
 
 from typing import Any
 
 import numpy as np
 
 from greyfill._chained import draws, iari, methods, missforest
-from greyfill._chained.c45 import ColumnTree, FittedC45, branches_of, tested
-from greyfill._chained.c45_tree import C45Tree
+from greyfill._chained.c45 import C45Tree, ColumnTree, FittedC45, branches_of, tested
 from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest
+from greyfill._chained.methods import Count, LeafDonors
 from greyfill._chained.regressions import Line
-from greyfill._chained.special_draws import Count, LeafDonors
-from greyfill.persistence.record_rules import (
-    LARGEST,
-    MOST_PASSES,
-    MOST_TREES,
-    ROUNDING,
-    check_codes,
-    check_jobs,
-    check_order,
-    check_record,
-    check_rising,
-    check_rows,
-    require,
-)
+from greyfill._joint.joint_code import JointCode
+from greyfill._joint.joint_draws import FittedJoint
+from greyfill._joint.joint_normal import JITTER, JointNormal, SparseNormal
+from greyfill.exceptions import PersistenceError
+from greyfill.persistence import record_rules as rules
+from greyfill.persistence.record_rules import LARGEST, check_codes, check_record, require
 from greyfill.table import FAR, Column, Floats, Kind, SymmetricScaler, Table
+
+FURTHEST = 1e50
+"""Moments and coefficients of standardized columns are smaller than this."""
 
 
 @check_record.register
@@ -116,10 +111,10 @@ def _plan(plan: ChainPlan) -> None:
     require(fits, "a method does not fit its column")
     for j, predictors in plan.predictors.items():
         require(0 <= j < table.n_columns, "predictors of a column that does not exist")
-        check_rising(predictors, learned.width, "predictors")
+        rules.check_rising(predictors, learned.width, "predictors")
     cap = plan.max_predictors
     require(cap == "auto" or (isinstance(cap, int) and cap >= 1), f"max_predictors is {cap!r}")
-    require(1 <= plan.n_iter <= MOST_PASSES, f"n_iter is {plan.n_iter}")
+    require(1 <= plan.n_iter <= rules.MOST_PASSES, f"n_iter is {plan.n_iter}")
     if plan.starts is not None:
         require(plan.starts.shape == (table.n_columns,), "starts do not fit the columns")
         check_observed(table, np.where(table.missing, plan.starts, table.values))
@@ -135,10 +130,11 @@ def check_observed(table: Table, values: Floats) -> None:
 
 
 def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
-    """Codes of levels that exist in all cells; an unknown level is none of them."""
+    """Codes of levels that exist in all cells, or ranks between them; none of an unknown level."""
     for j, column in enumerate(columns):
         if column.kind is not Kind.NUMERIC:
-            check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
+            codes = np.rint(values[:, j]) if column.kind is Kind.ORDINAL else values[:, j]
+            check_codes(codes, column.n_levels, f"column {column.name!r}")
 
 
 def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
@@ -156,7 +152,7 @@ def _mice(fitted: FittedChains) -> None:
     plan, table = fitted.plan, fitted.plan.table
     require(fitted.chains, "there is no chain")
     require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")
-    check_order(fitted.order, table.n_rows)
+    rules.check_order(fitted.order, table.n_rows)
     for chain in fitted.chains:
         require(chain.drawn.shape == (int(table.missing.sum()),), "draws do not fit the holes")
         require(chain.traces.shape == (plan.n_iter, len(plan.targets), 2), "traces do not fit")
@@ -166,7 +162,7 @@ def _mice(fitted: FittedChains) -> None:
         for j, model in chain.models.items():
             fits = 0 <= j < table.n_columns and model.column == table.columns[j]
             require(fits, "a strange model")
-            check_rising(model.predictors, plan.design.width, "predictors of a model")
+            rules.check_rising(model.predictors, plan.design.width, "predictors of a model")
 
 
 @check_record.register
@@ -175,7 +171,7 @@ def _forest(forest: Forest) -> None:
     nodes = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
     require(all(part.shape == (n,) for part in nodes), "nodes do not fit each other")
     require(forest.roots.ndim == 1 and len(forest.roots) > 0, "a forest without a tree")
-    check_rows(forest.roots, n, "roots")
+    rules.check_rows(forest.roots, n, "roots")
     inner = np.flatnonzero(forest.feature >= 0)
     for children in (forest.left[inner], forest.right[inner]):
         require((children > inner).all() and (children < n).all(), "a child before its parent")
@@ -198,10 +194,10 @@ def _check_forests(fitted: missforest.FittedForests | iari.FittedChain, values: 
     check_observed(table, values)
     require((values == table.values)[~table.missing].all(), "observed cells differ")
     require(_same_scaler(fitted.scaler, SymmetricScaler.learn(table)), "the scaler does not fit")
-    check_order(fitted.order, table.n_rows)
-    check_jobs(settings.n_jobs)
+    rules.check_order(fitted.order, table.n_rows)
+    rules.check_jobs(settings.n_jobs)
     require(settings.seed >= 0, f"the seed is {settings.seed}")
-    require(1 <= settings.n_estimators <= MOST_TREES, f"{settings.n_estimators} trees")
+    require(1 <= settings.n_estimators <= rules.MOST_TREES, f"{settings.n_estimators} trees")
 
 
 def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
@@ -237,8 +233,8 @@ def _iari(fitted: iari.FittedChain) -> None:
     _check_forests(fitted, fitted.filled)
     require(fitted.settings.order in iari.ORDERS, "settings that do not exist")
     for step in fitted.steps:
-        check_rows(np.array([step.column]), table.n_columns, "columns of a chain")
-        check_rows(step.reads, table.n_columns, "columns of a forest")
+        rules.check_rows(np.array([step.column]), table.n_columns, "columns of a chain")
+        rules.check_rows(step.reads, table.n_columns, "columns of a forest")
         _check_forest(step.forest, table.columns[step.column], len(step.reads))
     chained = sorted(step.column for step in fitted.steps)
     holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
@@ -253,7 +249,7 @@ def _quinlan_tree(tree: C45Tree) -> None:
     require(tree.shares.ndim == 2 and tree.shares.shape == tree.sums.shape, "shares do not fit")
     require(tree.shares.shape[0] == n and tree.shares.shape[1] > 0, "shares do not fit")
     require((tree.shares >= 0.0).all() and np.abs(tree.sums).max() <= FAR, "no shares of classes")
-    require((np.abs(tree.shares.sum(axis=1) - 1.0) <= ROUNDING).all(), "no shares of classes")
+    require((np.abs(tree.shares.sum(axis=1) - 1.0) <= rules.ROUNDING).all(), "no shares of classes")
     require((tree.parts >= 0.0).all() and (tree.parts <= 1.0).all(), "no shares of cases")
     require(tree.branches.ndim == 1 and (tree.branches >= 0).all(), "no branches")
     inner = np.flatnonzero(tree.attribute >= 0)
@@ -285,3 +281,58 @@ def _check_column_tree(found: ColumnTree, j: int, table: Table) -> None:
         check_codes(found.codes, table.columns[j].n_levels, f"column {table.columns[j].name!r}")
     elif found.scaler is not None:
         require(np.ndim(found.scaler.center) == 0, "the scaler is not of one column")
+
+
+@check_record.register
+def _code(code: JointCode) -> None:
+    design, p = code.design, len(code.columns)
+    parts = (design.levels, design.shares, code.references)
+    require(all(len(part) == p for part in parts), "the design has other columns")
+    require(code.references.shape == design.scaler.center.shape == (p,), "the scaler does not fit")
+    require(design.scaler.low is not None, "the scaler has no limits")
+    widths = [1 if level is None else len(level) for level in design.levels]
+    require(np.array_equal(design.edges, np.append(0, np.cumsum(widths))), "edges do not fit")
+    for j, (column, level) in enumerate(zip(code.columns, design.levels, strict=True)):
+        shares, n = design.shares[j], max(column.n_levels, 1)
+        require((level is not None) == (column.kind is Kind.CATEGORICAL), "a code of another kind")
+        require(-1 <= code.references[j] < n, "a reference that is no level")
+        require(shares.ndim == 1 and (shares >= 0.0).all(), "shares of levels are none")
+        if level is not None:
+            rules.check_rising(level, n, "levels of a code")
+            require(shares.shape == level.shape, "shares do not fit the levels")
+    require(code.mean.shape == code.deviation.shape == (design.width,), "no standard")
+    sizes = code.deviation[code.deviation != 0.0]
+    require(
+        (sizes >= rules.SMALLEST).all() and (sizes <= LARGEST).all(), "a deviation that is none"
+    )
+    require(np.abs(code.mean).max(initial=0.0) <= LARGEST, "a mean is too large")
+
+
+@check_record.register
+def _moments(normal: JointNormal | SparseNormal) -> None:
+    mean, covariance, q = normal.mean, normal.covariance, len(normal.columns)
+    rules.check_rising(normal.columns, np.iinfo(np.intp).max, "columns of a distribution")
+    require(mean.shape == (q,) and covariance.shape == (q, q), "moments do not fit")
+    largest = max(np.abs(mean).max(initial=0.0), np.abs(covariance).max(initial=0.0))
+    require(largest <= FURTHEST, "a moment is too large")
+    if isinstance(normal, SparseNormal):
+        require(normal.memory.shape == (q, q), "coefficients do not fit")
+        require(np.abs(normal.memory).max(initial=0.0) <= FURTHEST, "a coefficient is too large")
+        require(0.0 <= normal.penalty <= LARGEST, f"the penalty is {normal.penalty}")
+        return
+    require((covariance == covariance.T).all(), "a covariance is not symmetric")
+    try:
+        np.linalg.cholesky(covariance + JITTER * np.eye(q))
+    except np.linalg.LinAlgError:
+        raise PersistenceError("a covariance that is none") from None
+
+
+@check_record.register
+def _joint(fitted: FittedJoint) -> None:
+    require(fitted.thetas, "there is no distribution")
+    blocks = fitted.code.blocks
+    for theta in fitted.thetas:
+        columns = [normal.columns for normal in theta]
+        same = len(columns) == len(blocks) and all(map(np.array_equal, columns, blocks))
+        require(same, "a distribution of other columns")
+    require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")

@@ -15,7 +15,7 @@ from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.joint import EMBImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.persistence import chained_rules, joint_rules  # noqa: F401  (rules of records)
+from greyfill.persistence import chained_rules  # noqa: F401  (rules of records)
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind

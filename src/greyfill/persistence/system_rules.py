@@ -6,23 +6,15 @@ import numpy as np
 
 from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machine
 from greyfill._systems.deck import Deck, ShellDonors
-from greyfill._systems.fuzzy import Clusters
 from greyfill._systems.layout import FeatureLayout
 from greyfill._systems.network import Network
-from greyfill._systems.prototypes import Prototypes
+from greyfill._systems.prototypes import Clusters, Prototypes
 from greyfill.imputers.networks import SystemClassifier
 from greyfill.imputers.systems import SystemImputer
+from greyfill.persistence import record_rules as rules
 from greyfill.persistence.chained_rules import check_cells, check_observed
 from greyfill.persistence.estimator_rules import _check_engine, _check_ranges, _source
-from greyfill.persistence.record_rules import (
-    LARGEST,
-    ROUNDING,
-    SMALLEST,
-    check_record,
-    check_rising,
-    check_weights,
-    require,
-)
+from greyfill.persistence.record_rules import LARGEST, SMALLEST, check_record, require
 from greyfill.table import FAR, Column, Kind
 
 MOST_CLUSTERS = 10_000
@@ -37,7 +29,7 @@ def _layout(layout: FeatureLayout) -> None:
     ):
         is_class = column.kind is Kind.CATEGORICAL
         require(votes == is_class and (len(levels) > 0) == is_class, "levels do not fit")
-        check_rising(levels, max(column.n_levels, 1), "levels of a layout")
+        rules.check_rising(levels, max(column.n_levels, 1), "levels of a layout")
 
 
 @check_record.register
@@ -45,7 +37,7 @@ def _clusters(clusters: Clusters) -> None:
     centers, width = clusters.centers, int(clusters.layout.edges[-1])
     require(centers.ndim == 2 and centers.shape[1] == width, "centers do not fit")
     require(1 <= len(centers) <= MOST_CLUSTERS, f"{len(centers)} clusters")
-    require(np.abs(centers).max() <= 1.0 + ROUNDING, "a center lies outside")
+    require(np.abs(centers).max() <= 1.0 + rules.ROUNDING, "a center lies outside")
     require(1.0 < clusters.fuzziness <= 10.0, f"fuzziness is {clusters.fuzziness}")
 
 
@@ -76,7 +68,7 @@ def _deck(deck: Deck) -> None:
     require(n > 0 and p > 0, "a deck without donors")
     check_cells(table.columns, np.where(table.missing, 0.0, table.values))
     require(deck.labels.shape == (n,) and (deck.labels >= -1).all(), "labels do not fit")
-    check_rising(deck.cell_columns, p, "columns of the cells")
+    rules.check_rising(deck.cell_columns, p, "columns of the cells")
     require(deck.centers.shape == (p,), "centers do not fit the columns")
     check_cells(table.columns, deck.centers[np.newaxis])
     require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
@@ -100,7 +92,7 @@ def _network(network: Network) -> None:
     fits = all(part.shape == shape for part, shape in zip(w.parts, shapes, strict=True))
     require(fits and network.start.shape == (d,), "weights do not fit each other")
     require(all(np.abs(part).max(initial=0.0) <= FAR for part in w.parts), "a weight is too large")
-    require(np.abs(network.start).max() <= 1.0 + ROUNDING, "a start lies outside")
+    require(np.abs(network.start).max() <= 1.0 + rules.ROUNDING, "a start lies outside")
 
 
 @check_record.register
@@ -113,7 +105,7 @@ def _prototypes(prototypes: Prototypes) -> None:
     require(prototypes.labels.shape == (len(centers),), "classes of prototypes do not fit")
     require((prototypes.labels >= 0).all(), "a prototype without a class")
     require(prototypes.relevance.shape == (len(layout.columns),), "relevances do not fit")
-    check_weights(prototypes.relevance, len(layout.columns))
+    rules.check_weights(prototypes.relevance, len(layout.columns))
 
 
 @_check_engine.register
