@@ -1018,7 +1018,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a child may stand before its parent",
-            "persistence/chained_rules.py",
+            "persistence/engine_rules.py",
             "(children > inner).all()",
             "(children >= 0).all()",
             HOSTILE,

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Lasso
 
 from greyfill import EMBImputer, EMImputer, MICEImputer, MissPALassoImputer, NormImputer, pool
-from greyfill._joint.joint_code import MOST_TOGETHER, JointCode
-from greyfill._joint.joint_draws import draw_posterior
+from greyfill._joint.joint_model import MOST_TOGETHER, JointCode
 from greyfill._joint.joint_normal import (
     JITTER,
     JointNormal,
@@ -61,9 +60,9 @@ def test_one_step_is_that_of_the_textbook(seed: int, rate: float) -> None:
         second[np.ix_(hole[i], hole[i])] += rest
         likelihood += density
     np.testing.assert_allclose(theta.expect(z, hole), filled, rtol=1e-6, atol=1e-7)
-    new = fit_normal(z, hole, np.arange(q), JointSettings(max_iter=1, prior=0))
+    _, history, _ = fit_normal(z, hole, np.arange(q), JointSettings(max_iter=1, prior=0))
     start = JointNormal(np.arange(q), np.zeros(q), np.eye(q))
-    assert new.log_likelihood[0] == pytest.approx(
+    assert history[0] == pytest.approx(
         sum(slow_expectation(start.mean, start.covariance, z[i], hole[i])[2] for i in range(n))
     )
 
@@ -218,7 +217,8 @@ def test_draws_keep_within_bounds() -> None:
 def test_the_posterior_is_inverse_wishart() -> None:
     rng = np.random.default_rng(0)
     filled = rng.normal(size=(60, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
-    draws = [draw_posterior(np.arange(2), filled, JointSettings(prior=0), rng) for _ in range(3000)]
+    theta = JointNormal(np.arange(2), np.zeros(2), np.eye(2))
+    draws = [theta.redraw(filled, JointSettings(prior=0), rng) for _ in range(3000)]
     away = filled - filled.mean(axis=0)
     expected = away.T @ away / (60 - 1 - 2 - 1)  # S / (df − q − 1)
     np.testing.assert_allclose(np.mean([d.covariance for d in draws], axis=0), expected, rtol=0.03)
@@ -239,3 +239,9 @@ def test_the_posterior_is_inverse_wishart() -> None:
 def test_strange_settings_are_refused(imputer: Any, words: str) -> None:
     with pytest.raises(InvalidParameterError, match=words):
         imputer.fit(holed()[0])
+
+
+def test_a_prior_is_there_where_rows_are_few() -> None:
+    assert JointSettings().prior_rows(30, 5) == 5.0
+    assert JointSettings().prior_rows(100, 5) == 0.0
+    assert JointSettings(prior=2).prior_rows(30, 5) == 2.0

@@ -315,7 +315,7 @@ def task(seed: int = 0) -> tuple[NetWeights, Task, FeatureLayout]:
     seen = ~layout.spread(rows.missing)
     return (
         NetWeights.draw(x.shape[1], 4, 3, rng),
-        Task(x, layout.encode(rows), seen, layout.owners, labels, 2.0, 0.1),
+        Task(x, layout.encode(rows), seen, layout.edges, labels, 2.0, 0.1),
         layout,
     )
 

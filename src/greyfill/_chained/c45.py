@@ -104,12 +104,7 @@ def score_test(cells, classes, weight, n_classes, n_branches, total):
 
 @exact
 def score_tests(x, missing, branches, rows, weight, target, n_classes):
-    """Gain, split information and cut of the best test on each attribute; gain −1 without any.
-
-    gain = F · (H(S_known) − Σ_i |S_i| / |S_known| · H(S_i)),  F = |S_known| / |S|,
-    of numbers less log₂(N − 1) / |S| with N different values;
-    split information = −Σ_i p_i log₂ p_i over the branches and "unknown", p_i = |S_i| / |S|
-    """
+    """Gain (−1: no test), split information and cut on each attribute, as `C45Imputer` has them."""
     p, total = x.shape[1], weight.sum()
     gains, splits, cuts = np.full(p, -1.0), np.zeros(p), np.zeros(p)
     cells, classes, heft = np.empty(len(rows)), np.empty(len(rows), np.intp), np.empty(len(rows))
@@ -241,11 +236,7 @@ def prune(node: _Node) -> float:
 
 
 def more_errors(total: float, wrong: float) -> float:
-    """How many errors a leaf is expected to make beyond those that it makes (Quinlan 1993, p. 41).
-
-    >>> round(6 * 0.206, 2), round(more_errors(6, 0), 2), round(more_errors(9, 0), 2)
-    (1.24, 1.24, 1.28)
-    """
+    """Errors that a leaf is expected to make beyond those that it makes (Quinlan 1993, p. 41)."""
     if total <= 0.0:
         return 0.0
     if wrong < 1.0:
@@ -302,18 +293,25 @@ class FittedC45:
     table: Table
     trees: dict[int, ColumnTree]
     _late: dict[int, ColumnTree] = field(default_factory=dict, repr=False)
+    _labels: Ints | None = None
+    """Classes of the rows, where the last column of the table is the class."""
 
     def tree(self, j: int) -> ColumnTree:
         """The tree of column j; one for a column without holes in ``fit`` is grown late."""
-        if j in self.trees:
-            return self.trees[j]
-        if j not in self._late:
-            self._late[j] = grow_column_tree(self.table, j)
-        return self._late[j]
+        if j not in self.trees and j not in self._late:
+            self._late[j] = grow_column_tree(self.table, j, self._labels)
+        return self.trees.get(j) or self._late[j]
 
     def fill(self, table: Table) -> Floats:
-        """New rows, each on its own."""
-        return fill_by_trees(table, self.table.columns, self.tree)
+        """Each hole by the tree of its column, rows on their own; holes of other columns stay."""
+        values, missing = table.values.copy(), table.missing | table.unseen
+        x = np.where(missing, 0.0, table.values)
+        for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
+            rows = np.flatnonzero(table.missing[:, j])
+            cells = np.ix_(rows, self.table.others(j))
+            found = self.tree(j).predict(x[cells], missing[cells])
+            values[rows, j] = settle(self.table.columns[j], found)
+        return values
 
 
 def fit_c45(table: Table, report: Callable[[str], None]) -> FittedC45:
@@ -328,33 +326,17 @@ def fit_c45(table: Table, report: Callable[[str], None]) -> FittedC45:
 
 def fill_with_class(table: Table, labels: Ints) -> Floats:
     """The training rows, filled by trees that test the class as well."""
-    order = row_order(table)
-    ordered, known = table.rows(order), labels[order]
-    classed = with_labels(ordered, known)
-    filled = np.empty_like(table.values)
-    trees = lambda j: grow_column_tree(classed, j, known)  # noqa: E731
-    filled[order] = fill_by_trees(classed, classed.columns, trees)[:, :-1]
+    order, filled = row_order(table), np.empty_like(table.values)
+    classed = with_labels(table.rows(order), labels[order])
+    filled[order] = FittedC45(classed, {}, _labels=labels[order]).fill(classed)[:, :-1]
     return filled
-
-
-def fill_by_trees(
-    table: Table, columns: tuple[Column, ...], tree: Callable[[int], ColumnTree]
-) -> Floats:
-    """Each hole by the tree of its column; holes of the other columns stay holes."""
-    values, missing = table.values.copy(), table.missing | table.unseen
-    x = np.where(missing, 0.0, table.values)
-    for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
-        rows = np.flatnonzero(table.missing[:, j])
-        cells = np.ix_(rows, tested(columns, j))
-        values[rows, j] = settle(columns[j], tree(j).predict(x[cells], missing[cells]))
-    return values
 
 
 def grow_column_tree(table: Table, j: int, labels: Ints | None = None) -> ColumnTree:
     """The tree of column j over the rows that know it; with labels the last column is the class."""
     column, seen = table.columns[j], np.flatnonzero(~table.missing[:, j])
     part, numbers, scaler = table.rows(seen), np.zeros(len(seen)), None
-    others = tested(table.columns, j)
+    others = table.others(j)
     missing = (part.missing | part.unseen)[:, others]
     x = np.where(missing, 0.0, part.values[:, others])
     branches = [branches_of(table.columns[k]) for k in others]
@@ -372,12 +354,6 @@ def grow_column_tree(table: Table, j: int, labels: Ints | None = None) -> Column
     return ColumnTree(tree, codes, scaler)
 
 
-def tested(columns: tuple[Column, ...], j: int) -> Ints:
-    """The columns that a tree of column j may test."""
-    kept = [k for k, column in enumerate(columns) if k != j and column.predicts]
-    return np.array(kept, dtype=np.intp)
-
-
 def branches_of(column: Column) -> int:
     """0 for what is tested by a cut: numbers, ordered levels, and codes of very many levels."""
     is_few = column.kind is Kind.CATEGORICAL and 0 < column.n_levels <= MANY_LEVELS
@@ -390,14 +366,11 @@ def _cuts(numbers: Floats, labels: Ints | None) -> Floats:
     >>> _cuts(np.array([0.0, 1.0, 1.0, 4.0]), None)
     array([0.5, 2.5])
     """
-    if labels is not None:
-        found = mdl_cuts(numbers, labels)
-        if len(found):
-            return found
-    values = np.unique(numbers)
-    middles = values[:-1] / 2 + values[1:] / 2
+    found, values = np.zeros(0) if labels is None else mdl_cuts(numbers, labels), np.unique(numbers)
+    if len(found):
+        return found
     if len(values) <= QUANTILES:
-        return middles
+        return values[:-1] / 2 + values[1:] / 2
     return np.unique(np.quantile(numbers, np.arange(1, QUANTILES) / QUANTILES))
 
 
@@ -421,10 +394,8 @@ def mdl_cuts(numbers: Floats, labels: Ints) -> Floats:
         left, right = running[places - 1], running[-1] - running[places - 1]
         inside = _entropy(left) * places / n + _entropy(right) * (n - places) / n
         best = int(inside.argmin())
-        sides = [running[-1], left[best], right[best]]
-        (k, k1, k2), (h, h1, h2) = zip(
-            *(((s > 0).sum(), float(_entropy(s[np.newaxis])[0])) for s in sides), strict=True
-        )
+        sides = np.stack([running[-1], left[best], right[best]])
+        (k, k1, k2), (h, h1, h2) = (sides > 0.0).sum(axis=1), _entropy(sides)
         cost = np.log2(n - 1.0) + np.log2(3.0 ** min(k, 600) - 2.0) - k * h + k1 * h1 + k2 * h2
         if h - inside[best] > cost / n:
             place = int(places[best])

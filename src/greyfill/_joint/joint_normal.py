@@ -56,13 +56,7 @@ def pattern_groups(hole: Bools) -> list[PatternGroup]:
 
 @dataclass(frozen=True, eq=False)
 class JointNormal:
-    """θ = (μ, Σ) of some design columns.
-
-    >>> theta = JointNormal(np.arange(2), np.zeros(2), np.array([[1.0, 0.5], [0.5, 1.0]]))
-    >>> row, hole = np.array([[2.0, 0.0]]), np.array([[False, True]])
-    >>> theta.expect(row, hole).round(6)
-    array([[2., 1.]])
-    """
+    """θ = (μ, Σ) of some design columns."""
 
     columns: Ints
     mean: Floats
@@ -107,14 +101,35 @@ class JointNormal:
             filled[group.rows[:, np.newaxis], group.columns] = expected
         return filled
 
+    def draw(self, z: Floats, hole: Bools, normals: Floats) -> Floats:
+        """The rows with x̂_m + chol(C) ε in each hole, with ε from ``normals``."""
+        drawn = z.copy()
+        for group, expected, _, covariance in self.conditionals(z, pattern_groups(hole)):
+            root, cells = np.linalg.cholesky(covariance), (group.rows[:, np.newaxis], group.columns)
+            error = (root[group.of] * normals[cells][:, np.newaxis, :]).sum(axis=2)
+            drawn[cells] = expected + error
+        return drawn
 
-@dataclass(frozen=True, eq=False)
-class FittedNormal:
-    """The θ that EM ended with, and how it got there."""
+    def redraw(
+        self, filled: Floats, settings: "JointSettings", rng: np.random.Generator
+    ) -> "JointNormal":
+        """Σ ~ W⁻¹(n − 1 + ν, S + νI),  μ ~ N(mean, Σ / n), with a prior of ν rows (Schafer 1997).
 
-    theta: JointNormal
-    log_likelihood: tuple[float, ...]
-    converged: bool
+        By Bartlett's decomposition: with (S + νI)⁻¹ = LLᵀ, A lower triangular, A_ii² ~ χ²_{df − i}
+        and A_ij ~ N(0, 1), Σ = (L A Aᵀ Lᵀ)⁻¹. There are at least q + 1 degrees of freedom.
+        """
+        filled = filled[:, self.columns]
+        n, q = filled.shape
+        prior, mean = settings.prior_rows(n, q), filled.mean(axis=0)
+        scatter = (filled - mean).T @ (filled - mean) + (prior + 1e-8 * n) * np.eye(q)
+        a = np.tril(rng.standard_normal((q, q)), -1)
+        freedom = max(n - 1.0 + prior, q + 1.0)
+        a[np.diag_indices(q)] = np.sqrt(rng.chisquare(freedom - np.arange(q)))
+        # Σ = U Uᵀ with U = chol(S) A⁻ᵀ, since S = chol(S) chol(S)ᵀ and L = chol(S)⁻ᵀ.
+        root = np.linalg.cholesky(scatter) @ np.linalg.inv(a).T
+        covariance = root @ root.T
+        mean = mean + root @ rng.standard_normal(q) / np.sqrt(n)
+        return JointNormal(self.columns, mean, (covariance + covariance.T) / 2)
 
 
 @dataclass(frozen=True)
@@ -131,21 +146,23 @@ class JointSettings:
     n_jobs: int | None = None
 
     def prior_rows(self, n_rows: int, n_columns: int) -> float:
-        """The rows that the prior counts for.
-
-        >>> JointSettings().prior_rows(30, 5), JointSettings().prior_rows(100, 5)
-        (5.0, 0.0)
-        """
+        """The rows that the prior counts for."""
         if not isinstance(self.prior, str):
             return float(self.prior)
         return float(n_columns) if n_rows < ROWS_PER_COLUMN * n_columns else 0.0
 
 
-def fit_normal(z: Floats, hole: Bools, columns: Ints, settings: JointSettings) -> FittedNormal:
-    """EM over some design columns (Dempster, Laird and Rubin 1977).
+Theta = tuple[JointNormal, ...]
+"""One distribution for each block of columns."""
 
-    E: x̂ and C as `JointNormal` has them;  M: μ = mean x̂,  Σ = n⁻¹ Σ (x̂x̂ᵀ + C) − μμᵀ. With a prior
-    of ν rows Σ is (nΣ + νI) / (n + ν + q + 2), as in Amelia.
+EMFit = tuple[JointNormal, list[float], bool]
+"""The θ that EM ended with, the log-likelihood before each step, and whether it converged."""
+
+
+def fit_normal(z: Floats, hole: Bools, columns: Ints, settings: JointSettings) -> EMFit:
+    """EM over some design columns (Dempster, Laird and Rubin 1977), by the steps of `EMImputer`.
+
+    With a prior of ν rows Σ is (nΣ + νI) / (n + ν + q + 2), as in Amelia.
     """
     z, hole = z[:, columns], hole[:, columns]
     groups, prior, (n, q) = pattern_groups(hole), settings.prior_rows(*z.shape), z.shape
@@ -163,8 +180,8 @@ def fit_normal(z: Floats, hole: Bools, columns: Ints, settings: JointSettings) -
         )
         theta = new
         if moved < settings.tol or (not groups and step):
-            return FittedNormal(theta, tuple(history), True)
-    return FittedNormal(theta, tuple(history), False)
+            return theta, history, True
+    return theta, history, False
 
 
 def expected_moments(
@@ -189,12 +206,10 @@ def expected_moments(
     return filled.sum(axis=0), filled.T @ filled + extra.reshape(q, q), likelihood
 
 
-def fit_blocks(
-    z: Floats, hole: Bools, blocks: list[Ints], settings: JointSettings
-) -> tuple[FittedNormal, ...]:
+def fit_em(z: Floats, hole: Bools, blocks: list[Ints], settings: JointSettings) -> list[EMFit]:
     """EM over each block of columns."""
     with threadpool_limits(limits=1, user_api="blas"):
-        return tuple(fit_normal(z, hole, columns, settings) for columns in blocks)
+        return [fit_normal(z, hole, columns, settings) for columns in blocks]
 
 
 @exact
@@ -270,11 +285,7 @@ def rows_by_pattern(hole: Bools) -> list[Ints]:
 def fit_sparse(
     z: Floats, hole: Bools, columns: Ints, penalty: float, settings: JointSettings
 ) -> tuple[SparseNormal, int]:
-    """Pass over the patterns until no fill moves by more than ``tol``; and how many passes.
-
-    For a pattern with holes M and observed columns O, on the moments of all rows but its own:
-    β_j = argmin ½ βᵀ S_OO β − βᵀ S_Oj + λ |β|₁ for j in M,  x̂_M = μ_M + β (x_O − μ_O)
-    """
+    """Passes of `MissPALassoImputer` until no fill moves by more than ``tol``; and how many."""
     z, hole = z[:, columns], hole[:, columns]
     parts, (n, q) = rows_by_pattern(hole), z.shape
     filled, memory = z.copy(), np.zeros((q, q))

@@ -16,13 +16,10 @@ from typing import Any, cast
 import numpy as np
 
 from greyfill._neighbors.distance import Heom
-from greyfill._neighbors.donors import AllRows
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
-from greyfill._neighbors.filling import PlainFill
-from greyfill._neighbors.recipe import Recipe, Schedule
+from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once
-from greyfill._neighbors.start import GlobalStart, column_centers
-from greyfill._neighbors.weighting import EqualWeights
+from greyfill._neighbors.start import column_centers
 from greyfill._systems.layout import HALF, FeatureLayout, times
 from greyfill._systems.prototypes import memberships
 from greyfill.information import pair_information
@@ -39,7 +36,6 @@ TOLD_ROWS = 400
 
 START_NEIGHBORS = 5
 NEW_PASSES = 5
-
 
 Predict = Callable[[Floats], Any]
 """A fitted model of one column: a scaled number or a code for each row of features."""
@@ -239,19 +235,15 @@ class ColumnModels:
                 continue
             predict, alone = model(j), layout.column(j)
             if judge:
-                loss += self._loss(predict, x, j)
+                seen = np.flatnonzero(~self.table.missing[:, j])
+                truth, now = self.scaled.values[seen, j], predict(x[seen])
+                is_class = self.table.is_categorical[j]
+                loss += float((now != truth if is_class else (now - truth) ** 2).sum())
             cells = alone.scaler.unscale(predict(x[rows])[:, np.newaxis])
             values[rows, j] = cells[:, 0]
             whole = Table(cells, np.zeros(cells.shape, dtype=bool), alone.columns)
             x[rows, edges[j] : edges[j + 1]] = alone.encode(whole)
         return values, loss
-
-    def _loss(self, predict: Predict, x: Floats, j: int) -> float:
-        """Squared error, or wrong levels, of the observed cells of a column."""
-        rows = np.flatnonzero(~self.table.missing[:, j])
-        truth, found = self.scaled.values[rows, j], predict(x[rows])
-        wrong = found != truth if self.table.is_categorical[j] else (found - truth) ** 2
-        return float(wrong.sum())
 
 
 def _whole(table: Table, values: Floats) -> Table:
@@ -260,17 +252,11 @@ def _whole(table: Table, values: Floats) -> Table:
 
 
 def run_models(
-    table: Table,
-    learner: Machine | Cart | GreyRidge,
-    *,
-    seed: int,
-    max_iter: int,
-    tol: float,
-    report: Callable[[str], None],
+    table: Table, learner: Any, seed: int, max_iter: int, tol: float, report: Callable[[str], None]
 ) -> tuple[ColumnModels, list[float]]:
     """Fill a training table from the starts "mean" and "neighbors"; also the losses of the best."""
     centers = np.where(table.missing, column_centers(table), table.values)
-    recipe, settings = plain_recipe(Heom(), Once()), RecipeSettings(n_neighbors=START_NEIGHBORS)
+    recipe, settings = Recipe.plain(Heom(), Once()), RecipeSettings(n_neighbors=START_NEIGHBORS)
     starts = {"mean": centers, "neighbors": run_recipe(recipe, table, None, settings)[0]}
     work, best = ColumnModels(table, centers, learner, seed), (np.inf, centers, list[float]())
     for name, start in starts.items():
@@ -286,8 +272,3 @@ def run_models(
             if loss < best[0]:
                 best = loss, values, history
     return ColumnModels(table, best[1], learner, seed), best[2]
-
-
-def plain_recipe(distance: Heom, schedule: Schedule) -> Recipe:
-    """Mean and mode of the nearest of all rows, all columns alike."""
-    return Recipe(distance, EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)

@@ -6,6 +6,7 @@ The class is softmax(h_0 V_0 + v_0) with h_0 = tanh(x W + b), which does not see
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -56,7 +57,7 @@ class Task:
     x: Floats
     targets: Floats
     seen: Bools
-    owners: Ints
+    edges: Ints
     labels: Ints
     share: float
     penalty: float = 1e-4
@@ -71,7 +72,7 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
     given = np.where(labeled[:, np.newaxis], w.by_class[np.maximum(task.labels, 0)], 0.0)
     scale = task.share / max(int(task.seen.sum()), 1)
     toward_class = np.zeros_like(a)
-    for first, end in _blocks(task.owners):
+    for first, end in pairwise(task.edges.tolist()):
         part, rows = slice(first, end), np.flatnonzero(task.seen[:, first])
         if len(rows) == 0:
             continue
@@ -124,12 +125,6 @@ def class_shares(w: NetWeights, x: Floats, product: Callable[..., Floats] = np.m
     return np.asarray(softmax(product(h, w.class_outer) + w.class_offset, axis=1))
 
 
-def _blocks(owners: Ints) -> list[tuple[int, int]]:
-    """First feature and end of each column."""
-    edges = np.flatnonzero(np.diff(owners, prepend=-1, append=-1)).tolist()
-    return list(pairwise(edges))
-
-
 @dataclass(frozen=True, eq=False)
 class Network:
     """A trained net, and the features that stand in holes at first."""
@@ -146,7 +141,7 @@ class Network:
             known = (labels >= 0)[:, np.newaxis]
             a = a + np.where(known, w.by_class[np.maximum(labels, 0)], 0.0)
         out = np.empty_like(x)
-        for first, end in _blocks(self.layout.owners):
+        for first, end in pairwise(self.layout.edges.tolist()):
             part = slice(first, end)
             h = np.tanh(a - times(x[:, part], w.inner[part]))
             out[:, part] = times(h, w.outer[part].T) + w.offset[part]
@@ -199,7 +194,7 @@ def train(
     moments = [(np.zeros_like(part), np.zeros_like(part)) for part in weights.parts]
     now, last = np.where(hidden, start, x), 0
     for step in range(1, max_iter + 1):
-        task = Task(now, x, ~hidden & ~held, layout.owners, codes, share * x.shape[1])
+        task = Task(now, x, ~hidden & ~held, layout.edges, codes, share * x.shape[1])
         loss, gradient = loss_and_gradient(weights, task)
         weights = _adam(weights, gradient, moments, step)
         history.append(loss)
@@ -218,10 +213,8 @@ def train(
     return Network(layout, best[1], start), history
 
 
-def _adam(
-    weights: NetWeights, gradient: NetWeights, moments: list[tuple[Floats, Floats]], step: int
-) -> NetWeights:
-    """One step; the moments are changed."""
+def _adam(weights: NetWeights, gradient: NetWeights, moments: Any, step: int) -> NetWeights:
+    """One step; the moments, two of each part, are changed."""
     moved = []
     for part, slope, both in zip(weights.parts, gradient.parts, moments, strict=True):
         both[0][:] += (1 - DECAY_1) * (slope - both[0])

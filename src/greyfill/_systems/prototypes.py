@@ -15,8 +15,8 @@ from scipy.special import softmax
 from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Floats, Ints, Table
 
-SHARP = 1.05
-"""The fuzziness of the clusters that prototypes begin with: nearly hard."""
+SHARP, FIRST_STEPS = 1.05, 20
+"""Fuzziness and steps of the clusters that prototypes begin with: nearly hard."""
 
 TINY = 1e-24
 """Squared distances below this count as none."""
@@ -47,12 +47,7 @@ def column_shares(layout: FeatureLayout, table: Table) -> Floats:
 
 
 def memberships(squares: Floats, fuzziness: float) -> Floats:
-    """U from squared distances; rows at a center share themselves among such centers.
-
-    >>> memberships(np.array([[1.0, 4.0], [0.0, 1.0]]), 2.0)
-    array([[0.8, 0.2],
-           [1. , 0. ]])
-    """
+    """U from squared distances; rows at a center share themselves among such centers."""
     squares = np.maximum(squares, 0.0)
     near = squares.min(axis=1, keepdims=True)
     ratio = np.where(near > TINY, near / np.maximum(squares, TINY), squares <= TINY)
@@ -69,32 +64,29 @@ def partial_squares(
 
 
 def fit_clusters(
-    table: Table,
-    n_clusters: int,
-    fuzziness: float,
-    rng: np.random.Generator,
-    *,
-    n_init: int = 3,
-    max_iter: int = 100,
-    tol: float = 1e-5,
+    table: Table, k: int, m: float, rng: np.random.Generator, max_iter: int, n_init: int, tol: float
 ) -> tuple[Clusters, list[float]]:
     """The clusters of the best of several starts, and J after each step of that start."""
     layout = FeatureLayout.learn(table)
     x, shares = layout.encode(table), column_shares(layout, table)
-    best: tuple[Clusters, list[float]] | None = None
-    for _ in range(n_init):
-        centers, history = start_centers(x, shares, n_clusters, rng), list[float]()
-        for _ in range(max_iter):
-            power = memberships(partial_squares(x, shares, centers), fuzziness) ** fuzziness
-            centers = means(x, shares, power, centers)
-            squares = partial_squares(x, shares, centers)
-            history.append(float((memberships(squares, fuzziness) ** fuzziness * squares).sum()))
-            if len(history) > 1 and history[-2] - history[-1] <= tol * history[-1]:
-                break
-        if best is None or history[-1] < best[1][-1]:
-            best = Clusters(layout, centers, fuzziness), history
-    assert best is not None
-    return best
+    ends = [descend(x, shares, k, m, rng, max_iter, tol) for _ in range(n_init)]
+    centers, history = min(ends, key=lambda end: end[1][-1])
+    return Clusters(layout, centers, m), history
+
+
+def descend(
+    x: Floats, s: Floats, k: int, m: float, rng: np.random.Generator, max_iter: int, tol: float
+) -> tuple[Floats, list[float]]:
+    """Centers from one start, and J after each step, until a step takes less than a share of it."""
+    centers, history = start_centers(x, s, k, rng), list[float]()
+    for _ in range(max_iter):
+        power = memberships(partial_squares(x, s, centers), m) ** m
+        centers = means(x, s, power, centers)
+        squares = partial_squares(x, s, centers)
+        history.append(float((memberships(squares, m) ** m * squares).sum()))
+        if len(history) > 1 and history[-2] - history[-1] <= tol * history[-1]:
+            break
+    return centers, history
 
 
 def start_centers(x: Floats, shares: Floats, k: int, rng: np.random.Generator) -> Floats:
@@ -175,7 +167,10 @@ def train_prototypes(
     layout = FeatureLayout.learn(table)
     x = layout.encode(table)
     seen = (~layout.spread(table.missing | table.unseen)).astype(np.float64)
-    parts = [_clusters(x[labels == c], seen[labels == c], n_each, rng) for c in np.unique(labels)]
+    parts = []
+    for mine in (labels == c for c in np.unique(labels)):
+        k = min(n_each, int(mine.sum()))
+        parts.append(descend(x[mine], seen[mine], k, SHARP, rng, FIRST_STEPS, -np.inf)[0])
     centers = np.vstack(parts)
     owners = np.repeat(np.unique(labels), [len(part) for part in parts])
     history: list[float] = []
@@ -192,15 +187,6 @@ def train_prototypes(
     near = np.where(labels[:, np.newaxis] == owners, fitted.squares(table), np.inf).argmin(axis=1)
     members = means(x, seen, np.eye(len(centers))[near], np.clip(centers, 0.0, 1.0))
     return replace(fitted, given=members), history
-
-
-def _clusters(x: Floats, seen: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """Centers of nearly hard clusters of rows with holes."""
-    centers = start_centers(x, seen, min(k, len(x)), rng)
-    for _ in range(20):
-        power = memberships(partial_squares(x, seen, centers), SHARP) ** SHARP
-        centers = means(x, seen, power, centers)
-    return centers
 
 
 @dataclass(frozen=True, eq=False)

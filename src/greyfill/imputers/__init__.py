@@ -3,7 +3,7 @@
 ```
 registry    the table of methods: short name, class, engine, labels, draws, paper
 base        one door in, one door out: check, encode, let the method fill a Table, restore
-estimator   what models share with imputers: how tables come in, and how a fit is saved
+estimator   what models share with imputers: how tables come in, help, and how a fit is saved
 family      what all neighbor imputers share; each adds a recipe
 neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
@@ -17,7 +17,6 @@ networks    multi-task perceptrons and learning vector quantization, with classi
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
-shared_help     help of an estimator: its own words, and those of its bases
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -88,9 +87,7 @@ _HOMES = {
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
         "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
     ),
-    "networks": (
-        "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
-    ),
+    "networks": ("LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer"),
     "sequential": ("C45Imputer", "IARIImputer", "RegressionImputer", "SRMIImputer"),
     "systems": (
         "FuzzyKMeansImputer", "GreyFuzzyImputer", "OptImputer", "OptKNNImputer", "OptSVMImputer",

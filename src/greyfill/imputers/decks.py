@@ -9,7 +9,7 @@ from greyfill import frames
 from greyfill._chained.hidden_cells import best_on_hidden
 from greyfill._neighbors.start import column_centers
 from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors
-from greyfill.checks import check_choice, check_whole
+from greyfill.checks import check_choice, check_whole, sure_seed
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import learned, parameter
 from greyfill.imputers.systems import SystemImputer
@@ -74,17 +74,12 @@ class DeckFamily(SystemImputer):
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         """The training rows as donors."""
         codes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
-        cells, centers = self._cell_columns(), column_centers(table)
-        scaler, seed = RangeScaler.learn(table), self._seed()
-        return Deck(table, scaler, codes, cells, centers, self._selection, seed)
-
-    def _cell_columns(self) -> Ints:
-        """The columns of the cells, counted among those that have a value."""
-        if self.cells is None or self._needs_labels:
-            return np.zeros(0, dtype=np.intp)
-        there = np.flatnonzero(self._kept)[self._usable]
-        named = frames.column_positions(self.cells, self._schema.names, "cells")
-        return np.flatnonzero(np.isin(there, named))
+        named: list[int] = []
+        if self.cells is not None and not self._needs_labels:
+            named = frames.column_positions(self.cells, self._schema.names, "cells")
+        cells = np.flatnonzero(np.isin(np.flatnonzero(self._kept)[self._usable], named))
+        how = column_centers(table), self._selection, sure_seed(self.random_state)
+        return Deck(table, RangeScaler.learn(table), codes, cells, *how)
 
     def _fill_rows(self, table: Table) -> Floats:
         return self._fitted.fill(table)[0]
@@ -109,9 +104,7 @@ class HotDeckImputer(DeckFamily):
     array([2., 5.])
     """
 
-    donor: str = parameter(
-        default="random", check=check_choice, choices=tuple(DONORS), kw_only=False
-    )
+    donor: str = parameter(default="random", check=check_choice, choices=(*DONORS,), kw_only=False)
 
     @property
     def _selection(self) -> Any:
@@ -151,9 +144,7 @@ class ColdDeckImputer(DeckFamily):
         if self.reference is None:
             return deck
         donors = self._reference_table().select(self._usable)
-        codes = np.full(donors.n_rows, -1, dtype=np.intp)
-        if self._needs_labels and self.reference_labels is not None:
-            codes = self._reference_codes(donors.n_rows)
+        codes = self._reference_codes(donors.n_rows)
         donors = Table(donors.values, donors.missing | donors.unseen, donors.columns)
         theirs, ours, known = RangeScaler.learn(donors), deck.scaler, ~donors.missing.all(axis=0)
         low, high = np.where(known, theirs.low, ours.low), np.where(known, theirs.high, ours.high)
@@ -162,20 +153,19 @@ class ColdDeckImputer(DeckFamily):
 
     def _reference_table(self) -> Table:
         """The reference in the numbers of X; columns that it lacks are holes."""
-        opened, names = frames.open_table(self.reference), self._schema.names
-        shared, cells = list(names), opened
-        if isinstance(opened, np.ndarray):
-            if opened.shape[1] != len(names):
-                raise InvalidDataError(
-                    f"the reference has {opened.shape[1]} columns, but X has {len(names)}; pass "
-                    "frames, whose columns have names, or the same columns"
-                )
-        else:
-            shared = [name for name in names if name in set(map(str, opened.columns))]
-            if not shared:
-                raise InvalidDataError("the reference has no column of X; rename its columns")
-            cells = opened.select(shared)
-        places = [names.index(name) for name in shared]
+        opened: Any = frames.open_table(self.reference)
+        names = self._schema.names
+        is_array = isinstance(opened, np.ndarray)
+        if is_array and opened.shape[1] != len(names):
+            raise InvalidDataError(
+                f"the reference has {opened.shape[1]} columns, but X has {len(names)}; pass "
+                "frames, whose columns have names, or the same columns"
+            )
+        theirs = names if is_array else tuple(map(str, opened.columns))
+        places = [j for j, name in enumerate(names) if name in theirs]
+        if not places:
+            raise InvalidDataError("the reference has no column of X; rename its columns")
+        cells = opened if is_array else opened.select([names[j] for j in places])
         schema = replace(self._schema, fields=tuple(self._schema.fields[j] for j in places))
         part, _ = frames.encode(cells, schema=schema, missing_values=self.missing_values)
         values = np.zeros((part.n_rows, len(names)))
@@ -184,7 +174,9 @@ class ColdDeckImputer(DeckFamily):
         return Table(values, missing, self._schema.columns).select(self._kept)
 
     def _reference_codes(self, n_rows: int) -> Ints:
-        """Classes of the donors, by the codes that y has."""
+        """Classes of the donors, by the codes that y has; −1 without."""
+        if not self._needs_labels or self.reference_labels is None:
+            return np.full(n_rows, -1, dtype=np.intp)
         given, missing = labels_to_array(self.reference_labels)
         self._refuse_other_rows(n_rows, len(given))
         codes = {str(name): code for code, name in enumerate(self._classes)}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._chained.hidden_cells import best_on_hidden
-from greyfill._joint.joint_draws import FittedJoint, Limits, fit_draws, fit_expectation, fit_lasso
+from greyfill._joint.joint_model import FittedJoint, Limits, fit_draws, fit_expectation, fit_lasso
 from greyfill._joint.joint_normal import JointSettings
 from greyfill.checks import check_flag, check_number, check_whole
 from greyfill.imputers.base import BaseImputer
@@ -33,8 +33,7 @@ class _NormalFamily(BaseImputer):
         EM stops when no mean or covariance, in deviations of the columns, moves by more.
     prior : "auto" or float, default="auto"
         Rows that a prior of uncorrelated columns counts for, ν: Σ = (nΣ + νI) / (n + ν + q + 2)
-        with q columns, as Amelia's ``empri``. "auto" is 0 where there are 10 rows for each column,
-        and q else.
+        with q columns, as Amelia's ``empri``. "auto": 0 with 10 rows for each column, else q.
 
     Attributes
     ----------
@@ -84,10 +83,10 @@ class EMImputer(_NormalFamily):
     converged_: bool = learned(empty=True)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        self._fitted, found = fit_expectation(table, self._record(JointSettings), self._report)
-        self.log_likelihood_ = list(found[0].log_likelihood) if found else []
-        self.n_iter_ = max((len(one.log_likelihood) for one in found), default=1)
-        self.converged_ = all(one.converged for one in found)
+        found = fit_expectation(table, self._record(JointSettings), self._report)
+        self._fitted, steps, self.converged_ = found
+        self.log_likelihood_ = steps[0] if steps else []
+        self.n_iter_ = max(map(len, steps), default=1)
         return self._fitted.fill(table)
 
 
@@ -145,6 +144,7 @@ class MissPALassoImputer(BaseImputer):
         wanted = PENALTIES if isinstance(self.penalty, str) else (float(self.penalty),)
 
         def trial(part: Table, penalty: float) -> Floats:
+            self._report(f"hidden cells by a penalty of {penalty:g}")
             return fit_lasso(part, penalty, replace(settings, max_iter=QUICK))[0].fill(part)
 
         self.penalty_, self.penalty_errors_ = best_on_hidden(table, settings.seed, wanted, trial)
@@ -164,10 +164,8 @@ class _JointDraws(DrawnTables, _NormalFamily):
         return low, high
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings = self._record(JointSettings)
-        found = fit_draws(table, settings, self._limits(), self._report)
-        self._fitted, self._drawn, steps = found
-        self.n_iter_ = settings.n_iter or steps
+        found = fit_draws(table, self._record(JointSettings), self._limits(), self._report)
+        self._fitted, self._drawn, self.n_iter_ = found
         return self._combined(table, self._completed)
 
     def _fill_table(self, table: Table) -> Floats:

@@ -85,18 +85,16 @@ class MultiTaskMLPImputer(_Perceptron, IterativeSystem):
     as in ``transform``. Missing inputs are the net's own outputs, renewed every five epochs.
     Numbers are scaled to [0, 1], categories are indicators of which the largest wins. Adam trains
     on all rows; the weights of least error on a tenth of held-out cells are kept (early stopping).
-    The paper's details are not all printed: hidden units, λ and the stopping rule are rulings of
-    ours.
+    The paper's details are not all printed: hidden units, λ and the stopping rule are our rulings.
 
     Parameters
     ----------
     labels : "donors" or "none", default="donors"
         Whether the class is a task, and helps to fill training rows that have a label.
 
-    >>> x = np.linspace(0, 1, 60)
-    >>> X = np.column_stack([x, 1 - x])
+    >>> X = np.column_stack([np.linspace(0, 1, 60)] * 2)
     >>> X[25, 1] = np.nan
-    >>> bool(abs(MultiTaskMLPImputer(labels="none").fit_transform(X)[25, 1] - (1 - x[25])) < 0.2)
+    >>> bool(abs(MultiTaskMLPImputer(labels="none").fit_transform(X)[25, 1] - X[25, 0]) < 0.2)
     True
     """
 
@@ -105,7 +103,7 @@ class MultiTaskMLPImputer(_Perceptron, IterativeSystem):
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         if labels is not None:  # 0, 1, … of the classes that occur
             labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-        self.history_ = self._train(table, labels, self._seed(), self._report)
+        self.history_ = self._train(table, labels, sure_seed(self.random_state), self._report)
         return self._fitted.fill(table, labels)
 
 
@@ -154,7 +152,7 @@ class LVQImputer(_Quantizer, IterativeSystem):
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
-        self.history_ = self._train(table, codes, self._seed(), self._report)
+        self.history_ = self._train(table, codes, sure_seed(self.random_state), self._report)
         if self.value == "prototype":
             self._fitted = replace(self._fitted, given=self._fitted.centers)
         self.relevances_[np.flatnonzero(self._kept)[self._usable]] = self._fitted.relevance
@@ -201,8 +199,7 @@ class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        most = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 class MultiTaskMLPClassifier(_Perceptron, SystemClassifier):

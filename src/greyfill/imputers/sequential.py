@@ -124,24 +124,19 @@ class _ClassHelped(BaseImputer):
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         """Learn from the rows with a class if each column is known to some of them, or from all."""
-        if labels is None or self.labels == "none":
-            return self._learn_table(table)
-        known = np.asarray(labels >= 0)
-        if not (~table.missing[known]).any(axis=0).all():
-            return self._learn_table(table)
-        self._learn_table(table.rows(known))
+        known = np.zeros(table.n_rows, dtype=bool) if labels is None else np.asarray(labels >= 0)
+        if self.labels == "none" or not (~table.missing[known]).any(axis=0).all():
+            return self._fill_by(table, None)
+        assert labels is not None
+        self._fill_by(table.rows(known), None)
         filled = self._fill_table(table)
         classes = np.unique(labels[known], return_inverse=True)[1]
-        filled[known] = self._fill_by_class(table.rows(known), classes)
+        filled[known] = self._fill_by(table.rows(known), classes)
         return filled
 
     @abstractmethod
-    def _learn_table(self, table: Table) -> Floats:
-        """Learn without the class, and fill the rows of a table so."""
-
-    @abstractmethod
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        """The training rows, whose classes are all known, without holes."""
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        """The rows of a table without holes, by their classes; or without, which is remembered."""
 
 
 class IARIImputer(_ClassHelped):
@@ -184,13 +179,12 @@ class IARIImputer(_ClassHelped):
     order_: list[str] = learned(empty=[])
     _fitted: FittedChain = learned()
 
-    def _learn_table(self, table: Table) -> Floats:
-        self._fitted, filled = fit_iari(table, None, self._record(IARISettings), self._report)
-        self.order_ = [table.columns[step.column].name for step in self._fitted.steps]
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        fitted, filled = fit_iari(table, labels, self._record(IARISettings), self._report)
+        if labels is None:
+            self._fitted = fitted
+            self.order_ = [table.columns[step.column].name for step in fitted.steps]
         return filled
-
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        return fit_iari(table, labels, self._record(IARISettings), self._report)[1]
 
 
 class C45Imputer(_ClassHelped):
@@ -220,9 +214,8 @@ class C45Imputer(_ClassHelped):
 
     _fitted: FittedC45 = learned()
 
-    def _learn_table(self, table: Table) -> Floats:
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        if labels is not None:
+            return fill_with_class(table, labels)
         self._fitted = fit_c45(table, self._report)
         return self._fitted.fill(table)
-
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        return fill_with_class(table, labels)

@@ -16,14 +16,7 @@ from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
 from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Descent
 from greyfill._neighbors.start import column_centers
-from greyfill._systems.column_models import (
-    Cart,
-    ColumnModels,
-    GreyRidge,
-    Machine,
-    plain_recipe,
-    run_models,
-)
+from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machine, run_models
 from greyfill._systems.prototypes import Clusters, fit_clusters
 from greyfill.checks import check_number, check_whole, sure_seed
 from greyfill.exceptions import InvalidDataError
@@ -91,10 +84,6 @@ class SystemImputer(BaseImputer):
             filled[:, self._usable] = self._fill_rows(table.select(self._usable))
         return np.where(table.missing, filled, table.values)
 
-    def _seed(self) -> int:
-        """A whole number that all draws begin with."""
-        return sure_seed(self.random_state)
-
 
 class IterativeSystem(SystemImputer):
     """A system that lowers a loss step by step.
@@ -144,7 +133,7 @@ class OptKNNImputer(NeighborFamily):
     """
 
     def _recipe(self) -> Recipe:
-        return plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter)).checked()
+        return Recipe.plain(Heom("filled"), Descent(self.tol, self.max_iter)).checked()
 
 
 class ModelFamily(IterativeSystem):
@@ -173,8 +162,8 @@ class ModelFamily(IterativeSystem):
 
     def _run(self, table: Table, learner: Any) -> tuple[Floats, Any, list[float]]:
         """The filled table, what filled it, and the losses."""
-        how: Any = {"max_iter": self.max_iter, "tol": self.tol, "report": self._report}
-        fitted, history = run_models(table, learner, seed=self._seed(), **how)
+        how = sure_seed(self.random_state), self.max_iter, self.tol, self._report
+        fitted, history = run_models(table, learner, *how)
         return fitted.values, fitted, history
 
 
@@ -195,10 +184,9 @@ class OptSVMImputer(ModelFamily):
     epsilon : float, default=0.05
         Errors of a number below this share of its range cost nothing.
 
-    >>> x = np.linspace(0, 1, 30)
-    >>> X = np.column_stack([x, 1 - x])
+    >>> X = np.column_stack([np.linspace(0, 1, 30)] * 2)
     >>> X[7, 1] = np.nan
-    >>> bool(abs(OptSVMImputer().fit_transform(X)[7, 1] - (1 - x[7])) < 0.1)
+    >>> bool(abs(OptSVMImputer().fit_transform(X)[7, 1] - X[7, 0]) < 0.1)
     True
     """
 
@@ -241,8 +229,7 @@ class OptImputer(ModelFamily):
     errors_ : dict of str to float
         The error of each candidate; empty where there was nothing to hide.
 
-    >>> x = np.linspace(0, 1, 30)
-    >>> X = np.column_stack([x, 1 - x])
+    >>> X = np.column_stack([np.linspace(0, 1, 30)] * 2)
     >>> X[7, 1] = np.nan
     >>> imputer = OptImputer().fit(X)
     >>> imputer.method_ in imputer.errors_
@@ -256,9 +243,8 @@ class OptImputer(ModelFamily):
     _bytes_per_cell = 120
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        self.method_, self.errors_ = best_on_hidden(
-            table, self._seed(), tuple(LEARNERS), lambda t, name: self._run(t, LEARNERS[name])[0]
-        )
+        seed, trial = sure_seed(self.random_state), lambda t, name: self._run(t, LEARNERS[name])[0]
+        self.method_, self.errors_ = best_on_hidden(table, seed, tuple(LEARNERS), trial)
         errors = ", ".join(f"{name}: error {error:.4g}" for name, error in self.errors_.items())
         self._report(f"{self.method_} is taken; {errors}")
         return super()._learn_rows(table, labels)
@@ -270,7 +256,7 @@ class OptImputer(ModelFamily):
         if learner is not None:
             return super()._run(table, learner)
         settings = RecipeSettings(n_neighbors="masked", report=self._report)
-        recipe = plain_recipe(Heom("filled"), Descent(self.tol, self.max_iter))
+        recipe = Recipe.plain(Heom("filled"), Descent(self.tol, self.max_iter))
         filled, neighbors = run_recipe(recipe, table, None, settings)
         return filled, neighbors, list(neighbors.trace.history)
 
@@ -293,8 +279,7 @@ class FuzzyKMeansImputer(IterativeSystem):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        How many. "auto": of 2, 3, 5, 8, 12 and 20 those that best restore a tenth of the cells,
-        which is hidden.
+        How many. "auto": of 2, 3, 5, 8, 12, 20 what best restores a tenth of the cells, hidden.
     fuzziness : float or "auto", default="auto"
         m > 1; near 1 a row belongs to one cluster. "auto": of 1.2, 1.5 and 2, likewise.
     n_init : int, default=3
@@ -325,21 +310,19 @@ class FuzzyKMeansImputer(IterativeSystem):
     _fitted: Clusters = learned()
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
-        seed, steps = self._seed(), int(self.max_iter)
+        seed = sure_seed(self.random_state)
         sizes = SIZES if isinstance(self.n_clusters, str) else (int(self.n_clusters),)
         fuzzy = FUZZINESS if isinstance(self.fuzziness, str) else (float(self.fuzziness),)
         pairs = [(k, m) for k in sizes if k <= table.n_rows for m in fuzzy] or [(1, fuzzy[0])]
 
-        def trial(part: Table, pair: tuple[int, float]) -> Floats:
-            rng = np.random.default_rng(seed)
-            return fit_clusters(part, *pair, rng, n_init=1, max_iter=steps, tol=1e-3)[0].fill(part)
+        def fit(part: Table, pair: tuple[int, float], *how: Any) -> tuple[Clusters, list[float]]:
+            return fit_clusters(part, *pair, np.random.default_rng(seed), self.max_iter, *how)
 
-        (k, m), self.errors_ = best_on_hidden(table, seed, pairs, trial)
-        self.n_clusters_, self.fuzziness_ = min(k, table.n_rows), m
-        self._report(f"{self.n_clusters_} clusters, fuzziness {m}")
-        how: Any = {"n_init": self.n_init, "max_iter": steps, "tol": self.tol}
-        rng = np.random.default_rng(seed)
-        self._fitted, self.history_ = fit_clusters(table, self.n_clusters_, m, rng, **how)
+        trial = lambda part, pair: fit(part, pair, 1, 1e-3)[0].fill(part)  # noqa: E731
+        best, self.errors_ = best_on_hidden(table, seed, pairs, trial)
+        self.n_clusters_, self.fuzziness_ = best
+        self._report(f"{self.n_clusters_} clusters, fuzziness {self.fuzziness_}")
+        self._fitted, self.history_ = fit(table, best, self.n_init, self.tol)
         return self._fitted.fill(table)
 
 
@@ -366,10 +349,9 @@ class GreyFuzzyImputer(ModelFamily):
     ridge : float, default=1.0
         Penalty of the slopes.
 
-    >>> x = np.linspace(0, 1, 30)
-    >>> X = np.column_stack([x, 1 - x])
+    >>> X = np.column_stack([np.linspace(0, 1, 30)] * 2)
     >>> X[7, 1] = np.nan
-    >>> bool(abs(GreyFuzzyImputer().fit_transform(X)[7, 1] - (1 - x[7])) < 0.1)
+    >>> bool(abs(GreyFuzzyImputer().fit_transform(X)[7, 1] - X[7, 0]) < 0.1)
     True
     """
 

@@ -22,7 +22,7 @@ from greyfill._grey.discriminant import Discriminant
 from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PanelChoice
-from greyfill._joint import joint_code, joint_draws, joint_normal
+from greyfill._joint import joint_model, joint_normal
 from greyfill._neighbors import recipe
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
@@ -123,8 +123,8 @@ SAVED_SINCE: dict[str, type[Any]] = {
     "count": methods.Count, "leaf-donors": methods.LeafDonors,
     "iari-settings": iari.IARISettings, "forest-step": iari.ForestStep, "iari": iari.FittedChain,
     "quinlan-tree": c45.C45Tree, "column-tree": c45.ColumnTree, "quinlan-trees": c45.FittedC45,
-    "joint-code": joint_code.JointCode, "joint-normal": joint_normal.JointNormal,
-    "joint": joint_draws.FittedJoint, "sparse-normal": joint_normal.SparseNormal,
+    "joint-code": joint_model.JointCode, "joint-normal": joint_normal.JointNormal,
+    "joint": joint_model.FittedJoint, "sparse-normal": joint_normal.SparseNormal,
 }  # fmt: skip
 """Types of later formats, by tag."""
 

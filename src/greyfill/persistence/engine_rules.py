@@ -1,24 +1,30 @@
-"""What must hold in the records of the chained and the joint engine."""
+"""What must hold in the records of the chained and the joint engine, and of the other systems."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from greyfill._chained import draws, iari, methods, missforest
-from greyfill._chained.c45 import C45Tree, ColumnTree, FittedC45, branches_of, tested
+from greyfill._chained.c45 import C45Tree, FittedC45, branches_of
 from greyfill._chained.chain import ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest
 from greyfill._chained.methods import Count, LeafDonors
 from greyfill._chained.regressions import Line
-from greyfill._joint.joint_code import JointCode
-from greyfill._joint.joint_draws import FittedJoint
+from greyfill._joint.joint_model import FittedJoint, JointCode
 from greyfill._joint.joint_normal import JITTER, JointNormal, SparseNormal
+from greyfill._systems.column_models import Cart, ColumnModels, GreyRidge, Machine
+from greyfill._systems.deck import Deck, ShellDonors
+from greyfill._systems.layout import FeatureLayout
+from greyfill._systems.network import Network
+from greyfill._systems.prototypes import Clusters, Prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.persistence import record_rules as rules
 from greyfill.persistence.record_rules import LARGEST, check_codes, check_record, require
 from greyfill.table import FAR, Column, Floats, Kind, SymmetricScaler, Table
 
+MOST_CLUSTERS = 10_000
 FURTHEST = 1e50
 """Moments and coefficients of standardized columns are smaller than this."""
 
@@ -100,14 +106,13 @@ def _plan(plan: ChainPlan) -> None:
     table, design = plan.table, plan.design
     learned = Design.learn(table)
     check_observed(table, table.values)
-    require(_same_scaler(design.scaler, learned.scaler), "the design does not fit")
-    require(np.array_equal(design.edges, learned.edges), "the design does not fit")
-    for mine, theirs in ((design.levels, learned.levels), (design.shares, learned.shares)):
-        require(_equal_parts(mine, theirs), "the design does not fit")
+    same = _same_scaler(design.scaler, learned.scaler)
+    same = same and _equal_parts(design.levels, learned.levels)
+    same = same and _equal_parts(design.shares, learned.shares)
+    require(same and np.array_equal(design.edges, learned.edges), "the design does not fit")
     require(len(plan.methods) == table.n_columns, "methods do not fit the columns")
-    fits = all(
-        name in methods.BY_KIND[c.kind] for name, c in zip(plan.methods, table.columns, strict=True)
-    )
+    pairs = zip(plan.methods, table.columns, strict=True)
+    fits = all(name in methods.BY_KIND[column.kind] for name, column in pairs)
     require(fits, "a method does not fit its column")
     for j, predictors in plan.predictors.items():
         require(0 <= j < table.n_columns, "predictors of a column that does not exist")
@@ -137,7 +142,7 @@ def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
             check_codes(codes, column.n_levels, f"column {column.name!r}")
 
 
-def _equal_parts(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+def _equal_parts(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
     return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
 
@@ -214,11 +219,6 @@ def _check_forest(forest: Forest, column: Column, n_features: int) -> None:
 
 
 @check_record.register
-def _count(count: Count) -> None:
-    require(0.0 <= count.most <= LARGEST, "no largest count")
-
-
-@check_record.register
 def _leaf_donors(model: LeafDonors) -> None:
     n = model.starts.size - 1
     require(n >= 1, "no donors")
@@ -265,22 +265,17 @@ def _quinlan_tree(tree: C45Tree) -> None:
 def _quinlan(fitted: FittedC45) -> None:
     table = fitted.table
     check_observed(table, table.values)
-    for j, column_tree in fitted.trees.items():
+    for j, found in fitted.trees.items():
         require(0 <= j < table.n_columns, "a tree of a column that does not exist")
-        _check_column_tree(column_tree, j, table)
-
-
-def _check_column_tree(found: ColumnTree, j: int, table: Table) -> None:
-    """Whether a tree tests the other columns as they are, and answers in values of its own."""
-    others = [branches_of(table.columns[k]) for k in tested(table.columns, j)]
-    require(found.tree.branches.tolist() == others, "a tree of other columns")
-    is_class = table.columns[j].kind is Kind.CATEGORICAL
-    require((found.scaler is None) == is_class, "a tree of another kind")
-    if is_class:
-        require(found.codes.shape == (found.tree.shares.shape[1],), "codes do not fit the tree")
-        check_codes(found.codes, table.columns[j].n_levels, f"column {table.columns[j].name!r}")
-    elif found.scaler is not None:
-        require(np.ndim(found.scaler.center) == 0, "the scaler is not of one column")
+        others = [branches_of(table.columns[k]) for k in table.others(j)]
+        require(found.tree.branches.tolist() == others, "a tree of other columns")
+        is_class = table.columns[j].kind is Kind.CATEGORICAL
+        require((found.scaler is None) == is_class, "a tree of another kind")
+        if found.scaler is not None:
+            require(np.ndim(found.scaler.center) == 0, "the scaler is not of one column")
+        else:
+            require(found.codes.shape == (found.tree.shares.shape[1],), "codes do not fit the tree")
+            check_codes(found.codes, table.columns[j].n_levels, f"column {table.columns[j].name!r}")
 
 
 @check_record.register
@@ -332,7 +327,94 @@ def _joint(fitted: FittedJoint) -> None:
     require(fitted.thetas, "there is no distribution")
     blocks = fitted.code.blocks
     for theta in fitted.thetas:
-        columns = [normal.columns for normal in theta]
-        same = len(columns) == len(blocks) and all(map(np.array_equal, columns, blocks))
+        same = _equal_parts([normal.columns for normal in theta], blocks)
         require(same, "a distribution of other columns")
     require(0 <= fitted.seed < 2**63, f"the seed is {fitted.seed}")
+
+
+@check_record.register
+def _layout(layout: FeatureLayout) -> None:
+    n = len(layout.columns)
+    require(len(layout.levels) == len(layout.scaler.low) == n, "the layout does not fit")
+    parts = zip(layout.columns, layout.levels, layout.scaler.is_categorical, strict=True)
+    for column, levels, votes in parts:
+        is_class = column.kind is Kind.CATEGORICAL
+        require(votes == is_class and (len(levels) > 0) == is_class, "levels do not fit")
+        rules.check_rising(levels, max(column.n_levels, 1), "levels of a layout")
+
+
+@check_record.register
+def _clusters(clusters: Clusters) -> None:
+    centers, width = clusters.centers, int(clusters.layout.edges[-1])
+    require(centers.ndim == 2 and centers.shape[1] == width, "centers do not fit")
+    require(1 <= len(centers) <= MOST_CLUSTERS, f"{len(centers)} clusters")
+    require(np.abs(centers).max() <= 1.0 + rules.ROUNDING, "a center lies outside")
+    require(1.0 < clusters.fuzziness <= 10.0, f"fuzziness is {clusters.fuzziness}")
+
+
+LIMITS: dict[type, dict[str, tuple[float, float]]] = {
+    Count: {"most": (0.0, LARGEST)},
+    ShellDonors: {"k": (1, np.inf)},
+    Machine: {"penalty": (rules.SMALLEST, LARGEST), "epsilon": (0.0, LARGEST)},
+    Cart: {"min_leaf": (1, np.inf)},
+    GreyRidge: {
+        "n_clusters": (1, MOST_CLUSTERS),
+        "fuzziness": (np.nextafter(1.0, 2.0), 10.0),
+        "rho": (rules.SMALLEST, 1.0),
+        "ridge": (rules.SMALLEST, LARGEST),
+    },
+}
+"""Between which limits the numbers of a record lie."""
+
+
+@check_record.register
+def _limited(record: Count | ShellDonors | Machine | Cart | GreyRidge) -> None:
+    for name, (low, high) in LIMITS[type(record)].items():
+        value = getattr(record, name)
+        require(low <= value <= high, f"{name} is {value}")
+
+
+@check_record.register
+def _deck(deck: Deck) -> None:
+    table, n, p = deck.donors, deck.donors.n_rows, deck.donors.n_columns
+    require(n > 0 and p > 0, "a deck without donors")
+    check_cells(table.columns, np.where(table.missing, 0.0, table.values))
+    require(deck.labels.shape == (n,) and (deck.labels >= -1).all(), "labels do not fit")
+    rules.check_rising(deck.cell_columns, p, "columns of the cells")
+    require(deck.centers.shape == (p,), "centers do not fit the columns")
+    check_cells(table.columns, deck.centers[np.newaxis])
+    require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
+    require(0 <= deck.seed < 2**63, f"the seed is {deck.seed}")
+
+
+@check_record.register
+def _column_models(models: ColumnModels) -> None:
+    table = models.table
+    check_observed(table, models.values)
+    require((models.values == table.values)[~table.missing].all(), "observed cells differ")
+    require(0 <= models.seed < 2**32, f"the seed is {models.seed}")
+
+
+@check_record.register
+def _network(network: Network) -> None:
+    w, d = network.weights, int(network.layout.edges[-1])
+    h, c = w.bias.shape[0] if w.bias.ndim == 1 else 0, len(w.class_offset)
+    shapes = ((d, h), (h,), (c, h), (d, h), (d,), (h, c), (c,))
+    require(h >= 1 and c >= 1, "a net without units")
+    fits = all(part.shape == shape for part, shape in zip(w.parts, shapes, strict=True))
+    require(fits and network.start.shape == (d,), "weights do not fit each other")
+    require(all(np.abs(part).max(initial=0.0) <= FAR for part in w.parts), "a weight is too large")
+    require(np.abs(network.start).max() <= 1.0 + rules.ROUNDING, "a start lies outside")
+
+
+@check_record.register
+def _prototypes(prototypes: Prototypes) -> None:
+    centers, layout = prototypes.centers, prototypes.layout
+    require(centers.ndim == 2 and centers.shape[1] == int(layout.edges[-1]), "centers do not fit")
+    require(len(centers) >= 1 and np.abs(centers).max() <= 2.0, "a prototype lies outside")
+    given = prototypes.given
+    require(given.shape == centers.shape and np.abs(given).max() <= 2.0, "values do not fit")
+    require(prototypes.labels.shape == (len(centers),), "classes of prototypes do not fit")
+    require((prototypes.labels >= 0).all(), "a prototype without a class")
+    require(prototypes.relevance.shape == (len(layout.columns),), "relevances do not fit")
+    rules.check_weights(prototypes.relevance, len(layout.columns))
