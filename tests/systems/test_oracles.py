@@ -357,7 +357,7 @@ def test_the_class_helps_columns_and_never_itself() -> None:
     gap = np.abs(net.outputs(what.x, what.labels) - net.outputs(what.x)).max(axis=1)
     assert (gap[known] > 1e-6).all()
     assert (gap[~known] == 0.0).all()
-    flipped = Task(what.x, what.targets, what.seen, what.owners, what.labels, 0.0)
+    flipped = Task(what.x, what.targets, what.seen, what.edges, what.labels, 0.0)
     weights.by_class[:] += 1.0
     assert (loss_and_gradient(weights, flipped)[1].by_class[:, 0] != 0).any()  # the penalty alone
     a = what.x @ weights.inner + weights.bias
