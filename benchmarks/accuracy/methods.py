@@ -1,5 +1,6 @@
 """All methods: ours, and the peers with the environment that each needs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,11 @@ DRAWING = (
 
 BLIND = ("GreyImputer without y", "our MissForest", "our MICE")
 """Those of ours that are not given the class."""
+
+
+def commits(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """What our own methods ran on; a peer is known by its version."""
+    return sorted({row["commit"] for row in rows if row["method"] in OURS and "commit" in row})
 
 
 def sees_class(name: str) -> bool:

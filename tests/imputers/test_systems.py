@@ -104,15 +104,3 @@ def test_a_saved_file_of_a_table_without_values(imputer: Any, tmp_path: Path) ->
     model.fit(*contract.numbers())  # of which nothing is left after the next fit
     model.fit(np.full((4, 2), np.nan), [0, 1, 0, 1]).save(tmp_path / "model")
     assert greyfill.load(tmp_path / "model").transform([[np.nan, 1.0]]).tolist() == [[0.0, 1.0]]
-
-
-@systems
-def test_ranks_are_saved_as_they_were_learned(imputer: Any, tmp_path: Path) -> None:
-    """The mean of ranks lies between two levels."""
-    X, y = contract.numbers()
-    X[:, 0] = np.clip(np.rint(X[:, 0]), 0, 3)
-    model = quick(imputer, ordinal_features=[0]).fit(X, y)
-    model.save(tmp_path / "model")
-    np.testing.assert_array_equal(
-        greyfill.load(tmp_path / "model").transform(X), model.transform(X)
-    )

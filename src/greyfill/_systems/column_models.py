@@ -28,6 +28,9 @@ from greyfill.table import Floats, Ints, Table, indicators, most_frequent
 MOST_ROWS = 2_000
 """Rows that a support vector machine learns from: its work grows with their square."""
 
+MOST_STEPS = 100
+"""Steps of a machine for each of its rows, as in libsvm: with a huge penalty it would never end."""
+
 MOST_CLASSES = 20
 """Levels among which machines choose: each pair of them is a machine."""
 
@@ -64,8 +67,8 @@ class Machine:
         x, y = x[rows][:MOST_ROWS], y[rows][:MOST_ROWS]
         if y.min() == y.max():
             return always(float(y[0]))
-        c = self.penalty
-        machine: Any = SVC(C=c) if is_class else SVR(C=c, epsilon=self.epsilon)
+        how: Any = {"C": self.penalty, "max_iter": MOST_STEPS * max(len(x), 100)}
+        machine: Any = SVC(**how) if is_class else SVR(**how, epsilon=self.epsilon)
         return cast(Predict, machine.fit(x, y).predict)
 
 
@@ -82,7 +85,7 @@ class Cart:
         kind: Any = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-            tree = kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
+            tree = kind(min_samples_leaf=min(self.min_leaf, len(x)), random_state=0).fit(x, y)
         return cast(Predict, tree.predict)
 
 

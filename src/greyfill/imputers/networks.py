@@ -195,7 +195,8 @@ class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
-        return np.asarray(self._fitted.classes(self._new_rows(X)))
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
+        return np.asarray(self._fitted.classes(rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""

@@ -24,7 +24,9 @@ from greyfill.persistence import record_rules as rules
 from greyfill.persistence.record_rules import LARGEST, check_codes, check_record, require
 from greyfill.table import FAR, Column, Floats, Kind, SymmetricScaler, Table
 
-MOST_CLUSTERS = 10_000
+MOST_CLUSTERS, MOST_RIDGES = 10_000, 100
+"""A file holds clusters, but of ridges only their number: each takes memory as the table does."""
+
 FURTHEST = 1e50
 """Moments and coefficients of standardized columns are smaller than this."""
 
@@ -135,11 +137,16 @@ def check_observed(table: Table, values: Floats) -> None:
 
 
 def check_cells(columns: tuple[Column, ...], values: Floats) -> None:
-    """Codes of levels that exist in all cells, or ranks between them; none of an unknown level."""
+    """Codes of levels that exist in all cells; an unknown level is none of them."""
     for j, column in enumerate(columns):
         if column.kind is not Kind.NUMERIC:
-            codes = np.rint(values[:, j]) if column.kind is Kind.ORDINAL else values[:, j]
-            check_codes(codes, column.n_levels, f"column {column.name!r}")
+            check_codes(values[:, j], column.n_levels, f"column {column.name!r}")
+
+
+def check_fills(columns: tuple[Column, ...], values: Floats) -> None:
+    """As `check_cells`, but a rank may lie between two levels: at last it is rounded to one."""
+    is_rank = np.array([column.kind is Kind.ORDINAL for column in columns], dtype=bool)
+    check_cells(columns, np.where(is_rank, np.rint(values), values))
 
 
 def _equal_parts(mine: Sequence[Any], theirs: Sequence[Any]) -> bool:
@@ -259,6 +266,9 @@ def _quinlan_tree(tree: C45Tree) -> None:
     require((first > inner).all() and (first + widths <= n).all(), "a child before its parent")
     # Each node has one parent, so that as many nodes wait as there are, at most.
     require(np.array_equal(first, np.cumsum(widths) - widths + 1), "a child of two parents")
+    require(n == 1 + widths.sum(), "a node without a parent")
+    cases = np.add.reduceat(tree.parts, first) if len(first) else np.ones(1)
+    require((np.abs(cases - 1.0) <= rules.ROUNDING).all(), "branches that lose cases")
 
 
 @check_record.register
@@ -314,8 +324,10 @@ def _moments(normal: JointNormal | SparseNormal) -> None:
         require(normal.memory.shape == (q, q), "coefficients do not fit")
         require(np.abs(normal.memory).max(initial=0.0) <= FURTHEST, "a coefficient is too large")
         require(0.0 <= normal.penalty <= LARGEST, f"the penalty is {normal.penalty}")
-        return
-    require((covariance == covariance.T).all(), "a covariance is not symmetric")
+        uneven = np.abs(covariance - covariance.T).max(initial=0.0)  # its sums are rounded
+        require(uneven <= rules.ROUNDING * largest, "a covariance is not symmetric")
+    else:
+        require((covariance == covariance.T).all(), "a covariance is not symmetric")
     try:
         np.linalg.cholesky(covariance + JITTER * np.eye(q))
     except np.linalg.LinAlgError:
@@ -358,7 +370,7 @@ LIMITS: dict[type, dict[str, tuple[float, float]]] = {
     Machine: {"penalty": (rules.SMALLEST, LARGEST), "epsilon": (0.0, LARGEST)},
     Cart: {"min_leaf": (1, np.inf)},
     GreyRidge: {
-        "n_clusters": (1, MOST_CLUSTERS),
+        "n_clusters": (1, MOST_RIDGES),
         "fuzziness": (np.nextafter(1.0, 2.0), 10.0),
         "rho": (rules.SMALLEST, 1.0),
         "ridge": (rules.SMALLEST, LARGEST),
@@ -382,7 +394,7 @@ def _deck(deck: Deck) -> None:
     require(deck.labels.shape == (n,) and (deck.labels >= -1).all(), "labels do not fit")
     rules.check_rising(deck.cell_columns, p, "columns of the cells")
     require(deck.centers.shape == (p,), "centers do not fit the columns")
-    check_cells(table.columns, deck.centers[np.newaxis])
+    check_fills(table.columns, deck.centers[np.newaxis])
     require(np.array_equal(deck.scaler.is_categorical, table.is_categorical), "scaler")
     require(0 <= deck.seed < 2**63, f"the seed is {deck.seed}")
 
@@ -390,7 +402,9 @@ def _deck(deck: Deck) -> None:
 @check_record.register
 def _column_models(models: ColumnModels) -> None:
     table = models.table
-    check_observed(table, models.values)
+    check_observed(table, table.values)
+    require(models.values.shape == table.values.shape, "fills do not fit the table")
+    check_fills(table.columns, models.values)
     require((models.values == table.values)[~table.missing].all(), "observed cells differ")
     require(0 <= models.seed < 2**32, f"the seed is {models.seed}")
 

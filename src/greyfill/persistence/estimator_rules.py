@@ -204,7 +204,7 @@ def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
     require({"_usable", "_centers"} <= vars(imputer).keys(), "centers are missing")
     usable, centers = imputer._usable, imputer._centers
     require(usable.shape == centers.shape == (len(columns),), "centers do not fit the columns")
-    engine_rules.check_cells(columns, centers[np.newaxis])
+    engine_rules.check_fills(columns, centers[np.newaxis])
     require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
     if not usable.any():
         return
