@@ -157,6 +157,7 @@ def test_numbers_are_cut_where_classes_change_or_into_equal_parts() -> None:
     assert mdl_cuts(numbers, labels).tolist() == [24.5]
     assert len(mdl_cuts(numbers, np.arange(40) % 2)) == 0
     assert len(_cuts(numbers, None)) == 7
+    assert _cuts(np.array([0.0, 1.0, 1.0, 4.0]), None).tolist() == [0.5, 2.5]
 
 
 def test_labels_help_only_in_fit_transform() -> None:

@@ -448,3 +448,12 @@ def test_products_are_those_of_matrices_and_row_by_row(seed: int) -> None:
     np.testing.assert_allclose(found, x @ matrix, atol=1e-12)
     for row in range(0, 40, 7):
         assert times(x[[row]], matrix).tobytes() == found[[row]].tobytes()
+
+
+def test_features_of_a_layout_and_back() -> None:
+    columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
+    rows = Table(np.array([[2.0, 0.0], [4.0, 1.0]]), np.zeros((2, 2), dtype=bool), columns)
+    layout = FeatureLayout.learn(rows)
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(layout.encode(rows), [[0, half, 0], [1, 0, half]])
+    assert layout.decode(np.array([[0.5, 0.2, 0.3]])).tolist() == [[3.0, 1.0]]

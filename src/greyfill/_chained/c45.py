@@ -361,11 +361,7 @@ def branches_of(column: Column) -> int:
 
 
 def _cuts(numbers: Floats, labels: Ints | None) -> Floats:
-    """Where a target that is a number is cut: by the classes, else between few values, else evenly.
-
-    >>> _cuts(np.array([0.0, 1.0, 1.0, 4.0]), None)
-    array([0.5, 2.5])
-    """
+    """Where a target that is a number is cut: by classes, else between few values, else evenly."""
     found, values = np.zeros(0) if labels is None else mdl_cuts(numbers, labels), np.unique(numbers)
     if len(found):
         return found

@@ -1,7 +1,4 @@
-"""IARI: columns one after the other, each by a forest on the complete columns and those before.
-
-`fit_iari` chooses the order and fills the training rows, `FittedChain.fill` new rows.
-"""
+"""IARI: columns one after the other, each by a forest on the complete columns and those before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

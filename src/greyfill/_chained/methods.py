@@ -1,7 +1,4 @@
-"""Elementary methods beyond those of `draws`; the names of all, and which fits which column.
-
-They are for counts, semicontinuous numbers, leaves of trees, and without noise.
-"""
+"""Elementary methods for counts, semicontinuous numbers, leaves, and no noise; names of all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

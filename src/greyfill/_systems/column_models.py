@@ -91,11 +91,7 @@ class Cart:
 
 @dataclass(frozen=True)
 class GreyRidge:
-    """A ridge regression in each fuzzy cluster, mixed by grey memberships.
-
-    ``rho`` is the distinguishing coefficient of the grades, ``ridge`` the penalty. Only columns
-    that tell about the target more than chance does predict (`predictors`).
-    """
+    """A ridge regression in each cluster, mixed by grey memberships, as in `GreyFuzzyImputer`."""
 
     n_clusters: int = 3
     fuzziness: float = 1.5

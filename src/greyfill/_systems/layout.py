@@ -19,13 +19,6 @@ class FeatureLayout:
 
     Of a category with very many levels only the most frequent have one. ``levels`` are the codes
     with an indicator, none for numbers.
-
-    >>> from greyfill.table import Column, Kind
-    >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
-    >>> cells = np.array([[2.0, 0.0], [4.0, 1.0]])
-    >>> layout = FeatureLayout.learn(Table(cells, np.zeros((2, 2), dtype=bool), columns))
-    >>> layout.decode(np.array([[0.5, 0.2, 0.3]]))
-    array([[3., 1.]])
     """
 
     columns: tuple[Column, ...]

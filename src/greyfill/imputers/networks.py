@@ -200,7 +200,8 @@ class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        most = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most])
 
 
 class MultiTaskMLPClassifier(_Perceptron, SystemClassifier):

@@ -1,7 +1,4 @@
-"""The other systems of the literature: what they share, opt.impute, and fuzzy clusters.
-
-Decks (`decks`) and networks (`networks`) stand on the same base.
-"""
+"""The other systems of the literature: what they share, opt.impute, and fuzzy clusters."""
 
 from functools import partial
 from typing import Any, ClassVar
