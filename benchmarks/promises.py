@@ -1025,9 +1025,9 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Whatever a saved file holds": [
         Fault(
             "rows with holes may reach no leaf of a C4.5 tree",
-            "persistence/chained_rules.py",
-            "require((np.abs(cases - 1.0) <= ROUNDING).all(), ",
-            "require((cases <= 1.0 + ROUNDING).all(), ",
+            "persistence/engine_rules.py",
+            "require((np.abs(cases - 1.0) <= rules.ROUNDING).all(), ",
+            "require((cases <= 1.0 + rules.ROUNDING).all(), ",
             "tests/persistence/test_literature_rules.py::test_what_no_fit_left_is_refused",
         ),
         Fault(
@@ -1039,7 +1039,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "means of ranks cannot be saved",
-            "persistence/chained_rules.py",
+            "persistence/engine_rules.py",
             "np.where(is_rank, np.rint(values), values)",
             "values",
             f"{LOADING}::test_round_trip_of_ordered_levels",
@@ -1067,7 +1067,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a child may stand before its parent",
-            "persistence/chained_rules.py",
+            "persistence/engine_rules.py",
             "(children > inner).all()",
             "(children >= 0).all()",
             HOSTILE,
@@ -1432,9 +1432,9 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Draws are the same in one process and in several": [
         Fault(
             "a distribution depends on the process that draws it",
-            "_joint/joint_draws.py",
-            "rng = np.random.default_rng(seed)\n",
-            "rng = np.random.default_rng(__import__('os').getpid())\n",
+            "_joint/joint_model.py",
+            "rng, rows = np.random.default_rng(seed), np.arange(len(z))",
+            "rng, rows = np.random.default_rng(__import__('os').getpid()), np.arange(len(z))",
             f"{DETERMINISM}::test_draws_of_several_processes",
         ),
         Fault(

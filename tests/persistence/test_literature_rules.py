@@ -58,7 +58,7 @@ BROKEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "tree": (TREES, {"trees": {9: next(iter(TREES.trees.values()))}}, "does not exist"),
     "donors": (MODELS[0].model, {"starts": MODELS[0].model.starts[:-1]}, "donors do not fit"),
-    "count": (MODELS[1].model, {"most": -1.0}, "no largest count"),
+    "count": (MODELS[1].model, {"most": -1.0}, "most is -1"),
     "category": (replace(MODELS[2]), {"model": MODELS[1].model}, "drawn as a number"),
 }
 
