@@ -756,7 +756,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "text becomes a formula in a workbook",
-            "files/polars_formats.py",
+            "files/sheets.py",
             '"strings_to_formulas": False',
             '"strings_to_formulas": True',
             f"{SECURITY}::test_formulas_are_text_in_a_workbook",

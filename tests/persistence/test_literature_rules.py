@@ -11,6 +11,7 @@ from greyfill import C45Imputer, EMBImputer, IARIImputer, MICEImputer, MissPALas
 from greyfill._systems.column_models import Cart, GreyRidge, Machine
 from greyfill.exceptions import InvalidDataError, PersistenceError
 from greyfill.persistence import estimator_rules, record_rules
+from greyfill.table import SymmetricScaler
 
 
 def holed() -> pd.DataFrame:
@@ -58,6 +59,11 @@ BROKEN: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "tree": (TREES, {"trees": {9: next(iter(TREES.trees.values()))}}, "does not exist"),
     "donors": (MODELS[0].model, {"starts": MODELS[0].model.starts[:-1]}, "donors do not fit"),
+    "range": (
+        SymmetricScaler(np.float64(3.0), np.float64(1.0)),
+        {"half_range": np.float64(5e-324)},
+        "range too small for its middle",
+    ),
     "count": (MODELS[1].model, {"most": -1.0}, "no largest count"),
     "category": (replace(MODELS[2]), {"model": MODELS[1].model}, "drawn as a number"),
 }
