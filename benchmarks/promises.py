@@ -756,6 +756,13 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "text becomes a formula in a workbook",
+            "files/sheets.py",
+            '"strings_to_formulas": False',
+            '"strings_to_formulas": True',
+            f"{SECURITY}::test_formulas_are_text_in_a_workbook",
+        ),
+        Fault(
+            "text becomes a formula in a workbook of new rows",
             "files/polars_formats.py",
             '"strings_to_formulas": False',
             '"strings_to_formulas": True',
@@ -950,6 +957,13 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
     ],
     "Compiled kernels are loaded from the cache only": [
+        Fault(
+            "a kernel outlives what it calls",
+            "_search/jit.py",
+            "        file._source_stamp = file._source_stamp, _sources()\n",
+            "",
+            f"{CACHE}::test_a_kernel_is_compiled_again_when_what_it_calls_has_changed",
+        ),
         Fault(
             "damaged code is executed",
             "_search/jit.py",

@@ -123,6 +123,7 @@ def more_levels(model: Model, rng: Random) -> str | None:
     """More or fewer levels of a column in its field and its column, and codes to match."""
     fields = [f["fields"] for f in model.records("field")]
     fields = [f for f in fields if isinstance(f.get("levels"), dict) and f["levels"].get("$tuple")]
+    fields = [f for f in fields if isinstance(f["levels"]["$tuple"], list)]
     if not fields:
         return None
     chosen, done = rng.choice(fields), []

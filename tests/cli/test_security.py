@@ -149,11 +149,14 @@ def test_a_filled_text_is_one_that_its_column_holds(greyfill: Any, folder: Path)
 def test_formulas_are_text_in_a_workbook(greyfill: Any, folder: Path) -> None:
     pytest.importorskip("xlsxwriter")
     table_of_formulas(folder)
-    greyfill("impute", "formulas.csv", "--method", "knni", "-k", "2", "-o", "out.xlsx")
-    with zipfile.ZipFile(folder / "out.xlsx") as book:
-        sheet = book.read("xl/worksheets/sheet1.xml")
-    assert b"<f>" not in sheet
-    assert b"<hyperlink" not in sheet
+    about = ("--method", "knni", "-k", "2", "--save", "model")
+    greyfill("impute", "formulas.csv", *about, "-o", "out.xlsx")
+    greyfill("apply", "model", "formulas.csv", "-o", "applied.xlsx")
+    for name in ("out.xlsx", "applied.xlsx"):
+        with zipfile.ZipFile(folder / name) as book:
+            sheet = book.read("xl/worksheets/sheet1.xml")
+        assert b"<f>" not in sheet
+        assert b"<hyperlink" not in sheet
 
 
 STEER = "\x1b[2J\x1b]0;title\x07"

@@ -111,6 +111,19 @@ def test_code_of_another_signature_is_never_executed(tmp_path: Path) -> None:
     run(REPEATED + SWAPPED, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path))
 
 
+CHANGED = """
+from greyfill._search import jit
+assert {"panel.py", "ridge.py"} <= {name for name, *_ in jit._sources()}
+jit._sources = lambda: [("ridge.py", 0, 0)]
+assert (hits(), hits()) == (0, 1)
+"""
+
+
+def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(tmp_path: Path) -> None:
+    """A kernel of panel.py has the code of ridge.py in it."""
+    run(REPEATED + CHANGED, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path))
+
+
 def test_a_numba_that_keeps_its_files_in_another_way_keeps_them_so(tmp_path: Path) -> None:
     other = "from numba.core import caching; del caching.IndexDataCacheFile._load_index\n"
     kernel = "from greyfill._search.kernels import write_cells\n"

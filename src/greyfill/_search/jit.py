@@ -29,7 +29,9 @@ KERNELS: list[Any] = []
 COMPILER = kernel_compiler()
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
-NEEDED = ("load", "save", "_load_index", "_load_data", "_open_for_write", "_index_path")
+NEEDED = (
+    "load", "save", "_load_index", "_load_data", "_open_for_write", "_index_path", "_source_stamp",
+)  # fmt: skip
 """What is extended here; a numba without it keeps its files as it likes."""
 
 
@@ -75,9 +77,17 @@ def is_sealed(path: str) -> bool:
 
 def seal(cache: Any) -> None:
     """Let a kernel's cache keep sealed files, where numba keeps them in the way that is known."""
-    file = getattr(cache, "_cache_file", None)
+    file: Any = getattr(cache, "_cache_file", None)
     if type(file) is NUMBA_FILE and all(hasattr(file, name) for name in NEEDED):
-        file.__class__ = SealedFile  # it has the place, the names and the stamp already
+        file.__class__ = SealedFile  # it has the place and the names already
+        file._source_stamp = file._source_stamp, _sources()
+
+
+@cache
+def _sources() -> list[tuple[str, int, int]]:
+    """What a kernel may call: numba looks only at the file of the kernel itself."""
+    found = [(path.name, path.stat()) for path in Path(__file__).parent.glob("*.py")]
+    return sorted((name, about.st_mtime_ns, about.st_size) for name, about in found)
 
 
 def _compile(**flags: Any) -> Any:

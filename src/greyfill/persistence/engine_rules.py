@@ -34,6 +34,9 @@ FURTHEST = 1e50
 @check_record.register
 def _chained_scaler(scaler: SymmetricScaler) -> None:
     require(np.all(scaler.half_range > 0.0), "a scaler without a range")
+    with np.errstate(over="ignore"):  # ∞ − ∞ would be a hole
+        is_finite = np.isfinite(scaler.center / scaler.half_range).all()
+    require(is_finite, "a range too small for its middle")
     sizes = {np.shape(part) for part in (scaler.center, scaler.half_range)}
     sizes |= {np.shape(part) for part in (scaler.low, scaler.high) if part is not None}
     require(len(sizes) == 1 and len(next(iter(sizes))) <= 1, "the scaler does not fit")
