@@ -232,7 +232,7 @@ def odd_moments(model: Model, rng: Random) -> str | None:
     """Covariances that are nearly none: alike, hugely different, or of columns that are equal."""
     normal = _fields(model, rng, "joint-normal", "sparse-normal")
     covariance = None if normal is None else model.array(normal.get("covariance"))
-    q = 0 if covariance is None else len(np.atleast_1d(covariance))
+    q = 0 if covariance is None or covariance.dtype.kind != "f" else len(np.atleast_1d(covariance))
     if normal is None or q == 0 or covariance.shape != (q, q):
         return None
     size = 10.0 ** rng.randint(-60, 60)

@@ -9,7 +9,7 @@ import pytest
 
 from greyfill import C45Imputer, EMBImputer, IARIImputer, MICEImputer, MissPALassoImputer
 from greyfill._systems.column_models import Cart, GreyRidge, Machine
-from greyfill.exceptions import PersistenceError
+from greyfill.exceptions import InvalidDataError, PersistenceError
 from greyfill.persistence import estimator_rules, record_rules
 
 
@@ -81,3 +81,22 @@ def test_what_a_file_may_ask_of_a_model_ends(learner: Any, is_class: bool) -> No
     record_rules.check_record(learner)
     found = learner.fit(x, np.rint(y) if is_class else y, is_class, np.arange(4))(x)
     assert np.isfinite(found).all()
+
+
+def test_a_covariance_that_can_hardly_be_inverted_is_refused_in_words() -> None:
+    """Columns of very uneven sizes pass the rule, and rounding may still leave them no inverse."""
+    imputer, table = EMBImputer(1, max_iter=3).fit(holed()), holed()[:12]
+    fitted, refused = imputer._fitted, 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        root = rng.normal(size=(len(NORMAL.mean), 2)) * 10.0 ** rng.integers(-25, 25, (4, 1))
+        theta = replace(NORMAL, covariance=root @ root.T, _late={})
+        try:
+            record_rules.check_record(theta)
+            imputer._fitted = replace(fitted, thetas=((theta,),))
+            assert imputer.transform(table).notna().all(axis=None)
+        except InvalidDataError as error:
+            refused += "too uneven" in str(error)
+        except PersistenceError:
+            continue
+    assert refused

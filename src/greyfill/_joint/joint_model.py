@@ -1,6 +1,7 @@
 """A joint model of a table: what it sees and the way back, how it is fitted, and what it draws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from greyfill._chained.design import Design, row_keys, row_order, uniform
 from greyfill._chained.draws import settle
 from greyfill._joint.joint_normal import JointSettings, SparseNormal, Theta, fit_em, fit_sparse
+from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 
 MOST_TOGETHER = 200
@@ -50,7 +52,8 @@ class JointCode:
     def learn(cls, table: Table) -> "JointCode":
         """From the observed cells of a table."""
         design = Design.learn(table)
-        encoded, hole = design.encode(table.values), _holes(design, table)
+        encoded = design.encode(table.values)
+        hole = np.repeat(table.missing | table.unseen, np.diff(design.edges), axis=1)
         n = np.maximum((~hole).sum(axis=0), 1)
         mean = np.where(hole, 0.0, encoded).sum(axis=0) / n
         constant = np.ptp(np.where(hole, mean, encoded), axis=0) == 0.0
@@ -61,7 +64,7 @@ class JointCode:
 
     def encode(self, table: Table) -> tuple[Floats, Bools]:
         """Standardized cells, 0 in holes, and where holes are; an unseen level counts as one."""
-        hole = _holes(self.design, table)
+        hole = np.repeat(table.missing | table.unseen, np.diff(self.design.edges), axis=1)
         divisor = np.where(self.deviation > 0.0, self.deviation, 1.0)
         return np.where(hole, 0.0, (self.design.encode(table.values) - self.mean) / divisor), hole
 
@@ -112,10 +115,6 @@ class JointCode:
         return np.asarray(levels[place])
 
 
-def _holes(design: Design, table: Table) -> Bools:
-    return np.repeat(table.missing | table.unseen, np.diff(design.edges), axis=1)
-
-
 def _reference(table: Table, design: Design, j: int) -> int:
     """The most frequent level without an indicator; −1 where none is observed, or of a number."""
     indicated = design.levels[j]
@@ -135,6 +134,17 @@ def draw_holes(theta: Theta, z: Floats, hole: Bools, normals: Floats) -> Floats:
     return drawn
 
 
+@contextmanager
+def invertible() -> Iterator[None]:
+    """Say in words that rounding left a covariance without an inverse, or without a root."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise InvalidDataError(
+            "the covariance of the columns is too uneven to be inverted; fit with prior=1.0 or more"
+        ) from error
+
+
 @dataclass(frozen=True, eq=False)
 class FittedJoint:
     """The code of the columns and the θ of each imputation, or a single one that only fills."""
@@ -143,6 +153,7 @@ class FittedJoint:
     thetas: tuple[Theta | tuple[SparseNormal, ...], ...]
     seed: int = 0
 
+    @invertible()
     def fill(self, table: Table) -> Floats:
         """The expectation of each hole, or its likeliest level, under the first θ."""
         z, hole = self.code.encode(table)
@@ -151,6 +162,7 @@ class FittedJoint:
             z[:, part] = normal.expect(z[:, part], hole[:, part])
         return self.code.decode(z, table)
 
+    @invertible()
     def draw(self, table: Table, c: int, bounds: Limits, noise: Noise) -> Floats:
         """The table with a draw in each hole under θ c; rows out of bounds are drawn again."""
         z, hole = self.code.encode(table)
