@@ -124,7 +124,8 @@ def _seconds(rows: Rows, names: Sequence[str]) -> list[str]:
     return [
         "## Seconds",
         "",
-        "Processor seconds of a fill, the mean over scenarios and seeds.",
+        "Processor seconds of a fill, the mean over scenarios and seeds. Methods took turns on "
+        "a machine that had other work, too: read factors, not digits.",
         "",
         *table(("table", "rows × columns", *methods), lines),
     ]

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames import Family, decode, encode, polars_backend
+from greyfill.frames import Family, decode, encode, pandas_backend, polars_backend
 from greyfill.frames.columns import backend_of
 from greyfill.frames.encoder import read_native
 from greyfill.table import Kind
@@ -1088,7 +1088,9 @@ SHORT_COLUMNS = {
     "pandas integers and a hole": pd.Series([3, None], dtype="Int64"),
     "pandas floats": pd.Series([0.5, np.nan], dtype="Float32"),
     "pandas booleans": pd.Series([True, False], dtype="boolean"),
-    "pandas text": pd.Series(["b", None, "a"], dtype="string"),
+    "pandas text": pd.Series(["b", None, "a", "b"], dtype="string"),
+    "pandas text of Python": pd.Series(["b", pd.NA, "a"], dtype=pd.StringDtype("python")),
+    "pandas without text": pd.Series([None, None], dtype="string"),
     "pandas categories": pd.Series(pd.Categorical(["b", None], ["c", "b"], ordered=True)),
     "polars integers": pl.Series([3, HUGE]),
     "polars integers and a hole": pl.Series([3, None], dtype=pl.UInt8),
@@ -1110,7 +1112,8 @@ def test_short_columns_are_read_as_by_narwhals(name, sentinels, monkeypatch):
     short = read_native(column, name, sentinels, backend)
     for way in ("plain", "family"):
         monkeypatch.setattr(backend, way, lambda series: None)
-    monkeypatch.setattr(polars_backend, "SHORT", 0)
+    for library in (pandas_backend, polars_backend):
+        monkeypatch.setattr(library, "SHORT", 0)
     long = read_native(column, name, sentinels, backend)
     for one, other in zip(astuple(short), astuple(long), strict=True):
         same = np.array_equal if isinstance(one, np.ndarray) else operator.eq

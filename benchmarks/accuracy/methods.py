@@ -125,9 +125,9 @@ DIFFERENT = {
     "R VIM kNN": "neighbors weighted by distance",
     "R missRanger": "no predictive mean matching",
     "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
-    "frequent level of a category has no indicator",
+    "frequent level of a category has no indicator; columns of a single value are kept from it",
     "faiss-imputer": "five neighbors among all rows, since few rows are complete",
-    "miceforest": "one data set without mean matching",
+    "miceforest": "one data set without mean matching; columns of a single value are kept from it",
     "mlimputer": "random forests",
     "utrees": "the mean or vote of five data sets",
     "ForestDiffusion": "diffusion by `vp`, which can impute; the mean or vote of five data sets",

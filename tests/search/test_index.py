@@ -28,7 +28,8 @@ def run_search(
 ) -> tuple[Floats, Floats, float]:
     rows, distances = np.empty((queries, k), np.intp), np.empty((queries, k))
     visited = search(
-        rho is not None, pool.values[:queries], pool.missing[:queries], np.arange(queries), pool,
+        rho is not None, np.where(np.isinf(pool.values), 0.0, pool.values)[:queries],
+        np.isinf(pool.values)[:queries], np.arange(queries), pool,
         weights, np.argsort(-weights), rho or 0.5, prune, np.empty((queries, 0)),
         np.full(queries, np.inf), rows, distances,
     )  # fmt: skip

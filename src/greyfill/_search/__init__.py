@@ -1,7 +1,7 @@
 """The exact search for the nearest donors, and its oracle: arrays in, arrays out.
 
     pool       the arrays of one donor pool, laid out once; hints between the parts of a pool
-    distances  compiled: exact distances of single pairs, Δmin and Δmax, the order of donors
+    distances  compiled: exact distances and the nearest by them, Δmin and Δmax, the order of donors
     scores     compiled: scores of leaves and bounds of boxes, in float32
     losses     compiled: what donors lose at least, by cells of a byte each
     scan       compiled: boxes, leaves, candidates, and the k nearest of them
@@ -20,8 +20,8 @@ The path of a search: `pool.build_pool` sorts the donors so that near ones stand
 boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each
 query (`scan.search`): the most promising blocks first, and none that cannot hold one of the k
 nearest; where boxes exclude little, coarse cells of a byte each exclude most donors of a grey
-distance. Scores in float32 propose candidates, distances in float64 decide, ties go to the smaller
-row number: the answer is that of `reference`, bit for bit.
+distance. Scores in float32 or coarse cells propose candidates, distances in float64 decide, ties go
+to the smaller row number: the answer is that of `reference`, bit for bit.
 
 The self-tuning engine compares many weightings on small tables: `lists` sweeps over all donors of a
 query once, `panel` predicts by all candidates, and `ridge` solves with LAPACK. Where donors are

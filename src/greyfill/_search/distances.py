@@ -1,4 +1,4 @@
-"""Exact distances of single pairs, Δmin and Δmax of a query, and the order of donors in a pool.
+"""Exact distances and the nearest by them, Δmin and Δmax of a query, the order of donors in a pool.
 
 The distances are those of the reference, in float64 and in its order of columns. Δmin and Δmax come
 from sorted columns, looked up by shelves. The order, in which boxes prune well, is that of the
@@ -19,42 +19,82 @@ def on_grid(distance):
 
 
 @exact_inner
-def grey_distance(
-    query, query_missing, donors, donors_missing, donor, is_categorical, weights, low, offset, parts
-):  # fmt: skip
-    """Equations (32) and (35); ``offset`` is ρΔmax, and 0 when Δmax is."""
+def grey_distances(query, donors, rows, count, is_categorical, weights, low, offset, out):
+    """Equations (32) and (35) for the first rows; ``offset`` is ρΔmax, and 0 when Δmax is.
+
+    A missing cell of the query is −∞ and one of a donor +∞: their coefficient is 0.
+    """
     top, bottom = low + offset, offset
     if offset == 0.0:  # no two numbers differ, and every coefficient is 1
         top, bottom = 1.0, 1.0
+    out[:count] = 0.0
     for j in range(len(query)):
-        apart = abs(donors[donor, j] - query[j])
-        coefficient = top / (apart + bottom)
+        a, weight = query[j], weights[j]
+        if a == -np.inf:
+            continue
         if is_categorical[j]:
-            coefficient = 1.0 if apart == 0.0 else 0.0
-        seen = not (query_missing[j] or donors_missing[donor, j])
-        parts[j] = weights[j] * coefficient if seen else 0.0
-    grade = 0.0
-    for part in parts:
-        grade += part
-    return on_grid(1.0 - grade)
+            for i in range(count):
+                out[i] += weight if donors[rows[i], j] == a else 0.0
+        else:
+            for i in range(count):
+                out[i] += weight * (top / (abs(donors[rows[i], j] - a) + bottom))
+    for i in range(count):
+        out[i] = on_grid(1.0 - out[i])
 
 
 @exact_inner
-def heom_distance(
-    query, query_missing, donors, donors_missing, donor, is_categorical, weights, parts
-):  # fmt: skip
-    """Equations (7)–(10) and (31)."""
+def heom_distances(query, donors, rows, count, is_categorical, weights, out):
+    """Equations (7)–(10) and (31) for the first rows, missing cells as in `grey_distances`."""
+    out[:count] = 0.0
     for j in range(len(query)):
-        apart = min(abs(donors[donor, j] - query[j]), 1.0)
+        a, weight = query[j], weights[j]
         if is_categorical[j]:
-            apart = 0.0 if apart == 0.0 else 1.0
-        if query_missing[j] or donors_missing[donor, j]:
-            apart = 1.0
-        parts[j] = weights[j] * (apart * apart)
-    squared = 0.0
-    for part in parts:
-        squared += part
-    return on_grid(np.sqrt(squared))
+            for i in range(count):
+                out[i] += weight if donors[rows[i], j] != a else 0.0
+        else:
+            for i in range(count):
+                apart = min(abs(donors[rows[i], j] - a), 1.0)
+                out[i] += weight * (apart * apart)
+    for i in range(count):
+        out[i] = on_grid(np.sqrt(out[i]))
+
+
+@exact_inner
+def measure(
+    grey, row, low, offset, values, is_categorical, weights, count, measured, measured_rows, rows,
+    distances,
+):  # fmt: skip
+    """Measure some donors and keep the k nearest of them and of those that are kept already."""
+    if grey:
+        grey_distances(
+            row, values, measured_rows, count, is_categorical, weights, low, offset, measured
+        )
+    else:
+        heom_distances(row, values, measured_rows, count, is_categorical, weights, measured)
+    for place in range(len(rows)):
+        measured[count], measured_rows[count] = distances[place], rows[place]
+        count += np.uintp(rows[place] >= 0)
+    _keep_nearest(measured, measured_rows, count, rows, distances)
+
+
+@exact_inner
+def _keep_nearest(measured, measured_rows, count, rows, distances):
+    """The k nearest of the first ``count`` donors in rising distance, ties by row number.
+
+    Each donor is put where the number of donors before it says: without a branch, that is faster
+    than to sort.
+    """
+    rows[:] = -1
+    distances[:] = np.inf
+    for i in range(count):
+        row, distance = measured_rows[i], measured[i]
+        place = 0
+        for other in range(count):
+            tied = (measured[other] == distance) & (measured_rows[other] < row)
+            place += (measured[other] < distance) | tied
+        if place < len(rows):
+            rows[place] = row
+            distances[place] = distance
 
 
 @exact_inner

@@ -91,13 +91,24 @@ def add_losses(columns, n_head, coarse, count, codes, factors, caps, holes, out)
 
 
 @exact_inner
-def mark_within(lost, limit, marks):
-    """Mark the leaves with a donor that loses at most ``limit``; return how many there are."""
-    count = 0
-    for leaf in range(len(marks)):
-        hits = np.uint16(0)
+def least_losses(lost, out):
+    """The least that a donor of each leaf loses."""
+    for leaf in range(len(out)):
+        least = np.uint16(MOST)
         for b in range(leaf * LEAF, leaf * LEAF + LEAF):
-            hits = np.uint16(hits + np.uint16(lost[b] <= limit))
-        marks[leaf] = hits > 0
-        count += 1 if hits > 0 else 0
-    return count
+            least = min(least, lost[np.uintp(b)])
+        out[leaf] = least
+
+
+@exact_inner
+def list_within(lost, least, n, above, limit, places):
+    """List the donors that lose more than ``above`` and at most ``limit``; return how many."""
+    count = np.uintp(0)
+    for leaf in range(len(least)):
+        if least[leaf] > limit:
+            continue
+        for place in range(leaf * LEAF, min(leaf * LEAF + LEAF, n)):
+            loss = lost[np.uintp(place)]
+            places[count] = place
+            count += np.uintp((loss <= limit) & (loss > above))
+    return np.intp(count)

@@ -53,13 +53,13 @@ class Boxes(NamedTuple):
 class DonorPool(NamedTuple):
     """Donor rows, exact and laid out for the search.
 
-    ``leaves`` has shape (leaf, column, donor). ``rows[i]`` is the donor at place i of the leaves:
-    near donors stand near each other, so that the boxes are small. ``coarse`` has the same cells
-    in a byte each. ``sorted_columns`` give Δmin and Δmax in O(p log n) for each query.
+    A missing cell of ``values`` is +∞: near no cell of a query. ``leaves`` has shape (leaf, column,
+    donor). ``rows[i]`` is the donor at place i of the leaves: near donors stand near each other, so
+    that the boxes are small. ``coarse`` has the same cells in a byte each. ``sorted_columns`` give
+    Δmin and Δmax in O(p log n) for each query.
     """
 
     values: Floats
-    missing: Bools
     is_categorical: Bools
     rows: Ints
     leaves: Singles
@@ -75,17 +75,17 @@ def build_pool(values: Floats, missing: Bools, is_categorical: Bools, weights: F
     """Lay out the donors ``values`` with holes ``missing`` for a distance with ``weights``."""
     from greyfill._search.distances import kd_order, shelve
 
+    exact = np.where(missing, np.inf, values)
     cells = values.astype(np.float32)
     cells[missing] = FAR
     # Near donors stand near each other; one block needs no order.
     in_order = len(cells) <= BLOCK
     rows = np.arange(len(cells)) if in_order else kd_order(cells, is_categorical, weights)
     leaves = _cut(cells, rows, LEAF, FAR)
-    sorted_columns, sorted_counts = _sort_columns(values, missing, is_categorical)
+    sorted_columns, sorted_counts = _sort_columns(exact, is_categorical)
     leaf_boxes = _leaf_boxes(leaves, is_categorical)
     return DonorPool(
-        values=np.ascontiguousarray(values),
-        missing=np.ascontiguousarray(missing),
+        values=exact,
         is_categorical=is_categorical,
         rows=rows,
         leaves=leaves,
@@ -159,14 +159,12 @@ def _block_boxes(leaves: Boxes) -> Boxes:
     )
 
 
-def _sort_columns(values: Floats, missing: Bools, is_categorical: Bools) -> tuple[Floats, Ints]:
-    """Observed values of each numeric column in rising order, padded at the end with +inf."""
-    numeric = ~is_categorical
-    columns = np.full((len(is_categorical), len(values)), np.inf)
-    for j in np.flatnonzero(numeric):
-        observed = values[~missing[:, j], j]
-        columns[j, : len(observed)] = np.sort(observed)
-    counts = np.where(numeric, (~missing).sum(axis=0), 0)
+def _sort_columns(values: Floats, is_categorical: Bools) -> tuple[Floats, Ints]:
+    """Each column of numbers in rising order, missing cells at the end, and how many are none."""
+    columns = values.T.copy()
+    for j in np.flatnonzero(~is_categorical):
+        columns[j].sort()
+    counts = np.where(is_categorical, 0, (columns < np.inf).sum(axis=1))
     return columns, counts.astype(np.intp)
 
 

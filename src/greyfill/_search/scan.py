@@ -7,17 +7,17 @@ is the reference's, bit for bit, ties broken by row number.
 Donors are visited block by block and leaf by leaf, most promising first: a box around a group
 bounds the score of all its donors from above, since s falls with |a − b|, and a group whose bound
 is below the k-th best score is skipped. Where that skips little, the rest of the call judges all
-donors by coarse cells (`losses`) and scores the leaves that these leave; where that skips little,
-too, and for HEOM, it scores everything.
+donors by coarse cells (`losses`) and measures those that these leave; where these are many, and for
+HEOM, it scores everything.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from greyfill._search.distances import extremes, grey_distance, heom_distance
+from greyfill._search.distances import extremes, measure
 from greyfill._search.jit import ONE, ZERO, exact, exact_inner, fast_inner
-from greyfill._search.losses import MOST, Losses, add_losses, mark_within, read_losses
+from greyfill._search.losses import MOST, Losses, add_losses, least_losses, list_within, read_losses
 from greyfill._search.pool import BLOCK, LEAF, LEAVES
 from greyfill._search.scores import add_pairs, add_scores, any_reaches, bound_scores
 
@@ -47,57 +47,24 @@ def _insert_score(best, score):
 
 
 @exact_inner
-def measure(
-    grey, row, row_missing, low, offset, order, values, missing, is_categorical, weights, floor,
-    found, places, n_found, parts, measured, measured_rows, rows, distances,
-):  # fmt: skip
-    """Measure the candidates whose score reaches the floor and keep the k nearest."""
-    count = ZERO
-    for i in range(n_found):
-        if found[i] < floor:
-            continue
-        if count == len(measured):
-            _keep_nearest(measured, measured_rows, count, rows, distances)
-            count = len(rows)
-            for place in range(count):
-                measured[place], measured_rows[place] = distances[place], rows[place]
-        donor = order[places[i]]
-        measured_rows[count] = donor
-        if grey:
-            measured[count] = grey_distance(
-                row, row_missing, values, missing, donor, is_categorical, weights, low, offset,
-                parts,
-            )  # fmt: skip
-        else:
-            measured[count] = heom_distance(
-                row, row_missing, values, missing, donor, is_categorical, weights, parts
-            )
-        count += 1
-    _keep_nearest(measured, measured_rows, count, rows, distances)
-
-
-@exact_inner
-def _keep_nearest(measured, measured_rows, count, rows, distances):
-    """The k nearest of the first ``count`` donors in rising distance, ties by row number.
-
-    Each donor is put where the number of donors before it says: without a branch, that is faster
-    than to sort.
-    """
-    rows[:] = -1
-    distances[:] = np.inf
-    for i in range(count):
-        row, distance = measured_rows[i], measured[i]
-        place = 0
-        for other in range(count):
-            tied = (measured[other] == distance) & (measured_rows[other] < row)
-            place += (measured[other] < distance) | tied
-        if place < len(rows):
-            rows[place] = row
-            distances[place] = distance
+def _measure_found(grey, query, pool, weights, n_found, scratch, rows, distances):
+    """Measure the candidates whose score suffices and keep the k nearest."""
+    measured, measured_rows = scratch.measured, scratch.measured_rows
+    found, places, order = scratch.found, scratch.places, pool.rows
+    floor = scratch.best[-1] - query.margin
+    for first in range(0, n_found, LEAF):
+        count = np.uintp(0)
+        for i in range(first, min(first + LEAF, n_found)):
+            measured_rows[count] = order[places[i]]
+            count += np.uintp(found[i] >= floor)
+        measure(
+            grey, query.exact, query.low, query.offset, pool.values, pool.is_categorical, weights,
+            count, measured, measured_rows, rows, distances,
+        )  # fmt: skip
 
 
 PLAIN, COARSE, BOXED = 0, 1, 2
-"""Ways to visit leaves: all of them, those that coarse cells leave, those that boxes leave."""
+"""Ways to visit donors: all of them, those that coarse cells leave, leaves that boxes leave."""
 
 TRIAL = 4
 """After this many queries a call decides whether its way pays."""
@@ -108,8 +75,12 @@ WORTHWHILE = (1.0, 0.5, 0.4)
 FEW = 2
 """Up to this many blocks all leaves are scored as quickly as coarse cells are judged."""
 
-ENOUGH = 2
-"""Leaves for each of the k nearest that coarse cells pick first."""
+SINGLES = 2
+"""Donors for each leaf that are measured one by one; where these are not enough, all leaves are
+scored."""
+
+CHUNK: Any = np.uintp(16)
+"""So many donors are measured before the limit of their losses is judged anew."""
 
 PICKS = 32
 """So many blocks are visited best first; those after them in storage order."""
@@ -126,11 +97,10 @@ class Query(NamedTuple):
     most of the weight, the others ``rest``. ``low`` is Δmin and ``offset`` is ρΔmax, ``least``,
     ``top`` (Δmin + ρΔmax) and ``bottom`` (ρΔmax) their float32 twins. A donor whose float32 score
     is more than ``margin`` below that of k others is none of the k nearest, and none is wanted
-    whose score is as far below ``least_score``.
+    whose score is as far below ``least_score``. In ``exact`` a missing cell is −∞.
     """
 
     exact: Any
-    missing: Any
     own_row: int
     singles: Any
     bits: Any
@@ -151,16 +121,14 @@ class Scratch(NamedTuple):
 
     scores: Any
     picked: Any
-    marks: Any
-    done: Any
     losses: Losses
     lost: Any
+    least: Any
     block_bounds: Any
     leaf_bounds: Any
     best: Any
     found: Any
     places: Any
-    parts: Any
     measured: Any
     measured_rows: Any
 
@@ -225,8 +193,9 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
     if limit < np.inf:
         least_score = (1.0 - limit if grey else total - limit * limit) + slack
     return Query(
-        row, missing, own_row, row.astype(np.float32), bits, columns, n_head, np.float32(rest), low,
-        offset, least, top, bottom, np.float32(2.0 * slack), np.float32(least_score),
+        np.where(missing, -np.inf, row), own_row, row.astype(np.float32), bits, columns, n_head,
+        np.float32(rest), low, offset, least, top, bottom, np.float32(2.0 * slack),
+        np.float32(least_score),
     )  # fmt: skip
 
 
@@ -313,46 +282,68 @@ def _scan_block(
 
 
 @exact_inner
-def _scan_leaves(grey, coarse, query, pool, weights, weights32, guess, scratch):
-    """Score the donors of one query, all or those that coarse cells leave.
+def _scan_leaves(grey, query, pool, weights32, scratch):
+    """Score all donors of one query; return how many leaves and how many candidates there are.
 
-    Leaves that promise most come first, so that the k-th best score is high when the others are
-    judged: those of the block with the largest bound, or those with a donor that loses at most
-    ``guess``. Returns how many leaves were visited, how many candidates there are, and the loss
-    that no other donor could exceed.
+    Leaves of the block with the largest bound come first, so that the k-th best score is high when
+    the others are judged.
     """
-    marks, done, best, picked = scratch.marks, scratch.done, scratch.best, scratch.picked
-    best[:], done[:], full, unit, limit = query.least_score, False, 0.0, 0.0, MOST
-    if coarse:
-        full, unit = _lose(query, pool, weights, scratch)
-    else:
-        guess = _best_block(grey, query, pool, weights32, scratch)
-    n_found, n_picked, visited = ZERO, ZERO, ZERO
-    for turn in range(2):
-        if coarse:
-            limit = int(max(min((full - best[-1] + query.margin) * unit, MOST), -1.0))
-            if limit < 0:
-                break
-            tried = min(limit, guess) if turn == 0 else limit
-            n_marked = mark_within(scratch.lost, np.uint16(tried), marks)
-            while turn == 0 and tried > 0 and n_marked > ENOUGH * len(best):
-                tried = tried * 7 // 8
-                n_marked = mark_within(scratch.lost, np.uint16(tried), marks)
-        for leaf in range(len(marks)):
-            wanted = marks[leaf] if coarse else turn == 1 or leaf // LEAVES == guess
-            if wanted and not done[leaf]:
-                done[leaf], picked[n_picked] = True, leaf
-                n_picked += 1
-            if n_picked == LEAVES or (n_picked > 0 and leaf == len(marks) - 1):
-                n_found = _scan_picked(
-                    grey, n_picked, picked, pool.leaves, query.columns, query.singles,
-                    pool.is_categorical, weights32, query.top, query.bottom, query.margin,
-                    query.own_row, pool.rows, scratch.scores, best, scratch.found, scratch.places,
-                    n_found,
-                )  # fmt: skip
-                visited += n_picked
-                n_picked = ZERO
-    return visited, n_found, max(limit, 0)
+    best, picked = scratch.best, scratch.picked
+    best[:], first = query.least_score, _best_block(grey, query, pool, weights32, scratch)
+    n_found, n_leaves = ZERO, len(pool.leaves)
+    for turn in range(len(pool.coarse)):
+        block = first if turn == 0 else turn - 1 if turn <= first else turn
+        n_picked = min(LEAVES, n_leaves - block * LEAVES)
+        for n in range(n_picked):
+            picked[n] = block * LEAVES + n
+        n_found = _scan_picked(
+            grey, n_picked, picked, pool.leaves, query.columns, query.singles,
+            pool.is_categorical, weights32, query.top, query.bottom, query.margin,
+            query.own_row, pool.rows, scratch.scores, best, scratch.found, scratch.places,
+            n_found,
+        )  # fmt: skip
+    return n_leaves, n_found
+
+
+@exact_inner
+def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
+    """Measure the donors of one query that coarse cells leave, and keep the k nearest.
+
+    Those that lose at most ``guess`` come first; the k-th nearest so far tells how much any other
+    may lose. Returns how many were measured, and that limit; the search is given up when they are
+    too many.
+    """
+    lost, least, places, order = scratch.lost, scratch.least, scratch.places, pool.rows
+    measured, measured_rows = scratch.measured, scratch.measured_rows
+    exact, low, offset, own_row = query.exact, query.low, query.offset, query.own_row
+    values, is_categorical = pool.values, pool.is_categorical
+    full, unit = _lose(query, pool, weights, scratch)
+    full += query.margin
+    rows[:], distances[:] = -1, np.inf
+    least_losses(lost, least)
+    limit = int(max(min((full - query.least_score) * unit, MOST), -1.0))
+    above, tried, n_measured = -1, min(guess, limit), 0
+    while above < limit:
+        n_found, i = list_within(lost, least, len(order), above, tried, places), 0
+        while i < n_found:
+            count = np.uintp(0)
+            while i < n_found and count < CHUNK:
+                place = places[i]
+                measured_rows[count] = order[place]
+                count += np.uintp((lost[place] <= tried) & (order[place] != own_row))
+                i += 1
+            n_measured += int(count)
+            measure(
+                True, exact, low, offset, values, is_categorical, weights, count, measured,
+                measured_rows, rows, distances,
+            )  # fmt: skip
+            if n_measured > SINGLES * len(least):
+                return n_measured, guess
+            if rows[-1] >= 0:
+                limit = int(max(min((full - 1.0 + distances[-1]) * unit, limit), -1.0))
+                tried = min(tried, limit)
+        above, tried = tried, limit if rows[-1] >= 0 else min(2 * tried + 2, limit)
+    return n_measured, max(limit, 0)
 
 
 @exact_inner
@@ -415,8 +406,6 @@ def _make_scratch(p, k, n_leaves, n_blocks, n):
     return Scratch(
         np.empty((LEAVES, LEAF), dtype=np.float32),
         np.empty(LEAVES, dtype=np.intp),
-        np.empty(n_leaves, dtype=np.bool_),
-        np.empty(n_leaves, dtype=np.bool_),
         Losses(
             np.empty(p, dtype=np.uint8),
             np.empty(p, dtype=np.uint16),
@@ -424,14 +413,14 @@ def _make_scratch(p, k, n_leaves, n_blocks, n):
             np.empty(p, dtype=np.uint8),
         ),
         np.empty(n_leaves * LEAF, dtype=np.uint16),
+        np.empty(n_leaves, dtype=np.uint16),
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),
         np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.intp),
-        np.empty(p),
-        np.empty(k + LEAF),
-        np.empty(k + LEAF, dtype=np.intp),
+        np.empty(n + 1, dtype=np.intp),
+        np.empty(k + LEAF + 1),
+        np.empty(k + LEAF + 1, dtype=np.intp),
     )
 
 
@@ -443,32 +432,31 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     ``by_weight`` are the columns, heaviest first.
     ``known`` has Δmin and Δmax of each query, or no column where they are those of the pool itself.
     ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
-    row −1. Returns the share of leaves that was visited.
+    row −1. Returns the share of leaves that was visited; `SINGLES` donors count as a leaf.
     """
     weights32 = weights.astype(np.float32)
     p, k = len(weights), rows.shape[1]
     n_leaves, n_blocks = len(pool.leaves), len(pool.coarse)
     scratch = _make_scratch(p, k, n_leaves, n_blocks, len(pool.rows))
     way = BOXED if prune and n_blocks > 1 else PLAIN
-    guess, since, visited, total = np.intp(MOST), 0, 0, 0
+    guess, since, visited, total = MOST // 32, 0, 0, 0
     for q in range(len(queries)):
         query = _read_query(
             grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho,
             known[q], limits[q],
         )  # fmt: skip
-        if way == BOXED:
-            n_visited, n_found = _scan_boxes(grey, query, pool, weights32, scratch)
-        else:
-            n_visited, n_found, guess = _scan_leaves(
-                grey, way == COARSE, query, pool, weights, weights32, guess, scratch
+        if way == COARSE:
+            n_measured, guess = _scan_coarse(
+                query, pool, weights, guess, scratch, rows[q], distances[q]
             )
-        measure(
-            grey, query.exact, query.missing, query.low, query.offset, pool.rows, pool.values,
-            pool.missing, pool.is_categorical, weights,
-            scratch.best[k - 1] - query.margin, scratch.found, scratch.places,
-            n_found, scratch.parts, scratch.measured, scratch.measured_rows,
-            rows[q], distances[q],
-        )  # fmt: skip
+            n_visited = n_measured // SINGLES
+        if way != COARSE or n_visited >= n_leaves:
+            rows[q], distances[q] = -1, np.inf
+            if way == BOXED:
+                n_visited, n_found = _scan_boxes(grey, query, pool, weights32, scratch)
+            else:
+                n_visited, n_found = _scan_leaves(grey, query, pool, weights32, scratch)
+            _measure_found(grey, query, pool, weights, n_found, scratch, rows[q], distances[q])
         visited, total = visited + n_visited, total + n_visited
         if q + 1 - since == TRIAL and visited > WORTHWHILE[way] * n_leaves * TRIAL:
             may_pay = grey and way == BOXED and n_blocks > FEW

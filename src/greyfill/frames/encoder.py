@@ -281,13 +281,13 @@ def _numbers(columns: list[Cells], schema: Schema) -> tuple[Floats, Bools]:
     """The cells as the numbers or codes of their fields, 0 in the holes, and the holes."""
     values = np.zeros((len(columns[0].values), len(columns)))
     missing = np.column_stack([cells.missing for cells in columns])
-    for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
-        if cells.is_empty:
-            continue
-        with refusing(f"Column {field.name!r} cannot be used"):
-            _refuse_another_meaning(cells, field)
-            is_number = field.kind is Kind.NUMERIC
-            values[:, j] = cells.numbers() if is_number else cells.codes(field.codes)
+    j = 0
+    with refusing(lambda: f"Column {schema.fields[j].name!r} cannot be used"):
+        for j, (cells, field) in enumerate(zip(columns, schema.fields, strict=True)):
+            if not cells.is_empty:
+                _refuse_another_meaning(cells, field)
+                is_number = field.kind is Kind.NUMERIC
+                values[:, j] = cells.numbers() if is_number else cells.codes(field.codes)
     values[missing] = 0.0
     return values, missing
 

@@ -17,6 +17,9 @@ MASKED_DTYPES = (
 # Before copy-on-write, a shallow copy would write through to the input of the user.
 SHARES_MEMORY = int(pd.__version__.split(".")[0]) < 3
 
+SHORT = 256
+"""Below so many cells Python is done before pandas has asked for the dtype."""
+
 
 def plain(series: Any) -> Array | None:
     """The cells as numpy has them, if the dtype is one of numpy or of pandas alone."""
@@ -54,6 +57,11 @@ def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
         from greyfill.frames import arrow_backend
 
         return arrow_backend.categories(_chunks(series))
+    if isinstance(series.dtype, pd.StringDtype) and len(series) < SHORT:
+        places: dict[str, int] = {}
+        cells = (c if isinstance(c, str) else None for c in series.array)
+        found = [-1 if c is None else places.setdefault(c, len(places)) for c in cells]
+        return np.array(found, dtype=np.intp), tuple(places), False
     if not isinstance(series.dtype, pd.CategoricalDtype):
         codes, levels = series.factorize()
         return codes.astype(np.intp), tuple(levels.tolist()), False
