@@ -9,7 +9,7 @@ from greyfill._chained.design import row_order
 from greyfill._chained.draws import typical_values
 from greyfill._chained.forest import Forest, Grown, Singles
 from greyfill._chained.missforest import ColumnForests
-from greyfill.table import Floats, Ints, Kind, SymmetricScaler, Table, indicators
+from greyfill.table import Floats, Ints, Kind, SymmetricScaler, Table
 
 ORDERS = ("importance", "score")
 
@@ -85,14 +85,12 @@ def fit_iari(
     values, steps = table.values.copy(), list[ForestStep]()
     work = FittedChain(table, SymmetricScaler.learn(table), settings, (), values, order)
     known = None if labels is None else labels[order]
-    extra = np.empty((table.n_rows, 0), dtype=np.float32)
-    if known is not None:
-        extra = indicators(known, np.arange(known.max() + 1)).astype(np.float32)
+    classes = np.zeros((table.n_rows, 0)) if known is None else np.eye(known.max() + 1)[known]
     holed = np.flatnonzero(table.missing.any(axis=0))
     reads = np.flatnonzero(~table.missing.any(axis=0) & table.predicts).tolist()
     waiting = _by_importance(work, holed, known).tolist()
     while waiting:
-        x = np.column_stack([work.encode(values)[:, reads], extra])
+        x = np.column_stack([work.encode(values)[:, reads], classes.astype(np.float32)])
         tried = waiting if settings.order == "score" else waiting[:1]
         grown = {j: work.grow_column(j, x, len(steps) + 1) for j in tried}
         j = max(tried, key=lambda j: _score(work, j, grown[j].oob_error))
@@ -117,11 +115,9 @@ def _by_importance(work: FittedChain, holed: Ints, labels: Ints | None) -> Ints:
         return holed[np.argsort(table.missing[:, holed].sum(axis=0), kind="stable")]
     from sklearn.ensemble import RandomForestClassifier
 
-    filled = np.where(table.missing, typical_values(table), table.values)
-    settings = work.settings
-    forest = RandomForestClassifier(
-        settings.n_estimators, random_state=settings.seed, n_jobs=settings.n_jobs
-    ).fit(work.encode(filled)[:, holed], labels)
+    filled, how = np.where(table.missing, typical_values(table), table.values), work.settings
+    forest = RandomForestClassifier(how.n_estimators, random_state=how.seed, n_jobs=how.n_jobs)
+    forest.fit(work.encode(filled)[:, holed], labels)
     return holed[np.argsort(-forest.feature_importances_, kind="stable")]
 
 

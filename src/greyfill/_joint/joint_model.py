@@ -52,7 +52,8 @@ class JointCode:
     def learn(cls, table: Table) -> "JointCode":
         """From the observed cells of a table."""
         design = Design.learn(table)
-        encoded, hole = design.encode(table.values), _holes(design, table)
+        encoded = design.encode(table.values)
+        hole = np.repeat(table.missing | table.unseen, np.diff(design.edges), axis=1)
         n = np.maximum((~hole).sum(axis=0), 1)
         mean = np.where(hole, 0.0, encoded).sum(axis=0) / n
         constant = np.ptp(np.where(hole, mean, encoded), axis=0) == 0.0
@@ -63,7 +64,7 @@ class JointCode:
 
     def encode(self, table: Table) -> tuple[Floats, Bools]:
         """Standardized cells, 0 in holes, and where holes are; an unseen level counts as one."""
-        hole = _holes(self.design, table)
+        hole = np.repeat(table.missing | table.unseen, np.diff(self.design.edges), axis=1)
         divisor = np.where(self.deviation > 0.0, self.deviation, 1.0)
         return np.where(hole, 0.0, (self.design.encode(table.values) - self.mean) / divisor), hole
 
@@ -112,10 +113,6 @@ class JointCode:
         # Where no possible level has a chance, the likeliest of them is taken.
         place = np.where(sums[:, -1] <= 0.0, best, np.minimum(place, len(levels) - 1))
         return np.asarray(levels[place])
-
-
-def _holes(design: Design, table: Table) -> Bools:
-    return np.repeat(table.missing | table.unseen, np.diff(design.edges), axis=1)
 
 
 def _reference(table: Table, design: Design, j: int) -> int:
