@@ -24,7 +24,7 @@ import ranking
 import run
 import standing
 import tables
-from methods import DIFFERENT, sees_class
+from methods import DIFFERENT, commits, sees_class
 from store import Store
 from text import counted, listed, number, table
 
@@ -87,7 +87,6 @@ def write(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> str:
 
 
 def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    commits = sorted({row["commit"] for row in rows if "commit" in row})
     given = [name for name in METHODS if sees_class(name)]
     changed = [f"{m} ({DIFFERENT[b]})" for m in METHODS if (b := m.removesuffix("+y")) in DIFFERENT]
     scenarios = listed(list(cases.TITLES.values()))
@@ -96,8 +95,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         "",
         f"{len(names)} public tables that were put aside and never filled, plotted or read while "
         "greyfill was built: nothing was chosen, tuned or mended on them. They were filled once, "
-        f"on the commit {listed(commits)}, by `python benchmarks/examination.py`, which writes "
-        "this page whatever comes out.",
+        f"on the commit {listed(commits(rows))}, by `python benchmarks/examination.py`, which "
+        "writes this page whatever comes out.",
         "",
         f"{scenarios}, {counted(len(seeds), 'seed')} each, cells of all feature columns. Given the "
         f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the "
@@ -125,7 +124,8 @@ def _seconds(rows: Rows, names: Sequence[str]) -> list[str]:
     return [
         "## Seconds",
         "",
-        "Processor seconds of a fill, the mean over scenarios and seeds.",
+        "Processor seconds of a fill, the mean over scenarios and seeds. Methods took turns on "
+        "a machine that had other work, too: read factors, not digits.",
         "",
         *table(("table", "rows × columns", *methods), lines),
     ]

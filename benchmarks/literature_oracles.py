@@ -25,7 +25,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
 
 from greyfill import EMBImputer, NormImputer, datasets, frames, pool
-from greyfill._chained.c45 import attributes, grow_column_tree
+from greyfill._chained.c45 import grow_column_tree
 from greyfill._chained.iari import IARISettings, fit_iari
 from greyfill.table import Column, Kind, Table
 from greyfill.targets import read_target
@@ -177,8 +177,9 @@ def fold_errors(table: Table, codes: np.ndarray, test: np.ndarray, jar: str) -> 
     )  # fmt: skip
     last = table.n_columns
     tree = grow_column_tree(whole, last, None)
-    cells = (part[:, :last] for part in attributes(whole.rows(test)))
-    found = tree.predict(*(np.ascontiguousarray(part) for part in cells))
+    rows = table.rows(test)
+    hidden = rows.missing | rows.unseen
+    found = tree.predict(np.where(hidden, 0.0, rows.values), hidden)
     ours = int((found != codes[test]).sum())
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / f"{part}.arff") for part in ("train", "test")]

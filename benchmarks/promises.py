@@ -135,6 +135,20 @@ FAULTS_OF: dict[str, list[Fault]] = {
             f"{RANGE}::test_moments_of_pandas_in_every_unit_and_zone",
         ),
         Fault(
+            "a regression reaches years that no library can write",
+            "frames/decoder.py",
+            "values = np.clip(values, min(YEARS[0], seen[0]), max(YEARS[1], seen[1]))",
+            "values = values + 0.0",
+            f"{RANGE}::test_moments_that_a_regression_reaches_exist",
+        ),
+        Fault(
+            "the least of 64 bits is a moment",
+            "frames/decoder.py",
+            "np.maximum(whole_numbers(values, np.dtype(np.int64)), 1 - 2**63)",
+            "whole_numbers(values, np.dtype(np.int64))",
+            f"{RANGE}::test_spans_that_a_regression_reaches_exist",
+        ),
+        Fault(
             "the range is not learned beyond 64 bits",
             "frames/decoder.py",
             "min(max(round(v), extent[0]), extent[1]) for",
@@ -975,6 +989,20 @@ FAULTS_OF: dict[str, list[Fault]] = {
             'if not _all(headers, b"host"):',
             "tests/app/test_guard.py",
         ),
+        Fault(
+            "other machines reach the page",
+            "app/server.py",
+            'bound.bind(("127.0.0.1", port))',
+            'bound.bind(("0.0.0.0", port))',
+            "tests/app/test_guard.py::test_no_other_machine_reaches_the_page",
+        ),
+        Fault(
+            "an address works again",
+            "app/guard.py",
+            "        self._tokens = left\n",
+            "",
+            "tests/app/test_guard.py::test_each_address_works_once_and_for_itself",
+        ),
     ],
     "A file that changes while `apply` reads it": [
         Fault(
@@ -995,6 +1023,27 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
     ],
     "Whatever a saved file holds": [
+        Fault(
+            "rows with holes may reach no leaf of a C4.5 tree",
+            "persistence/engine_rules.py",
+            "require((np.abs(cases - 1.0) <= rules.ROUNDING).all(), ",
+            "require((cases <= 1.0 + rules.ROUNDING).all(), ",
+            "tests/persistence/test_literature_rules.py::test_what_no_fit_left_is_refused",
+        ),
+        Fault(
+            "a file may ask for a machine that never ends",
+            "_systems/column_models.py",
+            '"max_iter": MOST_STEPS * max(len(x), 100)}',
+            '"max_iter": -1}',
+            "tests/persistence/test_literature_rules.py::test_what_a_file_may_ask_of_a_model_ends",
+        ),
+        Fault(
+            "means of ranks cannot be saved",
+            "persistence/engine_rules.py",
+            "np.where(is_rank, np.rint(values), values)",
+            "values",
+            f"{LOADING}::test_round_trip_of_ordered_levels",
+        ),
         Fault(
             "types are not compared with those declared",
             "persistence/codec.py",
@@ -1018,7 +1067,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a child may stand before its parent",
-            "persistence/chained_rules.py",
+            "persistence/engine_rules.py",
             "(children > inner).all()",
             "(children >= 0).all()",
             HOSTILE,
@@ -1353,6 +1402,138 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "[c.uncertainty or 0, 1] | min",
             "[c.uncertainty, 1] | min",
             "tests/report/test_unknown.py::test_a_page_needs_no_place_that_may_be_none",
+        ),
+    ],
+    "Identifiers, row numbers, free text and constants": [
+        Fault(
+            "an identifier predicts other columns",
+            "imputers/base.py",
+            "            table = table.mute(self.unused_)\n",
+            "",
+            "tests/test_exclusion.py::test_identifiers_predict_nothing",
+        ),
+        Fault(
+            "a column that is left alone is filled",
+            "filled.py",
+            "        imputer.leave_alone = self.left_alone\n",
+            "",
+            "tests/cli/test_leave_alone.py::test_identifiers_stay_as_they_are",
+        ),
+    ],
+    "Limits of `GreyImputer.intervals` hold in each class": [
+        Fault(
+            "residuals of all classes count alike",
+            "_grey/calibration.py",
+            "raw = np.where(own, 1.0, lacking)",
+            "raw = np.ones(own.shape)",
+            "tests/grey/test_uncertainty.py::test_each_class_has_the_quantile_of_its_own_residuals",
+        ),
+    ],
+    "Draws are the same in one process and in several": [
+        Fault(
+            "a distribution depends on the process that draws it",
+            "_joint/joint_model.py",
+            "rng, rows = np.random.default_rng(seed), np.arange(len(z))",
+            "rng, rows = np.random.default_rng(__import__('os').getpid()), np.arange(len(z))",
+            f"{DETERMINISM}::test_draws_of_several_processes",
+        ),
+        Fault(
+            "a chain depends on the process that runs it",
+            "_chained/chain.py",
+            "rng = np.random.default_rng(seed)",
+            "rng = np.random.default_rng(__import__('os').getpid())",
+            f"{DETERMINISM}::test_draws_of_several_processes",
+        ),
+    ],
+    "Levels that are folded": [
+        Fault(
+            "an observed cell takes the spelling of its level",
+            "folds.py",
+            "before[name].zip_with(~before[name].is_null(), after[name])",
+            "after[name]",
+            "tests/test_filled.py"
+            "::test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone",
+        ),
+    ],
+    "`--strict` guesses nothing": [
+        Fault(
+            "a title is looked for",
+            "files/csv_text.py",
+            "        if options.strict:\n            return Preamble()\n",
+            "",
+            "tests/corpus/test_corpus.py::test_strict_reading_guesses_nothing",
+        ),
+        Fault(
+            "words for missing are guessed",
+            "files/column_types.py",
+            "return 0 if self._strict else self._words.counts.total()",
+            "return self._words.counts.total()",
+            "tests/files/test_column_types.py",
+        ),
+    ],
+    "A carriage return alone": [
+        Fault(
+            "nothing is told of one",
+            "files/cell_grid.py",
+            "        if self.n_returns:\n",
+            "        if self.n_returns > 9:\n",
+            f"{FIDELITY}::test_a_carriage_return_alone_is_a_letter_and_told",
+        ),
+        Fault(
+            "a strict reader takes it for a letter",
+            "files/cell_grid.py",
+            "if header.is_strict and len(returns := grid.lone_returns()):",
+            "if header.is_strict and len(returns := grid.lone_returns()) > 9:",
+            f"{FIDELITY}::test_a_carriage_return_alone_is_a_letter_and_told",
+        ),
+    ],
+    "Every guess about a file can be taken back": [
+        Fault(
+            "a question that was answered is gone",
+            "app/questions.py",
+            'if question["key"] not in known and is_answered:',
+            'if question["key"] in known and is_answered:',
+            "tests/app/test_session.py"
+            "::test_every_guess_and_finding_can_be_answered_and_taken_back",
+        ),
+    ],
+    "An unfinished run of `--chunked`": [
+        Fault(
+            "a run with other settings is continued",
+            "distributed/parquet.py",
+            "if plan.exists() and plan.read_text() != fingerprint:",
+            "if plan.exists() and not plan.read_text():",
+            f"{CHUNKED}::test_other_settings_do_not_continue_an_unfinished_run",
+        ),
+        Fault(
+            "partitions that are there are written again",
+            "distributed/parquet.py",
+            'return not (self.folder / "parts" / partition.name).exists()',
+            "return True",
+            f"{CHUNKED}::test_a_crash_while_writing_is_resumed",
+        ),
+    ],
+    "`worth` judges by rows": [
+        Fault(
+            "inner folds hold rows that the outer fold tests",
+            "evaluation/worth.py",
+            "inner_of[train] = stratified_folds(self._strata[train], self.n_inner, seed)",
+            "inner_of = stratified_folds(self._strata, self.n_inner, seed)",
+            "tests/evaluation/test_worth.py::test_inner_folds_stay_within_the_training_rows",
+        ),
+        Fault(
+            "an imputer learns from rows that are tested",
+            "evaluation/pipelines.py",
+            "        return self.task.table.rows(self.is_train)",
+            "        return self.task.table.rows(self.is_train | self.is_test)",
+            "tests/evaluation/test_worth.py::test_no_label_of_a_test_row_reaches_a_prediction",
+        ),
+        Fault(
+            "the outer folds choose",
+            "evaluation/verdict.py",
+            "inner = self._scores(self.metric, inner=True)[:, places]",
+            "inner = self._scores(self.metric, inner=False)[:, places]",
+            "tests/evaluation/test_worth.py::test_inner_folds_choose_and_outer_folds_judge",
         ),
     ],
 }

@@ -1,6 +1,6 @@
 """Fills stay inside the exact range of whole numbers and moments, where float64 rounds."""
 
-from datetime import time
+from datetime import datetime, time, timedelta
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import greyfill
-from greyfill import KNNIImputer, MICEImputer, MissForestImputer
+from greyfill import KNNIImputer, MICEImputer, MissForestImputer, RegressionImputer
 
 HIGH = 2**63 - 10
 NEAR = [HIGH, HIGH + 3, None, HIGH + 9, HIGH + 1]
@@ -107,6 +107,30 @@ def test_moments_of_numpy_are_rounded_to_their_unit() -> None:
     assert KNNIImputer(n_neighbors=1).fit_transform(months)[1, 0] == np.datetime64("2024-03", "M")
 
 
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("ns"), pl.Datetime("us", "Asia/Tokyo")])
+@pytest.mark.parametrize("convert", [lambda t: t, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_moments_that_a_regression_reaches_exist(dtype, convert) -> None:
+    """10 000 years of 365 days are too many for dates, and for the nanoseconds of 64 bits."""
+    x = [(7 * i) % 50 + i / 100 for i in range(60)]
+    days = [datetime(2000, 1, 1) + timedelta(days=100 * value) for value in x]
+    table = pl.DataFrame({"x": x, "day": pl.Series(days).cast(dtype)})
+    new = pl.DataFrame({"x": [1e9, -1e9], "day": pl.Series([None, None], dtype=dtype)})
+    imputer = RegressionImputer(n_iter=1).fit(convert(table))
+    filled = pl.DataFrame(imputer.transform(convert(new)))["day"]
+    assert filled.null_count() == 0
+    late, early = filled.cast(pl.Datetime("us")).to_list()
+    assert late > datetime(2200, 1, 1)
+    assert early < datetime(1700, 1, 1)
+
+
+def test_spans_that_a_regression_reaches_exist() -> None:
+    x = [(7 * i) % 50 + i / 100 for i in range(60)]
+    spans = np.array([value * 1e17 for value in x]).astype("m8[ns]")
+    imputer = RegressionImputer(n_iter=1).fit(pd.DataFrame({"x": x, "span": spans}))
+    new = pd.DataFrame({"x": [-1e9], "span": np.array(["NaT"], dtype="m8[ns]")})
+    assert imputer.transform(new)["span"].notna().all()
+
+
 def test_times_of_day_of_arrow_inside_pandas() -> None:
     dtype = pd.ArrowDtype(pa.time64("us"))
     frame = pd.DataFrame({"t": pd.Series(pd.array([time(9, 30), None, time(9, 30)], dtype=dtype))})
@@ -144,6 +168,6 @@ def test_neighbors_do_not_round_out_of_the_range() -> None:
 def test_forests_do_not_round_out_of_the_range() -> None:
     """The middle of 1e-200 and 1e250, less its half-range, is 0 and not 1e-200."""
     X = np.array([[1e-200, 0.0], [1e250, 1.0], [1e-200, 0.0], [1e250, 1.0], [np.nan, 0.0]] * 3)
-    filled = MissForestImputer(n_estimators=5, max_iter=2).fit_transform(X)
+    filled = MissForestImputer(5, max_iter=2, round_to_grid=False).fit_transform(X)
     assert filled[:, 0].min() == 1e-200
     assert filled[:, 0].max() == 1e250

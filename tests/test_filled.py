@@ -308,3 +308,13 @@ def test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone(li
         greyfill.fill(frame, fold=["a"], **QUICK)
     with pytest.raises(InvalidParameterError, match="fold"):
         greyfill.fill(frame, fold=["c"], **QUICK)
+
+
+def test_printed_it_shows_the_table_and_what_was_done():
+    filled = greyfill.fill(
+        pl.DataFrame({"a": [1.0, None, 3.0], "b": [2.0, 4.0, 6.0]}), method="mean"
+    )
+    shown = str(filled)
+    assert shown.startswith(str(filled.table))
+    assert "1 cell filled by MeanImputer in " in shown
+    assert all(note in shown for note in filled.notes)

@@ -1,5 +1,6 @@
 """All methods: ours, and the peers with the environment that each needs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,11 @@ DRAWING = (
 
 BLIND = ("GreyImputer without y", "our MissForest", "our MICE")
 """Those of ours that are not given the class."""
+
+
+def commits(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """What our own methods ran on; a peer is known by its version."""
+    return sorted({row["commit"] for row in rows if row["method"] in OURS and "commit" in row})
 
 
 def sees_class(name: str) -> bool:
@@ -119,9 +125,9 @@ DIFFERENT = {
     "R VIM kNN": "neighbors weighted by distance",
     "R missRanger": "no predictive mean matching",
     "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
-    "frequent level of a category has no indicator",
+    "frequent level of a category has no indicator; columns of a single value are kept from it",
     "faiss-imputer": "five neighbors among all rows, since few rows are complete",
-    "miceforest": "one data set without mean matching",
+    "miceforest": "one data set without mean matching; columns of a single value are kept from it",
     "mlimputer": "random forests",
     "utrees": "the mean or vote of five data sets",
     "ForestDiffusion": "diffusion by `vp`, which can impute; the mean or vote of five data sets",

@@ -24,7 +24,7 @@ import run
 import simulations
 import standing
 import tables
-from methods import DIFFERENT, DRAWING, OURS, PEERS
+from methods import DIFFERENT, DRAWING, OURS, PEERS, commits
 from store import Store
 from text import counted, listed, table
 
@@ -61,7 +61,7 @@ def write(store: Store, flagship: str, label: str, seeds: Sequence[int]) -> str:
     if not any(row["method"] == flagship for row in by_task["cells"]):
         sys.exit(f"the store has no result of {flagship} {label} with the seeds of the page")
     lines = [
-        *_introduction(seeds, sorted({row["commit"] for row in rows if "commit" in row})),
+        *_introduction(seeds, commits(rows)),
         *_participants(by_task["cells"], seeds),
         *errors_section.section(by_task["cells"], flagship, seeds),
         *errors_section.draws_section(by_task["draws"], flagship, seeds),
@@ -72,12 +72,12 @@ def write(store: Store, flagship: str, label: str, seeds: Sequence[int]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _introduction(seeds: Sequence[int], commits: list[str]) -> list[str]:
+def _introduction(seeds: Sequence[int], measured_on: list[str]) -> list[str]:
     return [
         "# Accuracy",
         "",
         "How well the imputers of greyfill and of other packages restore cells that were hidden on "
-        f"purpose. Measured on the commit {listed(commits)}. What the fills are worth to a "
+        f"purpose. Measured on the commit {listed(measured_on)}. What the fills are worth to a "
         "classifier is on [Does imputing pay?](worth.md).",
         "",
         "## What was measured",

@@ -16,6 +16,7 @@ import polars as pl
 
 import greyfill as gf
 from greyfill.exceptions import GreyfillError
+from greyfill.persistence.tags import IMPUTERS
 from saved_models.parts import Model, read
 
 Row = list[Any]
@@ -203,7 +204,36 @@ def _chained() -> list[Base]:
     ]
 
 
-BASES = (*_family(), *_parts(), *_tuned(), *_chained())
+QUICK = {"max_iter": 3, "n_iter": 2, "n_imputations": 2, "n_estimators": 3, "n_hidden": 4,
+         "n_prototypes": 2, "penalty": 0.1, "n_init": 1}  # fmt: skip
+"""What makes a fit quick, for every method that has a parameter of this name."""
+
+OTHERWISE: dict[str, Any] = {
+    "donor": "nearest", "cells": "class", "order": "score", "noise": True, "combine": "draw",
+    "value": "prototype", "labels": "none", "bootstrap": False, "n_clusters": 2, "fuzziness": 1.5,
+}  # fmt: skip
+"""What some methods do if asked to."""
+
+
+def _others(known: set[str]) -> list[Base]:
+    """Whatever else a file may hold: each by its defaults, and once otherwise."""
+    keep = {"keep_empty_features": True, "add_indicator": True, "ordinal_features": ["rank"],
+            "bounds": {"num": (-2.0, 2.0)}, "leave_alone": ["when"]}  # fmt: skip
+    kinds: dict[str, dict[str, Any]] = {
+        "numbers": {}, "frame": {"ordinal_features": ["size"], **OTHERWISE}, "things": keep,
+        "words": {},
+    }  # fmt: skip
+    return [
+        Base(name, kind, settings={n: v for n, v in {**QUICK, **more}.items() if n in takes})
+        for name, maker in IMPUTERS.items()
+        if name not in known
+        for takes in [maker().get_params()]
+        for kind, more in kinds.items()
+    ]
+
+
+OLDER = (*_family(), *_parts(), *_tuned(), *_chained())
+BASES = (*OLDER, *_others({base.estimator for base in OLDER}))
 ESTIMATORS = tuple(dict.fromkeys(base.estimator for base in BASES))
 
 

@@ -213,6 +213,42 @@ def odd_forest(model: Model, rng: Random) -> str | None:
     return f"odd_forest {how}"
 
 
+def odd_tree(model: Model, rng: Random) -> str | None:
+    """Branches, children and shares of a C4.5 tree that lead astray, or nowhere."""
+    tree = _fields(model, rng, "quinlan-tree")
+    if tree is None:
+        return None
+    name = rng.choice(("attribute", "child", "parts", "branches", "shares", "sums", "cut"))
+    small, far = rng.choice((0.0, 5e-324, 1e-200)), rng.choice((1, -1, 2, 10**6))
+    how: Callable[[Any], Any] = rng.choice((
+        lambda a: np.where(np.arange(a.size).reshape(a.shape) > 0, small, a).astype(a.dtype),
+        lambda a: np.full_like(a, small), lambda a: a + np.array(far, a.dtype),
+        lambda a: np.roll(a, 1), lambda a: np.flip(a, axis=-1), lambda a: np.eye(*a.shape),
+    ))  # fmt: skip
+    return f"odd_tree {name}" if _edit(model, tree.get(name), how) else None
+
+
+def odd_moments(model: Model, rng: Random) -> str | None:
+    """Covariances that are nearly none: alike, hugely different, or of columns that are equal."""
+    normal = _fields(model, rng, "joint-normal", "sparse-normal")
+    covariance = None if normal is None else model.array(normal.get("covariance"))
+    q = 0 if covariance is None or covariance.dtype.kind != "f" else len(np.atleast_1d(covariance))
+    if normal is None or q == 0 or covariance.shape != (q, q):
+        return None
+    size = 10.0 ** rng.randint(-60, 60)
+    sizes = np.array([10.0 ** rng.randint(-30, 30) for _ in range(q)])
+    name, new = rng.choice((
+        ("alike", np.ones((q, q)) * size), ("none", np.zeros((q, q))),
+        ("scaled", covariance * size), ("rank one", np.outer(sizes, sizes)),
+        ("uneven", covariance * np.outer(sizes, sizes)),
+        ("diagonal", np.diag(sizes)), ("opposed", np.where(np.eye(q) > 0, 1.0, -1.0 / q)),
+    ))  # fmt: skip
+    _edit(model, normal["covariance"], lambda a: new)
+    if rng.random() < 0.5:
+        _edit(model, normal.get("mean"), lambda a: a * size)
+    return f"odd_moments {name} {size:.0e}"
+
+
 def odd_choice(model: Model, rng: Random) -> str | None:
     """Predictors of a tuned or chained column and the weights that belong to them."""
     choice = _fields(model, rng, rng.choice(("choice", "column-model")))

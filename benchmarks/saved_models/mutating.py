@@ -18,6 +18,7 @@ CHANGES: tuple[tuple[Change, int], ...] = (
     (couples.same_number, 2), (couples.same_text, 2), (couples.more_levels, 3),
     (couples.other_kind, 3), (couples.odd_forest, 6), (couples.odd_choice, 5),
     (couples.odd_pools, 4), (couples.odd_scale, 3), (couples.graft, 8),
+    (couples.odd_tree, 6), (couples.odd_moments, 6),
 )  # fmt: skip
 
 TRIES = 30

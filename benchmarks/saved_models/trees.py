@@ -5,6 +5,7 @@ import json
 from random import Random
 from typing import Any
 
+from greyfill.persistence.tags import IMPUTERS
 from saved_models.parts import AGAIN, DEEP, RAW, Model, Spot, pick
 
 VALUES: tuple[Any, ...] = (
@@ -20,12 +21,6 @@ VALUES: tuple[Any, ...] = (
     {"$objects": [1, None], "shape": [2]}, {"$objects": [], "shape": [0]},
     {"$array": "0.npy"}, {"$scalar": "0.npy"}, {"$array": "no.npy"}, {"$array": 3},
     {"$unknown": 1}, {"$enum": "kind", "value": "ordinal"},
-)  # fmt: skip
-
-IMPUTERS = (
-    "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "GreyClassifier", "GreyImputer",
-    "GreyRegressor", "IKNNImputer", "KNNIImputer", "MICEImputer", "MIKNNImputer",
-    "MissForestImputer", "NeighborImputer", "SKNNImputer",
 )  # fmt: skip
 
 ENUM_VALUES = (
@@ -175,7 +170,7 @@ def swap_types(model: Model, rng: Random) -> str | None:
     if spot is None:
         return None
     known = sorted({str(s.node) for s in spots if s.key == spot.key})
-    names = IMPUTERS if spot.key == "$imputer" else known
+    names = list(IMPUTERS) if spot.key == "$imputer" else known
     return _put(spot, rng.choice((*names, *names, "builtins.eval", "table", "x", None, 3, [])))
 
 

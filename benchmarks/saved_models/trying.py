@@ -3,7 +3,7 @@
 import os
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -46,8 +46,10 @@ FAULTS = ("crash", "hang", "incomplete", "raw", "memory", "outside")
 """Results that must not be; "outside": an index out of bounds in a compiled kernel."""
 
 
-def cells_of(table: Any) -> list[Any]:
-    """All cells of an answer."""
+def cells_of(table: Any, left: Collection[str] = ()) -> list[Any]:
+    """All cells of an answer but those of columns that are left as they came."""
+    if isinstance(table, pl.DataFrame | pd.DataFrame):
+        table = table[[name for name in table.columns if name not in left]]
     if isinstance(table, pl.DataFrame):
         return [cell for column in table.get_columns() for cell in _plain(column).to_list()]
     if isinstance(table, pd.DataFrame):
@@ -68,10 +70,10 @@ def is_hole(cell: Any) -> bool:
     return isinstance(cell, Decimal) and not cell.is_finite()
 
 
-def refuse_incomplete(answer: Any, shape: tuple[int, ...]) -> Any:
+def refuse_incomplete(answer: Any, shape: tuple[int, ...], left: Collection[str] = ()) -> Any:
     if tuple(answer.shape) != shape:
         raise IncompleteError(f"shape {tuple(answer.shape)} instead of {shape}")
-    bad = [cell for cell in cells_of(answer) if is_hole(cell)]
+    bad = [cell for cell in cells_of(answer, left) if is_hole(cell)]
     if bad:
         raise IncompleteError(f"{len(bad)} cells such as {bad[0]!r:.30}")
     return answer
@@ -79,7 +81,8 @@ def refuse_incomplete(answer: Any, shape: tuple[int, ...]) -> Any:
 
 def _filled(model: Any, table: Any) -> Any:
     names = model.get_feature_names_out()
-    return refuse_incomplete(model.transform(table), (len(table), len(names)))
+    left = getattr(model, "left_alone_", {})  # older files have none
+    return refuse_incomplete(model.transform(table), (len(table), len(names)), left)
 
 
 def _predicted(model: Any, table: Any) -> None:

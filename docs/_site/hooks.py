@@ -26,14 +26,16 @@ def on_files(files: Any, config: Any) -> Any:
     import greyfill
     from greyfill.datasets import load
 
+    tables = Path(greyfill.__file__).parent / "datasets" / "data"
     for name in GALLERY:
-        table = load(name)
-        imputer = greyfill.GreyImputer(
-            categorical_features=table.categorical_features,
-            ordinal_features=table.ordinal_features or None,
+        kinds = load(name)
+        filled = greyfill.fill(
+            tables / f"{name}.csv",
+            target="class",
+            categorical_features=kinds.categorical_features,
+            ordinal_features=kinds.ordinal_features or None,
         )
-        imputer.fit_transform(table.X, table.y)
-        page = imputer.report_.render("html")
+        page = filled.report.render("html")
         files.append(File.generated(config, f"gallery/{name}.html", content=page))
     return files
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from greyfill.persistence import load
     from greyfill.pooling import pool
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AllRows",

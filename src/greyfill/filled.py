@@ -11,7 +11,7 @@ The command ``greyfill impute`` is `OpenedFill` and `Filled` with files around t
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -138,7 +138,7 @@ def fill(
     return opened.run(whole=whole, source=source, folds=folds)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Filled:
     """A filled table, the imputer that filled it, and what a reader of it should know.
 
@@ -156,14 +156,19 @@ class Filled:
     left_alone: Mapping[str, str]
     notes: tuple[str, ...]
     seconds: float
-    features: Any = field(repr=False)
-    _X: Any = field(repr=False)
-    _y: Any = field(repr=False)
-    _whole: Any = field(repr=False)
-    _holes: Bools = field(repr=False)
-    _kept_empty: Mapping[str, Bools] = field(repr=False)
-    _source: files.Source | None = field(repr=False)
-    _folds: Collection[str] = field(repr=False)
+    features: Any
+    _X: Any
+    _y: Any
+    _whole: Any
+    _holes: Bools
+    _kept_empty: Mapping[str, Bools]
+    _source: files.Source | None
+    _folds: Collection[str]
+
+    def __repr__(self) -> str:
+        n, method = int(self._holes.sum()), type(self.imputer).__name__
+        told = [f"{plural(n, 'cell')} filled by {method} in {self.seconds:.1f} s", *self.notes]
+        return "\n".join([str(self.table), *told])
 
     @property
     def report(self) -> Any:
@@ -171,7 +176,7 @@ class Filled:
         from greyfill.report import make_report
 
         s = self._source
-        told: Any = {} if s is None else {"guesses": files.sentences(s.guesses), "name": s.title}
+        told: Any = {} if s is None else {"guesses": s.notes, "name": s.title}
         return make_report(self.imputer, self._X, self.features, self._y, lines=self.lines, **told)
 
     @cached_property

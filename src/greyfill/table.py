@@ -103,6 +103,10 @@ class Table:
         """Which columns may tell about others."""
         return np.array([c.predicts for c in self.columns], dtype=bool)
 
+    def others(self, j: int) -> Ints:
+        """The columns that may tell about column j."""
+        return np.setdiff1d(np.flatnonzero(self.predicts), j)
+
     @property
     def unseen(self) -> Bools:
         """Observed cells whose category was never seen in ``fit``: no donor can match them."""

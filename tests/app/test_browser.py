@@ -193,6 +193,10 @@ def test_a_guess_is_switched_and_the_command_says_so(visit, name, question, labe
 def test_plots_tell_their_values_to_pointer_and_keyboard(visit):
     page = visit()
     page.locator(".brand").click()
+    page.get_by_role("button", name="Open penguins").wait_for()
+    start = page.locator("main").inner_text()
+    assert "members of the U.S. House of Representatives" in start
+    assert "null" not in start
     page.get_by_role("button", name="Open penguins").click()
     page.locator("#fill").click()
     page.locator("#tab-trust").click()

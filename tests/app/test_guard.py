@@ -3,12 +3,14 @@
 import json
 import os
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from app.client import serving
 
 from greyfill.app.guard import Guard, RefusedError
+from greyfill.app.server import _bound
 
 TABLE = b"age,dose\n" + b"".join(b"%d,%d\n" % (20 + n, 2 * n) for n in range(30)) + b",7\n31,\n"
 
@@ -119,6 +121,11 @@ def test_an_upload_without_a_length_ends_at_the_limit(server, monkeypatch):
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as stream:
         stream.sendall(request + chunk * 17)
         assert stream.recv(4096).split()[1] == b"413"
+
+
+def test_no_other_machine_reaches_the_page():
+    with closing(_bound(0)) as bound:
+        assert bound.getsockname()[0] == "127.0.0.1"
 
 
 def test_the_printed_address_works_once():

@@ -131,6 +131,19 @@ def test_a_cell_tells_limits_donors_and_why(server, filled):
     assert cell["trust"]["word"]
 
 
+def test_a_number_beside_dates_tells_its_range(tmp_path, monkeypatch):
+    days = [f"{n % 28 + 1:02}.0{n % 9 + 1}.2024" if n % 6 else "" for n in range(40)]
+    rows = [f"{day};{n % 7 if n % 5 else ''}" for n, day in enumerate(days)]
+    (tmp_path / "visits.csv").write_text("\n".join(["day;stage", *rows]))
+    monkeypatch.chdir(tmp_path)
+    bench = Workbench("visits.csv", lambda progress: None)
+    bench.look({})
+    bench.fill()
+    cell = bench.cell(5, "stage")
+    assert (cell["range"]["ends"], len(cell["range"]["texts"])) == ([0.0, 6.0], 4)
+    assert bench.cell(6, "day")["range"] is None
+
+
 def test_pieces_are_those_of_the_report(server, filled):
     html = server.json("POST", f"{filled[0]}/ask/describe", {})[1]["html"]
     assert "How far to trust the fills" in html

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +36,25 @@ def job():
     cells = [[10.0, 0, 1], [30.0, 2, 0], [NAN, 2, NAN], [20.0, 1, 1], [10.0, NAN, 1]]
     kinds = ("numeric", "categorical", "categorical")
     return encoding.Job(np.array(cells), kinds, (0, 3, 2), np.array([0, 0, 1, 1, 1]), 0)
+
+
+def test_a_peer_is_spared_columns_of_one_value_or_none(job):
+    cells = np.column_stack([job.cells, np.full(5, NAN), [7.0, NAN, 7.0, 7.0, NAN]])
+    more = replace(
+        job, cells=cells, kinds=(*job.kinds, "numeric", "numeric"), n_levels=(0, 3, 2, 0, 0)
+    )
+    given = []
+
+    def fill(asked):
+        given.append(asked)
+        return np.where(np.isnan(asked.cells), 1.0, asked.cells)
+
+    filled = encoding.spared(fill)(more)
+    assert np.array_equal(given[0].cells, job.cells, equal_nan=True)
+    assert given[0].kinds == job.kinds
+    assert np.array_equal(filled[:, :3], fill(job))
+    assert np.isnan(filled[:, 3]).all()
+    assert (filled[:, 4] == 7.0).all()
 
 
 def test_matrix_scales_numbers_and_spreads_wide_categories(job):

@@ -50,13 +50,14 @@ def test_only_what_is_compiled_counts(
     cold_start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = cold_start.Stopwatch()
-    table = np.array([[1.0, 3.0]]), np.full((1, 2), 0.5)
-    kernels.average_rows(*table)
+    cell = np.zeros(1, dtype=np.intp)
+    given = np.ones((1, 1)), np.array([False]), cell, cell, cell, np.ones(1)
+    kernels.write_cells(*given)
     with install_listener("numba:compile", watch):
-        kernels.average_rows(*table)
+        kernels.write_cells(*given)
         assert watch.compiled == []
-        fresh = exact(kernels.average_rows.py_func)
+        fresh = exact(kernels.write_cells.py_func)
         fresh._cache.disable()
         fresh._cache.load_overload = lambda *_: None
-        assert fresh(*table)[0] == 2.0
-    assert "_search.kernels.average_rows" in [name for name, _, _ in watch.compiled]
+        assert fresh(*given) == 0.0
+    assert "_search.kernels.write_cells" in [name for name, _, _ in watch.compiled]

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greyfill import C45Imputer
-from greyfill._chained.c45 import _cuts, mdl_cuts
-from greyfill._chained.c45_tree import (
+from greyfill._chained.c45 import (
     FEWEST,
     C45Tree,
+    _cuts,
     choose_test,
-    descend_tree,
     grow_tree,
+    mdl_cuts,
     more_errors,
     score_tests,
 )
@@ -132,8 +132,7 @@ def test_rows_reach_the_leaves_that_they_should(seed: int) -> None:
     x, missing, branches, _, target, k = random_case(seed)
     numbers = x[:, 2] + target
     tree = grow_tree(x, missing, branches, target, numbers, k)
-    parts = (tree.attribute, tree.cut, tree.child, tree.parts, tree.shares, tree.sums)
-    shares, sums = descend_tree(x, missing, *parts, tree.branches)
+    shares, sums = tree.descend(x, missing)
     for i in range(len(x)):
         slow = slow_descent(tree, x[i], missing[i])
         np.testing.assert_allclose(shares[i], slow[0], atol=1e-12)
@@ -158,6 +157,7 @@ def test_numbers_are_cut_where_classes_change_or_into_equal_parts() -> None:
     assert mdl_cuts(numbers, labels).tolist() == [24.5]
     assert len(mdl_cuts(numbers, np.arange(40) % 2)) == 0
     assert len(_cuts(numbers, None)) == 7
+    assert _cuts(np.array([0.0, 1.0, 1.0, 4.0]), None).tolist() == [0.5, 2.5]
 
 
 def test_labels_help_only_in_fit_transform() -> None:

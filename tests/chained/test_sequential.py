@@ -8,7 +8,7 @@ import pytest
 
 from greyfill import IARIImputer, MICEImputer, RegressionImputer, SRMIImputer, pool
 from greyfill._chained import chain
-from greyfill._chained.special_draws import fit_cart, fit_poisson, fit_two_part
+from greyfill._chained.methods import fit_cart, fit_poisson, fit_two_part
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Column, Kind, Table
 

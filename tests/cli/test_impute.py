@@ -202,7 +202,7 @@ def test_no_holes_is_a_copy(greyfill, folder):
     assert (folder / "full.filled.csv").read_bytes() == b"a;b\r\n1;x\r\n02;y"
     assert json.loads(greyfill("impute", "full.csv", "-t", "b", "-f", "--json").stdout)["copied"]
     (folder / "old.csv").write_bytes("a,b\n1,\xe9\n".encode("latin-1"))
-    assert "old.csv is no UTF-8" in greyfill("impute", "old.csv", "-t", "b").stderr
+    assert "old.csv is not UTF-8" in greyfill("impute", "old.csv", "-t", "b").stderr
 
 
 def test_an_empty_column_stays_empty_and_is_told(greyfill, folder):
@@ -432,6 +432,11 @@ def test_notes_about_the_target(greyfill, folder):
     done = greyfill("impute", "many.csv", "-t", "y", "-m", "cgknn", "-k", "1")
     assert "has 40 classes in 40 rows. Is it the column of the classes?" in done.stderr
     assert "fall-back: " in done.stderr
+    measured = "\n".join(f"{i % 7 if i % 5 else ''},{i * i}" for i in range(40))
+    (folder / "prices.csv").write_text(f"a,y\n{measured}\n")
+    assert "classes" not in greyfill("impute", "prices.csv", "-t", "y").stderr
+    shown = greyfill("inspect", "prices.csv", "-t", "y").stdout
+    assert "y holds measurements, not classes" in shown
 
 
 def test_any_extension_is_read_by_content_and_kept(greyfill, folder, listing):

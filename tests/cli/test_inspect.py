@@ -321,8 +321,9 @@ def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):
     assert numbers["findings"][0]["options"] == [["--na-values", "the dose=<0.5"]]
     told = [f"{found['column']}: {found['text']}" for found in numbers["findings"]]
     assert told[0] == "the dose: 1 cell is of another kind, taken as missing below: '<0.5' (1)"
-    assert told[1].startswith("the dose: -9 (1 cell) stands apart from the others (0.5 … 8.5)")
-    assert "it's: may mean missing, kept as a category: '-' (1)" in told
+    assert told[1].startswith("the dose: -9 stands apart from the others (0.5 … 8.5)")
+    assert "it's: may mean missing, kept as a category: '-'" in told
+    assert [found["cells"] for found in numbers["findings"]][1:4] == [1, 0, 1]
     assert "it's: levels that differ only by blanks or capitals: 'neg' (26) and 'Neg ' (14)" in told
     _, *arguments = shlex.split(numbers["command"])
     planned = json.loads(greyfill(*arguments, "--dry-run", "--json").stdout)
@@ -333,6 +334,31 @@ def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):
     }
     shown = greyfill("inspect", "my table.csv").stdout
     assert shown.splitlines()[-1] == f"  {numbers['command']}"
+
+
+def test_one_doubt_about_many_columns_is_one_line(greyfill, folder):
+    names = [f"q{j}" for j in range(6)]
+    levels = [[("no", "yes", "-")[(i // (j + 1)) % 3] for j in range(3)] for i in range(40)]
+    scores = [[99 if i % 9 == j else (i + j) % 8 for j in range(3)] for i in range(40)]
+    lines = [",".join(map(str, [*a, *b])) for a, b in zip(levels, scores, strict=True)]
+    (folder / "survey.csv").write_text("\n".join([",".join(names), *lines]))
+    shown = greyfill("inspect", "survey.csv").stdout
+    assert "q0, q1, q2: may mean missing, kept as a category: '-' (" in shown
+    assert "q3, q4, q5: 99 stands apart from the others (0 … 7)" in shown
+    assert shown.splitlines()[-1] == "  greyfill impute survey.csv --na-values=- --na-values=99"
+    (folder / "survey.csv").write_text("\n".join([",".join(names), *lines, "no,no,no,1,2,99"]))
+    (told,) = notes(greyfill, "impute", "survey.csv")
+    assert told.startswith("Kept as a value, though it may mean missing: '-' in 'q0' (")
+    assert "99 in 'q3' (5), 'q4' (5), 'q5' (6). If it does: --na-values" in told
+    assert notes(greyfill, "impute", "survey.csv", "-c", "q0,q1,q2", "--numeric", "q3,q4,q5") == []
+
+
+def test_a_word_that_another_column_means_is_said_by_column(greyfill, folder):
+    codes = ["99" if i % 9 == 0 else f"{i % 5}" for i in range(40)]
+    rows = "\n".join(f"{code},{code},{90 + i}" for i, code in enumerate(codes))
+    (folder / "two.csv").write_text(f"a,b,age\n{rows}\n")
+    found = json.loads(greyfill("inspect", "two.csv", "--json").stdout)
+    assert found["command"] == "greyfill impute two.csv --na-values=a=99 --na-values=b=99"
 
 
 def test_inspect_gives_no_bits_to_identifiers(greyfill, folder):

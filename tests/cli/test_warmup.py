@@ -27,7 +27,7 @@ def test_without_a_folder_the_remedy_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("is_kept", "words"),
-    [(True, "compiling, once on this machine"), (False, "no folder for compiled code can be")],
+    [(True, "once on this machine"), (False, "no folder for compiled code can be")],
 )
 def test_compiling_is_told_once_and_on_stderr(
     greyfill: Any, monkeypatch: pytest.MonkeyPatch, is_kept: bool, words: str

@@ -82,6 +82,13 @@ def test_numbers_stored_as_text_are_filled_as_text(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].value == "1.234,50 €"
 
 
+def test_what_may_mean_missing_is_told_of_workbooks_too(tmp_path: Path) -> None:
+    rows = [[99 if i % 9 == 0 else i % 8, "-" if i % 5 == 0 else "yes"] for i in range(30)]
+    (tmp_path / "t.xlsx").write_bytes(book(("Data", [["score", "answer"], *rows])))
+    (note,) = files.read(tmp_path / "t.xlsx").notes
+    assert "may mean missing: 99 in 'score' (4); '-' in 'answer' (6). If it does" in note
+
+
 def test_sheets_by_name_and_number(path: Path) -> None:
     assert files.read(path).frame.height == 4
     assert files.read(path, sheet="Data").guesses[0].kind == "missing"

@@ -34,7 +34,8 @@ def transformed_by_threads(model: Any, X: Any, n_threads: int = 8, n_calls: int 
 COMPILE = """
 import numpy as np
 from greyfill._search import kernels
-print(kernels.average_rows(np.array([[1.0, 3.0]]), np.full((1, 2), 0.5))[0])
+cell = np.zeros(1, dtype=np.intp)
+print(kernels.write_cells(np.ones((1, 1)), np.array([False]), cell, cell, cell, np.array([3.0])))
 """
 """Compile one kernel, use it, and print 2.0."""
 

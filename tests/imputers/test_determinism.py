@@ -18,6 +18,7 @@ from imputers.family import THOROUGH as IMPUTERS
 from imputers.family import quick
 
 from greyfill._neighbors import links
+from greyfill.imputers.registry import REGISTRY, Method
 
 N_ROWS = 90
 
@@ -73,6 +74,16 @@ def test_number_of_threads(imputer: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     together, two = fitted(imputer, X, y, n_jobs=2)
     assert rows(alone) == rows(together)
     assert rows(one.transform(X)) == rows(two.transform(X))
+
+
+@pytest.mark.parametrize("method", [m for m in REGISTRY.values() if m.draws], ids=lambda m: m.name)
+def test_draws_of_several_processes(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table()
+    monkeypatch.setattr(links, "BLOCK_ROWS", 7)
+    models = [fitted(method.resolve(), X, y, n_jobs=n)[1] for n in (1, 2)]
+    alone, together = (m.draws_ if hasattr(m, "draws_") else m.draw(X, 2, y) for m in models)
+    for one, two in zip(alone, together, strict=True):
+        assert rows(one) == rows(two)
 
 
 @family

@@ -106,3 +106,29 @@ def test_an_estimator_without_parameters_can_be_made() -> None:
         """Nothing to choose."""
 
     assert Bare().get_params() == {}
+
+
+def test_help_has_the_words_of_bases_and_the_defaults_of_the_class() -> None:
+    class Base(SavedEstimator):
+        """Fill.
+
+        Parameters
+        ----------
+        tol : float, default=0.1
+            What may still move; default=0.1 is little.
+        """
+
+        tol: float = 0.1
+        n_iter_: int = learned()
+
+    class Preset(Base):
+        """Fill better."""
+
+        tol: float = 0.5
+
+    lines = (Preset.__doc__ or "").splitlines()
+    assert lines[0] == "Fill better."
+    assert lines[-2:] == [
+        "tol : float, default=0.5",
+        "    What may still move; default=0.1 is little.",
+    ]

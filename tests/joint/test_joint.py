@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Lasso
 
 from greyfill import EMBImputer, EMImputer, MICEImputer, MissPALassoImputer, NormImputer, pool
-from greyfill._joint.joint_code import MOST_TOGETHER, JointCode
-from greyfill._joint.joint_draws import draw_posterior
-from greyfill._joint.joint_normal import JITTER, EMSettings, JointNormal, fit_normal
-from greyfill._joint.pattern_lasso import LassoSettings, fit_sparse, regress
+from greyfill._joint.joint_model import MOST_TOGETHER, JointCode
+from greyfill._joint.joint_normal import (
+    JITTER,
+    JointNormal,
+    JointSettings,
+    fit_normal,
+    fit_sparse,
+    regress,
+)
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Column, Kind, Table
 
@@ -55,9 +60,9 @@ def test_one_step_is_that_of_the_textbook(seed: int, rate: float) -> None:
         second[np.ix_(hole[i], hole[i])] += rest
         likelihood += density
     np.testing.assert_allclose(theta.expect(z, hole), filled, rtol=1e-6, atol=1e-7)
-    new = fit_normal(z, hole, np.arange(q), EMSettings(max_iter=1, prior=0))
+    _, history, _ = fit_normal(z, hole, np.arange(q), JointSettings(max_iter=1, prior=0))
     start = JointNormal(np.arange(q), np.zeros(q), np.eye(q))
-    assert new.log_likelihood[0] == pytest.approx(
+    assert history[0] == pytest.approx(
         sum(slow_expectation(start.mean, start.covariance, z[i], hole[i])[2] for i in range(n))
     )
 
@@ -121,7 +126,7 @@ def test_lasso_is_that_of_scikit_learn_and_follows_its_conditions() -> None:
     cov = X.T @ X / 80
     holes, seen = np.array([0, 3]), np.array([1, 2, 4, 5])
     for penalty in (0.0, 0.02, 0.1, 5.0):
-        beta, rest = regress(cov, holes, seen, penalty, np.zeros((6, 6)), False)
+        beta, rest = regress(cov, holes, seen, penalty, np.zeros((6, 6)))
         slope = cov[np.ix_(holes, seen)] - beta @ cov[np.ix_(seen, seen)]
         assert np.abs(slope).max() <= penalty + 1e-6
         np.testing.assert_allclose(slope[beta != 0], penalty * np.sign(beta[beta != 0]), atol=1e-6)
@@ -159,7 +164,7 @@ def test_the_penalty_is_chosen_by_hidden_cells_and_helps_where_columns_abound() 
 def test_passes_do_not_let_a_pattern_teach_itself() -> None:
     z = np.array([[1.0, 1.0], [-1.0, -1.0], [2.0, 0.0]])
     hole = np.array([[False, False], [False, False], [False, True]])
-    normal, _ = fit_sparse(z, hole, np.arange(2), 0.0, LassoSettings(max_iter=1))
+    normal, _ = fit_sparse(z, hole, np.arange(2), 0.0, JointSettings(max_iter=1))
     filled = normal.mean * 3 - z[:2].sum(axis=0)
     np.testing.assert_allclose(filled, [2.0, 2.0], atol=1e-6)  # the line of the other two rows
 
@@ -212,7 +217,8 @@ def test_draws_keep_within_bounds() -> None:
 def test_the_posterior_is_inverse_wishart() -> None:
     rng = np.random.default_rng(0)
     filled = rng.normal(size=(60, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
-    draws = [draw_posterior(np.arange(2), filled, EMSettings(prior=0), rng) for _ in range(3000)]
+    theta = JointNormal(np.arange(2), np.zeros(2), np.eye(2))
+    draws = [theta.redraw(filled, JointSettings(prior=0), rng) for _ in range(3000)]
     away = filled - filled.mean(axis=0)
     expected = away.T @ away / (60 - 1 - 2 - 1)  # S / (df − q − 1)
     np.testing.assert_allclose(np.mean([d.covariance for d in draws], axis=0), expected, rtol=0.03)
@@ -233,3 +239,9 @@ def test_the_posterior_is_inverse_wishart() -> None:
 def test_strange_settings_are_refused(imputer: Any, words: str) -> None:
     with pytest.raises(InvalidParameterError, match=words):
         imputer.fit(holed()[0])
+
+
+def test_a_prior_is_there_where_rows_are_few() -> None:
+    assert JointSettings().prior_rows(30, 5) == 5.0
+    assert JointSettings().prior_rows(100, 5) == 0.0
+    assert JointSettings(prior=2).prior_rows(30, 5) == 2.0

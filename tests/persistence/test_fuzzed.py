@@ -21,8 +21,9 @@ def fuzzed(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_changed_models_are_refused_or_answer_in_full() -> None:
-    names = ("CGKNNImputer", "MissForestImputer", "GreyClassifier")
+    names = ("CGKNNImputer", "MissForestImputer", "GreyClassifier", "C45Imputer", "EMBImputer",
+             "OptTreeImputer")  # fmt: skip
     chosen = [part for name in names for part in ("--estimator", name)]
-    run = fuzzed("--mutations", "150", "--seed", "0", *chosen)
+    run = fuzzed("--mutations", "200", "--seed", "0", *chosen)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "\n150 mutations of seed 0" in run.stdout
+    assert "\n200 mutations of seed 0" in run.stdout

@@ -48,6 +48,16 @@ def test_round_trip_of_a_mixed_table(imputer, tmp_path: Path) -> None:
     assert loaded.transform(data.X).equals(fitted.transform(data.X))
 
 
+@pytest.mark.parametrize("imputer", IMPUTERS)
+def test_round_trip_of_ordered_levels(imputer, tmp_path: Path) -> None:
+    """The mean of ranks, which starts or fills some holes, is the rank of no level."""
+    sizes = ["S", "M", "L", "M", None, "L", "S", "L"] * 3
+    frame = pl.DataFrame({"size": sizes, "x": [i % 5 + i / 24 for i in range(24)]})
+    fitted = quick(imputer, ordinal_features={"size": ["S", "M", "L"]}).fit(frame, ["a", "b"] * 12)
+    fitted.save(tmp_path / "model")
+    assert greyfill.load(tmp_path / "model").transform(frame).equals(fitted.transform(frame))
+
+
 def test_round_trip_of_parts_and_settings(tmp_path: Path) -> None:
     X, y = holed(60)
     fitted = NeighborImputer(

@@ -26,8 +26,8 @@ from greyfill.persistence.tags import (
 )
 
 FIXTURES = Path(__file__).parent / "fixtures"
-KNOWN = json.loads((FIXTURES / "format1-answers.json").read_text())
-"""New rows, and what each model answered when its file was written."""
+KNOWN = {n: json.loads((FIXTURES / f"format{n}-answers.json").read_text()) for n in (1, 2)}
+"""What each model answered when its file was written, and, in the first, the rows."""
 
 SCHEMA = {
     "length": pl.Float64, "grade": pl.Enum(["low", "middle", "high"]), "color": pl.String,
@@ -36,7 +36,7 @@ SCHEMA = {
 
 
 def answers(model: Any) -> list[Any]:
-    rows = pl.DataFrame(KNOWN["rows"], schema=SCHEMA, orient="row")
+    rows = pl.DataFrame(KNOWN[1]["rows"], schema=SCHEMA, orient="row")
     if isinstance(model, greyfill.GreyClassifier):
         return model.predict_proba(rows).tolist()
     if isinstance(model, greyfill.GreyRegressor):
@@ -57,12 +57,17 @@ def names_in(path: Path) -> set[str]:
     return set(re.findall(r'"\$(?:record|enum)": "([^"]*)"', tree))
 
 
-@pytest.mark.parametrize("name", KNOWN["answers"])
-def test_files_of_format_1_answer_as_they_did_and_are_saved_with_tags(
-    name: str, tmp_path: Path
+SAVED = [(number, name) for number, known in KNOWN.items() for name in known["answers"]]
+
+
+@pytest.mark.parametrize(("number", "name"), SAVED)
+def test_files_of_every_format_answer_as_they_did_and_are_saved_with_tags(
+    number: int, name: str, tmp_path: Path
 ) -> None:
-    model = greyfill.load(FIXTURES / f"format1-{name}.greyfill")
-    assert_alike(answers(model), KNOWN["answers"][name])
+    file = FIXTURES / f"format{number}-{name}.greyfill"
+    assert json.loads(parts_of(file)["manifest.json"])["format"] == number
+    model = greyfill.load(file)
+    assert_alike(answers(model), KNOWN[number]["answers"][name])
     path = tmp_path / "again"
     model.save(path)
     assert json.loads(parts_of(path)["manifest.json"])["format"] == 2

@@ -190,6 +190,9 @@ def test_estimates_are_sent_to_draws_that_know_y():
     assert "fit(X, y).draw(X, 20, y)" in texts
     assert "greyfill.pool" in texts
     assert "Draws made without y weaken" in texts
+    texts = " ".join(c["text"] for c in summarize(imputer, X, filled)["cautions"])
+    assert "draw(X, 20) and greyfill.pool" in texts
+    assert "labels" not in texts
     other = greyfill.CGKNNImputer(3)
     told = summarize(other, X, other.fit_transform(X, y), y)["cautions"]
     assert not any("draw(" in c["text"] for c in told)

@@ -63,12 +63,13 @@ REPEATED = """
 import sys
 from pathlib import Path
 import numpy as np
-from greyfill._search.kernels import average_rows
+from greyfill._search.kernels import write_cells
 from greyfill._search.jit import exact
 
 def hits(dtype=np.float64):
-    kernel = exact(average_rows.py_func)  # as a new process has it: nothing is loaded yet
-    assert kernel(np.array([[1.0, 3.0]], dtype), np.full((1, 2), 0.5))[0] == 2.0
+    kernel = exact(write_cells.py_func)  # as a new process has it: nothing is loaded yet
+    cell, value = np.zeros(1, dtype=np.intp), np.array([3.0], dtype)
+    assert kernel(np.array([[1.0]], dtype), np.array([False]), cell, cell, cell, value) == 2.0
     return sum(kernel.stats.cache_hits.values())
 
 assert (hits(), hits()) == (0, 1)
@@ -112,8 +113,8 @@ def test_code_of_another_signature_is_never_executed(tmp_path: Path) -> None:
 
 def test_a_numba_that_keeps_its_files_in_another_way_keeps_them_so(tmp_path: Path) -> None:
     other = "from numba.core import caching; del caching.IndexDataCacheFile._load_index\n"
-    kernel = "from greyfill._search.kernels import average_rows\n"
-    kind = "print(type(average_rows._cache._cache_file).__name__)"
+    kernel = "from greyfill._search.kernels import write_cells\n"
+    kind = "print(type(write_cells._cache._cache_file).__name__)"
     place = {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert run(kernel + kind, **place) == "SealedFile"
     assert run(other + kernel + kind, **place) == "IndexDataCacheFile"

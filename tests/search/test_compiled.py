@@ -92,37 +92,9 @@ def test_fills_equal_reference(rows: Rows, seed: int) -> None:
         given_values = values[donors[slot], column]
         if rows.is_categorical[column]:
             expected = reference.vote(given_values, 2.0 * weights[slot])
-            votes = kernels.vote_cells(
-                values, slots[c : c + 1], columns[c : c + 1], donors, weights, 3
-            )
-            assert votes.tolist() == [expected]
         else:
             expected = reference.average(given_values, weights[slot])
-            alone = kernels.average_rows(given_values[np.newaxis], weights[slot][np.newaxis])
-            assert alone.tolist() == [expected]
         assert filled[c] == expected
-
-
-@given(counts=st.lists(st.integers(0, 3), max_size=6), seed=st.integers(0, 10**6))
-def test_cells_that_take_from_a_moved_hole_are_filled_anew(counts: list[int], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n, ends = len(counts), np.cumsum(counts, dtype=np.intp)
-    constants, weights, current = rng.random(n), rng.random(sum(counts)), rng.random(5)
-    holes, moved = rng.integers(-1, 5, sum(counts)), rng.random(5) < 0.4
-    before, places = rng.random(n + 2), rng.permutation(n + 2)[:n]
-    after, changed = before.copy(), np.zeros(n + 2, dtype=bool)
-    state = current, moved, places, after, changed
-    largest = kernels.refill(constants, ends, holes, weights, *state)
-    expected = before.copy()
-    for c, (end, count) in enumerate(zip(ends, counts, strict=True)):
-        taken = holes[end - count : end]
-        if moved[taken[taken >= 0]].any():
-            given_values = np.append(1.0, np.where(taken < 0, 1.0, current[taken]))
-            part = np.append(constants[c], weights[end - count : end])
-            expected[places[c]] = reference.average(given_values, part)
-    assert after.tolist() == expected.tolist()
-    assert changed.tolist() == (expected != before).tolist()
-    assert largest == np.abs(expected - before).max()
 
 
 @given(rows=scaled_rows(), seed=st.integers(0, 10**6))

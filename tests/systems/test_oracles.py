@@ -11,16 +11,18 @@ import greyfill
 from greyfill._neighbors import descent
 from greyfill._neighbors.descent import best_fills, choices, objective
 from greyfill._neighbors.links import Links
-from greyfill._systems.column_models import GreyRidge, _ridge
-from greyfill._systems.fuzzy import (
+from greyfill._systems.column_models import GreyRidge
+from greyfill._systems.layout import FeatureLayout, times
+from greyfill._systems.network import NetWeights, Network, Task, loss_and_gradient
+from greyfill._systems.prototypes import (
+    PrototypeCost,
+    Prototypes,
     column_shares,
     fit_clusters,
     memberships,
     partial_squares,
+    train_prototypes,
 )
-from greyfill._systems.layout import FeatureLayout, times
-from greyfill._systems.network import NetWeights, Network, Task, loss_and_gradient
-from greyfill._systems.prototypes import PrototypeCost, Prototypes, train_prototypes
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.table import Column, Kind, Table
 
@@ -191,10 +193,11 @@ def test_one_cluster_is_a_ridge_regression() -> None:
     model = GreyRidge(n_clusters=1, ridge=1e-9).fit(x, y, False, np.arange(3))
     np.testing.assert_allclose(model(x), y, atol=1e-6)
     wide = rng.random((5, 9))
-    both = [_ridge(part, y[:5, None], np.ones(5), 0.3) for part in (wide, wide[:, :4])]
     centered = wide - wide.mean(axis=0)
     slopes = np.linalg.solve(centered.T @ centered + 0.3 * np.eye(9), centered.T @ y[:5])
-    np.testing.assert_allclose(both[0][1:, 0], slopes, atol=1e-9)
+    model = GreyRidge(n_clusters=1, ridge=0.3).fit(wide, y[:5], False, np.arange(9))
+    expected = np.clip(y[:5].mean() + centered @ slopes, y[:5].min(), y[:5].max())
+    np.testing.assert_allclose(model(wide), expected, atol=1e-9)
 
 
 # ---------------------------------------------------------------------------- opt.impute
@@ -312,7 +315,7 @@ def task(seed: int = 0) -> tuple[NetWeights, Task, FeatureLayout]:
     seen = ~layout.spread(rows.missing)
     return (
         NetWeights.draw(x.shape[1], 4, 3, rng),
-        Task(x, layout.encode(rows), seen, layout.owners, labels, 2.0, 0.1),
+        Task(x, layout.encode(rows), seen, layout.edges, labels, 2.0, 0.1),
         layout,
     )
 
@@ -354,7 +357,7 @@ def test_the_class_helps_columns_and_never_itself() -> None:
     gap = np.abs(net.outputs(what.x, what.labels) - net.outputs(what.x)).max(axis=1)
     assert (gap[known] > 1e-6).all()
     assert (gap[~known] == 0.0).all()
-    flipped = Task(what.x, what.targets, what.seen, what.owners, what.labels, 0.0)
+    flipped = Task(what.x, what.targets, what.seen, what.edges, what.labels, 0.0)
     weights.by_class[:] += 1.0
     assert (loss_and_gradient(weights, flipped)[1].by_class[:, 0] != 0).any()  # the penalty alone
     a = what.x @ weights.inner + weights.bias
@@ -445,3 +448,12 @@ def test_products_are_those_of_matrices_and_row_by_row(seed: int) -> None:
     np.testing.assert_allclose(found, x @ matrix, atol=1e-12)
     for row in range(0, 40, 7):
         assert times(x[[row]], matrix).tobytes() == found[[row]].tobytes()
+
+
+def test_features_of_a_layout_and_back() -> None:
+    columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
+    rows = Table(np.array([[2.0, 0.0], [4.0, 1.0]]), np.zeros((2, 2), dtype=bool), columns)
+    layout = FeatureLayout.learn(rows)
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(layout.encode(rows), [[0, half, 0], [1, 0, half]])
+    assert layout.decode(np.array([[0.5, 0.2, 0.3]])).tolist() == [[3.0, 1.0]]

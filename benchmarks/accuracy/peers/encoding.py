@@ -3,6 +3,7 @@
 Needs numpy alone, and pandas for frames, since it is imported in the environment of each peer.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,4 +144,20 @@ def from_frame(frame: Any, job: Job) -> np.ndarray:
             filled[:, j] = [float(text[1:]) if text.startswith("v") else np.nan for text in texts]
         else:
             filled[:, j] = cells.to_numpy(dtype=np.float64)
+    return filled
+
+
+def spared(fill: Callable[[Job], np.ndarray]) -> Callable[[Job], np.ndarray]:
+    """A peer that ends in an error on columns of one value, or none, and is not given them."""
+
+    def filled(job: Job) -> np.ndarray:
+        cells = job.cells.copy()
+        seen = [np.unique(column[~np.isnan(column)]) for column in cells.T]
+        varied = np.flatnonzero([len(values) > 1 for values in seen])
+        for j, values in enumerate(seen):
+            if len(values) == 1:
+                cells[:, j] = values[0]
+        cells[:, varied] = fill(job.columns(varied))
+        return cells
+
     return filled

@@ -5,7 +5,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
-from encoding import CATEGORICAL, NUMERIC, ORDINAL, Job, Matrix, as_frame, from_frame
+from encoding import CATEGORICAL, NUMERIC, ORDINAL, Job, Matrix, as_frame, from_frame, spared
 
 
 def of_numbers(make: Callable[[Job], Any], **options: bool) -> Callable[[Job], np.ndarray]:
@@ -212,7 +212,7 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "mean": mean,
     "sklearn KNN": of_numbers(sklearn_knn),
     "sklearn Iterative": of_numbers(sklearn_iterative),
-    "gcimpute": gcimpute,
+    "gcimpute": spared(gcimpute),
     "fancyimpute SoftImpute": of_numbers(soft_impute),
     "faiss-imputer": of_numbers(faiss_imputer),
     "mlimputer": of_numbers(mlimputer),
@@ -221,7 +221,7 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "missingly hot deck": missingly_hot_deck,
     "missforest": missforest,
     "verstack": verstack,
-    "miceforest": miceforest,
+    "miceforest": spared(miceforest),
     "utrees": centers_of(utrees_draws),
     "ForestDiffusion": centers_of(forest_diffusion_draws),
     "hyperimpute EM": hyperimpute("EM"),

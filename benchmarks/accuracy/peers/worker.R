@@ -37,7 +37,9 @@ fill <- list(
   "R mice" = function(holes, seed) joined(drawn(holes, seed, 5)),
   "R missForest" = function(holes, seed) {
     extra <- if ("num.threads" %in% names(formals(missForest))) list(num.threads = 1) else list()
-    do.call(missForest, c(list(holes), extra))$ximp
+    filled <- do.call(missForest, c(list(holes), extra))$ximp
+    holes[names(filled)] <- filled  # it drops columns without a value
+    holes
   },
   "R missRanger" = function(holes, seed) {
     missRanger(holes, pmm.k = 0, verbose = 0, seed = seed, num.threads = 1)

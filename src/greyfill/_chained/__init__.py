@@ -4,15 +4,14 @@
                  keys of rows, by which neither order nor company of a row matters
     regressions  linear, logistic, multinomial and proportional-odds regression
     draws        the elementary methods of MICE: fitted models that draw
-    special_draws  those for counts, semicontinuous numbers, and leaves of trees
-    methods      their names, and which fits which column
+    methods      more of them, their names, and which fits which column
     chain        MICE: chains of draws, new rows, and one table of several draws
     forest       random forests as plain arrays, and how they are grown
     tree_walk    compiled: rows down the trees, and votes
     missforest   MissForest: forests over all columns until the fills stop coming closer
     iari         IARI: forests over the columns before, each column once
-    c45_tree     C4.5 trees: gain ratio, cases in fractions, pruning
-    c45          a C4.5 tree for each column with holes
+    c45          a C4.5 tree for each column with holes: gain ratio, cases in fractions, pruning
+    hidden_cells  what to choose, by cells that are known and were hidden
 
 The path through them:
 

@@ -21,8 +21,7 @@ from greyfill._chained.draws import (
     truncated,
     typical_values,
 )
-from greyfill._chained.methods import BY_KIND, method_of
-from greyfill._chained.special_draws import check_counts
+from greyfill._chained.methods import BY_KIND, check_counts, method_of
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 

@@ -1,7 +1,7 @@
 """The elementary methods: fitted models that draw, and how they are fitted.
 
 Every ``fit`` takes predictors, values and a generator; what it returns draws a value for each row
-from one uniform number. Further ones are in `special_draws`, their names in `methods`.
+from one uniform number. Further ones, and their names, are in `methods`.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""IARI: columns one after the other, each by a forest on the complete columns and those before.
-
-`fit_iari` chooses the order and fills the training rows, `FittedChain.fill` new rows.
-"""
+"""IARI: columns one after the other, each by a forest on the complete columns and those before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -47,7 +44,7 @@ class FittedChain(ColumnForests):
     steps: tuple[ForestStep, ...]
     filled: Floats
     order: Ints
-    _late: dict[int, Forest] = field(default_factory=dict, repr=False)
+    _late: dict[int, ForestStep] = field(default_factory=dict, repr=False)
 
     def grow_column(self, j: int, x: Singles, number: int) -> Grown:
         """The forest of column j; numbers try all of x at each split, categories √p of it."""
@@ -55,11 +52,13 @@ class FittedChain(ColumnForests):
         tried = int(np.sqrt(width)) if is_class else width
         return self.grow_forest(j, x, number, tried, self.settings)
 
-    def late_forest(self, j: int) -> Forest:
-        """The forest of a column without holes in ``fit``, on all others as they were filled."""
+    def step(self, j: int) -> ForestStep:
+        """That of a column; one without holes in ``fit`` reads all others as they were filled."""
         if j not in self._late:
-            x = self.others(self.encode(self.filled), j)
-            self._late[j] = self.grow_column(j, x, len(self.steps) + 1).forest
+            reads = self.table.others(j)
+            x = self.encode(self.filled)[:, reads]
+            forest = self.grow_column(j, x, len(self.steps) + 1).forest
+            self._late[j] = ForestStep(j, reads, forest)
         return self._late[j]
 
     def fill(self, table: Table) -> Floats:
@@ -68,11 +67,8 @@ class FittedChain(ColumnForests):
         x, chained = self.encode(values), {step.column: step for step in self.steps}
         holed = np.flatnonzero(table.missing.any(axis=0)).tolist()
         for j in [j for j in holed if j not in chained] + [j for j in chained if j in holed]:
-            rows = np.flatnonzero(table.missing[:, j])
-            if j in chained:
-                values[rows, j] = self.predict(j, chained[j].forest, x[rows][:, chained[j].reads])
-            else:
-                values[rows, j] = self.predict(j, self.late_forest(j), self.others(x[rows], j))
+            rows, step = np.flatnonzero(table.missing[:, j]), chained.get(j) or self.step(j)
+            values[rows, j] = self.predict(j, step.forest, x[rows][:, step.reads])
             x[rows, j] = self.scaler.column(j).scale(values[rows, j])
         return values
 

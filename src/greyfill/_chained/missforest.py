@@ -104,7 +104,7 @@ class ColumnForests:
 
     def others(self, x: Singles, j: int) -> Singles:
         """The columns that predict column j."""
-        return np.delete(x, np.append(np.flatnonzero(~self.table.predicts), j), axis=1)
+        return np.take(x, self.table.others(j), axis=1)
 
     def predict(self, j: int, forest: Forest, x: Singles) -> Floats:
         """Values of column j for rows of what its forest reads."""

@@ -1,10 +1,9 @@
 """The joint engine: one normal distribution for all columns.
 
-    joint_code   what the model sees: numbers with mean 0 and deviation 1, categories as indicators;
-                 and the way back, by the likeliest level or by a draw
-    joint_normal θ = (μ, Σ), rows by their patterns of holes, the expectation step and EM
-    joint_draws  draws of the holes given θ, of θ by the bootstrap (EMB) or a posterior (NORM)
-    pattern_lasso  MissPALasso: sparse regressions for each pattern of holes
+    joint_normal θ = (μ, Σ), rows by their patterns of holes, EM, and a lasso for each pattern
+    joint_model  what it sees: numbers with mean 0 and deviation 1, categories as indicators; and
+                 the way back, by the likeliest level or by a draw; θ by the bootstrap (EMB) or a
+                 posterior (NORM), and draws of the holes given θ
 
 The path through them:
 

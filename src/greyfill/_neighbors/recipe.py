@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from greyfill._neighbors.donors import AllRows, RowPool
+from greyfill._neighbors.filling import PlainFill
 from greyfill._neighbors.schedule import Descent, Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
@@ -122,6 +123,11 @@ class Recipe:
     fill: Fill
     start: Start
     schedule: Schedule
+
+    @classmethod
+    def plain(cls, distance: Distance, schedule: Schedule) -> "Recipe":
+        """Mean and mode of the nearest of all rows, all columns alike."""
+        return cls(distance, EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)
 
     def checked(self) -> "Recipe":
         """Refuse what is no part of its sort, or does not go together; for parts of a user."""

@@ -1,7 +1,6 @@
 """Numba twins of the reference kernels, with the same names and answers: searches and fills.
 
-`nearest_donors` is how the rest of the package searches. The others fill cells from donors: all at
-once, again where a donor's hole has moved, and from rows of values that were sent.
+`nearest_donors` is how the rest of the package searches. The others fill cells from donors.
 """
 
 import numpy as np
@@ -69,53 +68,6 @@ def fill_cells(
             out[c] = vote(values, slots[c], columns[c], donors, vote_weights, sums)
         else:
             out[c] = average(values, slots[c], columns[c], donors, number_weights)
-    return out
-
-
-@exact
-def average_rows(given, weights):
-    """Σ_l w_l v_l of each row of values, from the nearest donor on."""
-    out = np.empty(len(given))
-    for c in range(len(given)):
-        total = 0.0
-        for place in range(given.shape[1]):
-            total += weights[c, place] * given[c, place]
-        out[c] = total
-    return out
-
-
-@exact
-def refill(constants, ends, holes, factors, current, moved, places, fills, changed):
-    """Put constant + Σ_l f_l v_l into ``fills`` for every cell that takes from a hole that moved.
-
-    Cell c takes the ``current`` values of ``holes[ends[c - 1] : ends[c]]``, and where one of those
-    is −1, the factor as it is. Fills that are new are marked in ``changed``. Returns the largest
-    change.
-    """
-    first, largest = 0, 0.0
-    for c in range(len(ends)):
-        start, first, touched = first, ends[c], False
-        for place in range(start, first):
-            touched |= holes[place] >= 0 and moved[holes[place]]
-        if touched:
-            total = constants[c]
-            for place in range(start, first):
-                value = current[holes[place]] if holes[place] >= 0 else 1.0
-                total += factors[place] * value
-            change = abs(total - fills[places[c]])
-            largest = max(largest, change)
-            changed[places[c]] = change > 0.0
-            fills[places[c]] = total
-    return largest
-
-
-@exact
-def vote_cells(values, slots, columns, donors, weights, n_levels):
-    """The winning category of each cell."""
-    out = np.empty(len(slots))
-    sums = np.zeros(n_levels)
-    for c in range(len(slots)):
-        out[c] = vote(values, slots[c], columns[c], donors, weights, sums)
     return out
 
 

@@ -2,10 +2,9 @@
 
     layout         mixed columns as features, and back
     deck           donors in adjustment cells: hot deck, cold deck, shell neighbors
-    fuzzy          fuzzy k-means on rows with holes; hidden cells to choose by
     column_models  one model a column in passes: opt.svm, opt.tree, grey fuzzy clusters
     network        a perceptron for the class and all columns
-    prototypes     learning vector quantization with holes
+    prototypes     fuzzy k-means and learning vector quantization with holes
 
 Each engine has one record that it leaves behind, which fills new rows by themselves and can be
 saved: arrays and tables, never a model of another library. opt.knn is a schedule of the recipe

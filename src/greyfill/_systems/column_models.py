@@ -9,27 +9,27 @@ always to the same effect, so that a saved file holds no model of another librar
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 
 from greyfill._neighbors.distance import Heom
-from greyfill._neighbors.donors import AllRows
 from greyfill._neighbors.engine import RecipeSettings, run_recipe
-from greyfill._neighbors.filling import PlainFill
-from greyfill._neighbors.recipe import Recipe, Schedule
+from greyfill._neighbors.recipe import Recipe
 from greyfill._neighbors.schedule import Once
-from greyfill._neighbors.start import GlobalStart, column_centers
-from greyfill._neighbors.weighting import EqualWeights
-from greyfill._systems.fuzzy import memberships
+from greyfill._neighbors.start import column_centers
 from greyfill._systems.layout import HALF, FeatureLayout, times
+from greyfill._systems.prototypes import memberships
 from greyfill.information import pair_information
 from greyfill.table import Floats, Ints, Table, indicators, most_frequent
 
 MOST_ROWS = 2_000
 """Rows that a support vector machine learns from: its work grows with their square."""
+
+MOST_STEPS = 100
+"""Steps of a machine for each of its rows, as in libsvm: with a huge penalty it would never end."""
 
 MOST_CLASSES = 20
 """Levels among which machines choose: each pair of them is a machine."""
@@ -39,7 +39,6 @@ TOLD_ROWS = 400
 
 START_NEIGHBORS = 5
 NEW_PASSES = 5
-
 
 Predict = Callable[[Floats], Any]
 """A fitted model of one column: a scaled number or a code for each row of features."""
@@ -68,8 +67,8 @@ class Machine:
         x, y = x[rows][:MOST_ROWS], y[rows][:MOST_ROWS]
         if y.min() == y.max():
             return always(float(y[0]))
-        c = self.penalty
-        machine: Any = SVC(C=c) if is_class else SVR(C=c, epsilon=self.epsilon)
+        how: Any = {"C": self.penalty, "max_iter": MOST_STEPS * max(len(x), 100)}
+        machine: Any = SVC(**how) if is_class else SVR(**how, epsilon=self.epsilon)
         return cast(Predict, machine.fit(x, y).predict)
 
 
@@ -86,17 +85,13 @@ class Cart:
         kind: Any = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-            tree = kind(min_samples_leaf=self.min_leaf, random_state=0).fit(x, y)
+            tree = kind(min_samples_leaf=min(self.min_leaf, len(x)), random_state=0).fit(x, y)
         return cast(Predict, tree.predict)
 
 
 @dataclass(frozen=True)
 class GreyRidge:
-    """A ridge regression in each fuzzy cluster, mixed by grey memberships.
-
-    ``rho`` is the distinguishing coefficient of the grades, ``ridge`` the penalty. Only columns
-    that tell about the target more than chance does predict (`predictors`).
-    """
+    """A ridge regression in each cluster, mixed by grey memberships, as in `GreyFuzzyImputer`."""
 
     n_clusters: int = 3
     fuzziness: float = 1.5
@@ -105,11 +100,14 @@ class GreyRidge:
 
     def fit(self, x: Floats, y: Floats, is_class: bool, owners: Ints) -> Predict:
         """Clusters, and a weighted ridge in each."""
+        from sklearn.linear_model import Ridge
+
         codes = np.unique(y) if is_class else np.zeros(0)
         targets = indicators(y, codes) if is_class else y[:, np.newaxis]
         centers = self._centers(x, owners)
         shares = self.memberships(x, centers, owners)
-        lines = np.stack([_ridge(x, targets, share, self.ridge) for share in shares.T])
+        models = [Ridge(self.ridge).fit(x, targets, np.maximum(u, 1e-12)) for u in shares.T]
+        lines = [np.vstack([m.intercept_, np.atleast_2d(m.coef_).T]) for m in models]
 
         def predict(x: Floats) -> Floats:
             """Σ_k u_k · line_k, inside the range of the observed; of classes the largest."""
@@ -154,20 +152,6 @@ class GreyRidge:
         return centers
 
 
-def _ridge(x: Floats, targets: Floats, share: Floats, ridge: float) -> Floats:
-    """(XᵀWX + αI)⁻¹ XᵀWY, its intercept unpenalized; the dual where features outnumber rows."""
-    weight = np.maximum(share, 1e-12)[:, np.newaxis]
-    total = weight.sum()
-    middle, mean = (weight * x).sum(axis=0) / total, (weight * targets).sum(axis=0) / total
-    root = np.sqrt(weight)
-    a, b = root * (x - middle), root * (targets - mean)
-    if a.shape[1] > len(a):
-        slopes = a.T @ np.linalg.solve(a @ a.T + ridge * np.eye(len(a)), b)
-    else:
-        slopes = np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T @ b)
-    return np.vstack([mean - middle @ slopes, slopes])
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnModels:
     """The training table, its fills, and how columns are learned.
@@ -184,8 +168,7 @@ class ColumnModels:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**kept, "_models": {}, "_chosen": {}}
+        return {**self.__dict__, "_models": {}, "_chosen": {}}
 
     @cached_property
     def layout(self) -> FeatureLayout:
@@ -217,13 +200,14 @@ class ColumnModels:
         return self._models[j]
 
     def learn(self, x: Floats, j: int) -> Predict:
-        """Fit column j on the rows that know it."""
+        """Fit column j on the rows that know it; the model takes the features of all columns."""
         rows, kept = np.flatnonzero(~self.table.missing[:, j]), self.predictors(j)
         is_class, y = bool(self.table.is_categorical[j]), self.scaled.values[rows, j]
         if len(kept) == 0 or y.min() == y.max():
             return always(most_frequent(y) if is_class else float(y.mean()))
         seen = np.ascontiguousarray(x[rows][:, kept])
-        return self.learner.fit(seen, y, is_class, self.layout.owners[kept])
+        predict = self.learner.fit(seen, y, is_class, self.layout.owners[kept])
+        return lambda x: np.asarray(predict(np.ascontiguousarray(x[:, kept])))
 
     def predictors(self, j: int) -> Ints:
         """The features that predict column j: of all other columns, or of those above chance."""
@@ -248,23 +232,17 @@ class ColumnModels:
             rows = np.flatnonzero(table.missing[:, j])
             if len(rows) == 0:
                 continue
-            predict, kept, alone = model(j), self.predictors(j), layout.column(j)
+            predict, alone = model(j), layout.column(j)
             if judge:
-                loss += self._loss(predict, x, j)
-            found = np.asarray(predict(np.ascontiguousarray(x[rows][:, kept])))
-            cells = alone.scaler.unscale(found[:, np.newaxis])
+                seen = np.flatnonzero(~self.table.missing[:, j])
+                truth, now = self.scaled.values[seen, j], predict(x[seen])
+                is_class = self.table.is_categorical[j]
+                loss += float((now != truth if is_class else (now - truth) ** 2).sum())
+            cells = alone.scaler.unscale(predict(x[rows])[:, np.newaxis])
             values[rows, j] = cells[:, 0]
             whole = Table(cells, np.zeros(cells.shape, dtype=bool), alone.columns)
             x[rows, edges[j] : edges[j + 1]] = alone.encode(whole)
         return values, loss
-
-    def _loss(self, predict: Predict, x: Floats, j: int) -> float:
-        """Squared error, or wrong levels, of the observed cells of a column."""
-        rows = np.flatnonzero(~self.table.missing[:, j])
-        truth = self.scaled.values[rows, j]
-        found = np.asarray(predict(np.ascontiguousarray(x[rows][:, self.predictors(j)])))
-        wrong = found != truth if self.table.is_categorical[j] else (found - truth) ** 2
-        return float(wrong.sum())
 
 
 def _whole(table: Table, values: Floats) -> Table:
@@ -273,17 +251,11 @@ def _whole(table: Table, values: Floats) -> Table:
 
 
 def run_models(
-    table: Table,
-    learner: Machine | Cart | GreyRidge,
-    *,
-    seed: int,
-    max_iter: int,
-    tol: float,
-    report: Callable[[str], None],
+    table: Table, learner: Any, seed: int, max_iter: int, tol: float, report: Callable[[str], None]
 ) -> tuple[ColumnModels, list[float]]:
     """Fill a training table from the starts "mean" and "neighbors"; also the losses of the best."""
     centers = np.where(table.missing, column_centers(table), table.values)
-    recipe, settings = plain_recipe(Heom(), Once()), RecipeSettings(n_neighbors=START_NEIGHBORS)
+    recipe, settings = Recipe.plain(Heom(), Once()), RecipeSettings(n_neighbors=START_NEIGHBORS)
     starts = {"mean": centers, "neighbors": run_recipe(recipe, table, None, settings)[0]}
     work, best = ColumnModels(table, centers, learner, seed), (np.inf, centers, list[float]())
     for name, start in starts.items():
@@ -299,8 +271,3 @@ def run_models(
             if loss < best[0]:
                 best = loss, values, history
     return ColumnModels(table, best[1], learner, seed), best[2]
-
-
-def plain_recipe(distance: Heom, schedule: Schedule) -> Recipe:
-    """Mean and mode of the nearest of all rows, all columns alike."""
-    return Recipe(distance, EqualWeights(), AllRows(), PlainFill(), GlobalStart(), schedule)

@@ -6,11 +6,12 @@ cannot serve take from all donors, and a column that no donor knows takes its ce
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from greyfill._chained.design import Keys, row_keys, uniform
+from greyfill._chained.design import Keys, row_keys, row_order, uniform
 from greyfill._search import kernels
 from greyfill._search.pool import DonorPool, build_pool
 from greyfill.table import Bools, Floats, Ints, RangeScaler, Table
@@ -28,14 +29,17 @@ class Group:
 
     donors: Table
     scaled: Table
-    keys: Keys
-    weights: Floats
     _pools: dict[int, DonorPool] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def observed(self) -> Bools:
         """What the donors can give."""
         return ~self.donors.missing & ~self.donors.unseen
+
+    @cached_property
+    def order(self) -> Ints:
+        """The donors in an order of their content."""
+        return row_order(self.donors)
 
     def givers(self, column: int) -> Ints:
         """Donors that know a column, or all for −1."""
@@ -47,16 +51,17 @@ class Group:
 
         Rows with nothing observed are equally far from all: the first donors are theirs.
         """
-        givers = self.givers(column)
+        givers, p = self.givers(column), self.donors.n_columns
+        weights = np.full(p, 1.0 / p)
         if column not in self._pools:
             cells = self.scaled.rows(givers)
             hidden = ~self.observed[givers]
-            pool = build_pool(cells.values, hidden, cells.is_categorical, self.weights)
+            pool = build_pool(cells.values, hidden, cells.is_categorical, weights)
             self._pools[column] = pool
         nobody = np.full(queries.n_rows, -1, dtype=np.intp)
         hidden = queries.missing | queries.unseen
         found, _ = kernels.nearest_donors(
-            self._pools[column], queries.values, hidden, nobody, self.weights, min(k, len(givers))
+            self._pools[column], queries.values, hidden, nobody, weights, min(k, len(givers))
         )
         return np.asarray(givers[found])
 
@@ -69,15 +74,11 @@ class Group:
 
 @dataclass(frozen=True)
 class RandomDonor:
-    """A donor drawn among those that can give all that a row lacks.
-
-    The draw depends on the seed and the row's content. Where nobody can give all of it, each hole
-    has a donor of its own.
-    """
+    """A donor drawn among those that can give all that a row lacks, or else one for each hole."""
 
     def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
         """The cells of the drawn donors."""
-        observed, order = group.observed, np.argsort(group.keys, kind="stable")
+        observed, order = group.observed, group.order
         drawn = uniform(keys[:, np.newaxis], np.arange(TRIES)[np.newaxis, :])
         donors = group.first_able(queries, order[(drawn * len(order)).astype(np.intp)])
         out = _given(group, queries, donors)
@@ -94,10 +95,7 @@ class RandomDonor:
 
 @dataclass(frozen=True)
 class NearestDonor:
-    """The nearest donor that can give all that a row lacks; of equally near ones the first.
-
-    Where nobody can give all of it, each hole takes from the nearest donor that knows its column.
-    """
+    """The nearest donor that can give all that a row lacks, or else the nearest for each hole."""
 
     def give(self, group: Group, queries: Table, keys: Keys) -> Floats:
         """The cells of the nearest donors."""
@@ -118,12 +116,7 @@ class NearestDonor:
 
 @dataclass(frozen=True)
 class ShellDonors:
-    """The shell of a row within its k nearest donors (Zhang 2011).
-
-    For each observed number the donors with the nearest value on its left and on its right, for
-    each observed category the nearest donor of the same level; mean or mode over their union, at
-    most 2p donors. A row with an empty shell takes from the whole neighborhood.
-    """
+    """The shell of a row within its k nearest donors, or all of them where it is empty."""
 
     k: int
 
@@ -224,10 +217,7 @@ class Deck:
             if len(rows) == 0:
                 return None
             donors = self.donors.rows(rows)
-            p = max(donors.n_columns, 1)
-            self._groups[cell] = Group(
-                donors, self.scaler.scale(donors), row_keys(donors, 0), np.full(p, 1.0 / p)
-            )
+            self._groups[cell] = Group(donors, self.scaler.scale(donors))
         return self._groups[cell]
 
     def _cells(self, table: Table, labels: Ints) -> list[bytes]:

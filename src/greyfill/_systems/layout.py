@@ -19,17 +19,6 @@ class FeatureLayout:
 
     Of a category with very many levels only the most frequent have one. ``levels`` are the codes
     with an indicator, none for numbers.
-
-    >>> from greyfill.table import Column, Kind
-    >>> columns = (Column("a", Kind.NUMERIC), Column("b", Kind.CATEGORICAL, 2))
-    >>> cells = np.array([[2.0, 0.0], [4.0, 1.0]])
-    >>> table = Table(cells, np.zeros((2, 2), dtype=bool), columns)
-    >>> layout = FeatureLayout.learn(table)
-    >>> layout.encode(table).round(2)
-    array([[0.  , 0.71, 0.  ],
-           [1.  , 0.  , 0.71]])
-    >>> layout.decode(np.array([[0.5, 0.2, 0.3]]))
-    array([[3., 1.]])
     """
 
     columns: tuple[Column, ...]
@@ -98,9 +87,6 @@ def times(x: Floats, matrix: Floats) -> Floats:
     """X · matrix, each row by sums of its own, so that one row gives the bits of a batch.
 
     BLAS picks its order of summation by the shape of the whole product.
-
-    >>> times(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
-    array([[11.]])
     """
     across = np.ascontiguousarray(matrix.T)
     out = np.empty((len(x), len(across)))

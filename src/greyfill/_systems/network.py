@@ -6,6 +6,7 @@ The class is softmax(h_0 V_0 + v_0) with h_0 = tanh(x W + b), which does not see
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -40,16 +41,13 @@ class NetWeights:
         cls, n_features: int, n_hidden: int, n_classes: int, rng: np.random.Generator
     ) -> "NetWeights":
         """Small random numbers."""
-        size = 1.0 / np.sqrt(max(n_features, 1))
-        return cls(
-            inner=rng.normal(0.0, size, (n_features, n_hidden)),
-            bias=np.zeros(n_hidden),
-            by_class=rng.normal(0.0, 0.3, (n_classes, n_hidden)),
-            outer=rng.normal(0.0, 1.0 / np.sqrt(n_hidden), (n_features, n_hidden)),
-            offset=np.zeros(n_features),
-            class_outer=rng.normal(0.0, 1.0 / np.sqrt(n_hidden), (n_hidden, n_classes)),
-            class_offset=np.zeros(n_classes),
-        )
+        size, size_out = 1.0 / np.sqrt(max(n_features, 1)), 1.0 / np.sqrt(n_hidden)
+        inner = rng.normal(0.0, size, (n_features, n_hidden))
+        by_class = rng.normal(0.0, 0.3, (n_classes, n_hidden))
+        outer = rng.normal(0.0, size_out, (n_features, n_hidden))
+        class_outer = rng.normal(0.0, size_out, (n_hidden, n_classes))
+        bias, offset, class_offset = map(np.zeros, (n_hidden, n_features, n_classes))
+        return cls(inner, bias, by_class, outer, offset, class_outer, class_offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class Task:
     x: Floats
     targets: Floats
     seen: Bools
-    owners: Ints
+    edges: Ints
     labels: Ints
     share: float
     penalty: float = 1e-4
@@ -69,16 +67,12 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
     """The loss, and its derivative by every parameter."""
     w, n = weights, max(len(task.x), 1)
     slope = NetWeights(*map(np.zeros_like, w.parts))
-    a = task.x @ w.inner + w.bias
-    da = np.zeros_like(a)
-    loss = 0.0
-    labeled = task.labels >= 0
-    if w.class_outer.shape[1] > 1 and labeled.any():
-        loss, da = _class_loss(w, task, a, labeled, slope)
+    a, labeled = task.x @ w.inner + w.bias, task.labels >= 0
+    loss, da = _class_loss(w, task, a, np.flatnonzero(labeled), slope)
     given = np.where(labeled[:, np.newaxis], w.by_class[np.maximum(task.labels, 0)], 0.0)
     scale = task.share / max(int(task.seen.sum()), 1)
     toward_class = np.zeros_like(a)
-    for first, end in _blocks(task.owners):
+    for first, end in pairwise(task.edges.tolist()):
         part, rows = slice(first, end), np.flatnonzero(task.seen[:, first])
         if len(rows) == 0:
             continue
@@ -104,12 +98,13 @@ def loss_and_gradient(weights: NetWeights, task: Task) -> tuple[float, NetWeight
 
 
 def _class_loss(
-    w: NetWeights, task: Task, a: Floats, labeled: Bools, slope: NetWeights
+    w: NetWeights, task: Task, a: Floats, rows: Ints, slope: NetWeights
 ) -> tuple[float, Floats]:
-    """Cross-entropy of the class, and its derivative by the hidden sums."""
+    """Cross-entropy of the class of labeled rows, and its derivative by the hidden sums."""
+    if w.class_outer.shape[1] == 1 or len(rows) == 0:
+        return 0.0, np.zeros_like(a)
     h = np.tanh(a)
     found = softmax(h @ w.class_outer + w.class_offset, axis=1)
-    rows = np.flatnonzero(labeled)
     back = np.zeros_like(found)
     back[rows] = found[rows] / len(rows)
     back[rows, task.labels[rows]] -= 1.0 / len(rows)
@@ -130,12 +125,6 @@ def class_shares(w: NetWeights, x: Floats, product: Callable[..., Floats] = np.m
     return np.asarray(softmax(product(h, w.class_outer) + w.class_offset, axis=1))
 
 
-def _blocks(owners: Ints) -> list[tuple[int, int]]:
-    """First feature and end of each column."""
-    edges = np.flatnonzero(np.diff(owners, prepend=-1, append=-1)).tolist()
-    return list(pairwise(edges))
-
-
 @dataclass(frozen=True, eq=False)
 class Network:
     """A trained net, and the features that stand in holes at first."""
@@ -152,7 +141,7 @@ class Network:
             known = (labels >= 0)[:, np.newaxis]
             a = a + np.where(known, w.by_class[np.maximum(labels, 0)], 0.0)
         out = np.empty_like(x)
-        for first, end in _blocks(self.layout.owners):
+        for first, end in pairwise(self.layout.edges.tolist()):
             part = slice(first, end)
             h = np.tanh(a - times(x[:, part], w.inner[part]))
             out[:, part] = times(h, w.outer[part].T) + w.offset[part]
@@ -179,7 +168,6 @@ class Network:
 def train(
     table: Table,
     labels: Ints | None,
-    *,
     n_hidden: int,
     share: float,
     max_iter: int,
@@ -206,7 +194,7 @@ def train(
     moments = [(np.zeros_like(part), np.zeros_like(part)) for part in weights.parts]
     now, last = np.where(hidden, start, x), 0
     for step in range(1, max_iter + 1):
-        task = Task(now, x, ~hidden & ~held, layout.owners, codes, share * x.shape[1])
+        task = Task(now, x, ~hidden & ~held, layout.edges, codes, share * x.shape[1])
         loss, gradient = loss_and_gradient(weights, task)
         weights = _adam(weights, gradient, moments, step)
         history.append(loss)
@@ -225,10 +213,8 @@ def train(
     return Network(layout, best[1], start), history
 
 
-def _adam(
-    weights: NetWeights, gradient: NetWeights, moments: list[tuple[Floats, Floats]], step: int
-) -> NetWeights:
-    """One step; the moments are changed."""
+def _adam(weights: NetWeights, gradient: NetWeights, moments: Any, step: int) -> NetWeights:
+    """One step; the moments, two of each part, are changed."""
     moved = []
     for part, slope, both in zip(weights.parts, gradient.parts, moments, strict=True):
         both[0][:] += (1 - DECAY_1) * (slope - both[0])

@@ -1,20 +1,112 @@
-"""Learning vector quantization on rows with holes, after the formulas of `LVQImputer`.
+"""Fuzzy clusters and learning vector quantization of rows with holes.
 
-d⁺ is the distance to the nearest prototype of the row's own class, d⁻ to the nearest of another.
+The formulas are those of `FuzzyKMeansImputer`, whose centers minimize J = Σ u_ik^m d²_ik for given
+memberships and whose memberships do for given centers, so that J never rises; and of `LVQImputer`,
+with d⁺ the distance to the nearest prototype of the row's own class, d⁻ to that of another.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from greyfill._systems.fuzzy import means, memberships, partial_squares, start_centers
 from greyfill._systems.layout import FeatureLayout, times
 from greyfill.table import Floats, Ints, Table
 
-SHARP = 1.05
-"""The fuzziness of the clusters that prototypes begin with: nearly hard."""
+SHARP, FIRST_STEPS = 1.05, 20
+"""Fuzziness and steps of the clusters that prototypes begin with: nearly hard."""
+
+TINY = 1e-24
+"""Squared distances below this count as none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Centers in the features of a layout, and the fuzziness m."""
+
+    layout: FeatureLayout
+    centers: Floats
+    fuzziness: float
+
+    def fill(self, table: Table) -> Floats:
+        """Rows whose holes are completed by x = Σ u^m v / Σ u^m, which minimizes J."""
+        x, shares = self.layout.encode(table), column_shares(self.layout, table)
+        squares = partial_squares(x, shares, self.centers, times)
+        power = memberships(squares, self.fuzziness) ** self.fuzziness
+        found = times(power / power.sum(axis=1, keepdims=True), self.centers)
+        return np.where(table.missing, self.layout.decode(found), table.values)
+
+
+def column_shares(layout: FeatureLayout, table: Table) -> Floats:
+    """P / |o_i| for observed features, 0 for others; a category counts as one column."""
+    hidden = table.missing | table.unseen
+    seen = np.maximum((~hidden).sum(axis=1, keepdims=True), 1)
+    return np.where(layout.spread(hidden), 0.0, table.n_columns / seen)
+
+
+def memberships(squares: Floats, fuzziness: float) -> Floats:
+    """U from squared distances; rows at a center share themselves among such centers."""
+    squares = np.maximum(squares, 0.0)
+    near = squares.min(axis=1, keepdims=True)
+    ratio = np.where(near > TINY, near / np.maximum(squares, TINY), squares <= TINY)
+    power = ratio ** (1.0 / (fuzziness - 1.0))
+    return np.asarray(power / power.sum(axis=1, keepdims=True))
+
+
+def partial_squares(
+    x: Floats, shares: Floats, centers: Floats, product: Callable[..., Floats] = np.matmul
+) -> Floats:
+    """d²_ik = Σ_j s_ij (x_ij − v_kj)²; by ``times`` each row has the bits that it has alone."""
+    squares = (shares * x**2).sum(axis=1, keepdims=True) - 2.0 * product(shares * x, centers.T)
+    return np.asarray(np.maximum(squares + product(shares, (centers**2).T), 0.0))
+
+
+def fit_clusters(
+    table: Table, k: int, m: float, rng: np.random.Generator, max_iter: int, n_init: int, tol: float
+) -> tuple[Clusters, list[float]]:
+    """The clusters of the best of several starts, and J after each step of that start."""
+    layout = FeatureLayout.learn(table)
+    x, shares = layout.encode(table), column_shares(layout, table)
+    ends = [descend(x, shares, k, m, rng, max_iter, tol) for _ in range(n_init)]
+    centers, history = min(ends, key=lambda end: end[1][-1])
+    return Clusters(layout, centers, m), history
+
+
+def descend(
+    x: Floats, s: Floats, k: int, m: float, rng: np.random.Generator, max_iter: int, tol: float
+) -> tuple[Floats, list[float]]:
+    """Centers from one start, and J after each step, until a step takes less than a share of it."""
+    centers, history = start_centers(x, s, k, rng), list[float]()
+    for _ in range(max_iter):
+        power = memberships(partial_squares(x, s, centers), m) ** m
+        centers = means(x, s, power, centers)
+        squares = partial_squares(x, s, centers)
+        history.append(float((memberships(squares, m) ** m * squares).sum()))
+        if len(history) > 1 and history[-2] - history[-1] <= tol * history[-1]:
+            break
+    return centers, history
+
+
+def start_centers(x: Floats, shares: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Rows far from each other at random (k-means++), their holes at the means of the columns."""
+    middle = means(x, shares, np.ones((len(x), 1)), np.zeros((1, x.shape[1])))
+    whole = np.where(shares > 0.0, x, middle)
+    centers = whole[[int(rng.integers(len(x)))]]
+    while len(centers) < k:
+        far = partial_squares(x, shares, centers).min(axis=1)
+        total = far.sum()
+        chosen = rng.choice(len(x), p=far / total) if total > TINY else rng.integers(len(x))
+        centers = np.vstack([centers, whole[[int(chosen)]]])
+    return centers
+
+
+def means(x: Floats, shares: Floats, power: Floats, before: Floats) -> Floats:
+    """Centers by power over observed cells; a center stays where nobody of its cluster is seen."""
+    weight = power.T @ shares
+    sums = power.T @ (shares * x)
+    return np.where(weight > TINY, sums / np.where(weight > TINY, weight, 1.0), before)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +131,12 @@ class Prototypes:
         factors = np.where(layout.spread(hidden), 0.0, features)
         return partial_squares(layout.encode(table), factors, self.centers, times)
 
-    def class_distances(self, table: Table, n_classes: int) -> Floats:
-        """d_λ to the nearest prototype of each class; infinite for a class without one."""
-        squares, out = self.squares(table), np.full((table.n_rows, n_classes), np.inf)
-        for label in np.unique(self.labels).tolist():
-            out[:, label] = squares[:, self.labels == label].min(axis=1)
-        return out
+    def classes(self, table: Table) -> Floats:
+        """Probabilities of the classes: shares of 1 / d_λ to the nearest prototype of each."""
+        squares, labels = self.squares(table), range(int(self.labels.max()) + 1)
+        near = [squares[:, self.labels == label].min(axis=1) for label in labels]
+        close = 1.0 / (np.column_stack(near) + 1e-12)
+        return np.asarray(close / close.sum(axis=1, keepdims=True))
 
     def fill(self, table: Table, labels: Ints | None = None, softness: float = 0.0) -> Floats:
         """Holes from the nearest prototype, of the row's class where it is known.
@@ -75,7 +167,10 @@ def train_prototypes(
     layout = FeatureLayout.learn(table)
     x = layout.encode(table)
     seen = (~layout.spread(table.missing | table.unseen)).astype(np.float64)
-    parts = [_clusters(x[labels == c], seen[labels == c], n_each, rng) for c in np.unique(labels)]
+    parts = []
+    for mine in (labels == c for c in np.unique(labels)):
+        k = min(n_each, int(mine.sum()))
+        parts.append(descend(x[mine], seen[mine], k, SHARP, rng, FIRST_STEPS, -np.inf)[0])
     centers = np.vstack(parts)
     owners = np.repeat(np.unique(labels), [len(part) for part in parts])
     history: list[float] = []
@@ -92,15 +187,6 @@ def train_prototypes(
     near = np.where(labels[:, np.newaxis] == owners, fitted.squares(table), np.inf).argmin(axis=1)
     members = means(x, seen, np.eye(len(centers))[near], np.clip(centers, 0.0, 1.0))
     return replace(fitted, given=members), history
-
-
-def _clusters(x: Floats, seen: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """Centers of nearly hard clusters of rows with holes."""
-    centers = start_centers(x, seen, min(k, len(x)), rng)
-    for _ in range(20):
-        power = memberships(partial_squares(x, seen, centers), SHARP) ** SHARP
-        centers = means(x, seen, power, centers)
-    return centers
 
 
 @dataclass(frozen=True, eq=False)

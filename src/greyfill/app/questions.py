@@ -199,8 +199,10 @@ def _about_findings(numbers: Plain, choices: Plain) -> Iterator[Plain]:
         if settings:
             before, after = REMEDIES[settings[0][0]]
             answers: list[Answer] = [(before, []), (after, settings)]
-            text, column = clean(found["text"], 500), found["column"]
-            yield _question("finding", text, answers, column=column, is_on=1)
+            yield _question(
+                "finding", clean(found["text"], 500), answers, column=found["column"],
+                cells=found["cells"], is_on=1,
+            )  # fmt: skip
     for word in choices["na_values"]:
         pair: list[Answer] = [("missing", [["na_values", word]]), ("a value", [])]
         yield _question("word", clean(word), pair, is_on=0)

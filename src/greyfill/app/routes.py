@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,6 @@ ASKED: dict[str, dict[str, type]] = {
     "draw": {},
 }
 """What a client may ask of a worker, and of which types the answers need what."""
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_routes(tables: Tables, stop: Callable[[], None]) -> Starlette:

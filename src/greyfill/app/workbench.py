@@ -47,7 +47,7 @@ WORDS = Words(
     "“Leave alone” in its line",
 )
 """How the page calls what the command has options for."""
-TOLD = ("Left alone", "Whole numbers with two", " lack these ", " was taken as a category")
+TOLD = ("Left alone", "Whole numbers with two", " lack these ", "Kept as a value")
 """Notes that are questions, or stand in the line of a column."""
 
 
@@ -242,9 +242,9 @@ class Workbench:
         value = self.filled.result.table[column][row]
         if levels or not seen.dtype.is_numeric() or low is None or value is None:
             return None
-        ends = [float(seen.min()), float(seen.max())]  # type: ignore[arg-type]
-        ends = [min(ends[0], float(low)), max(ends[1], float(high))]
-        return {"ends": ends, "low": float(low), "high": float(high), "value": float(value),
+        low, high = float(low), float(high)  # texts in a table that has dates, too
+        ends = [min(float(seen.min()), low), max(float(seen.max()), high)]  # type: ignore[arg-type]
+        return {"ends": ends, "low": low, "high": high, "value": float(value),
                 "texts": [value_in(v, "number") for v in (*ends, low, high)]}  # fmt: skip
 
     def _why(self, row: int, column: str, style: Any) -> Plain:

@@ -19,7 +19,7 @@ from greyfill.text import clean, count, error_in, explained_in, plural
 MOST_CHARACTERS = 8_000
 MOST_COLUMNS, MOST_TRUSTED = 30, 8
 
-ONCE = "compiling, once on this machine; takes some seconds"
+ONCE = "compiling what was not needed before, once on this machine; takes some seconds"
 EVERY_TIME = (
     "compiling, for this run only: no folder for compiled code can be written. Name one in the "
     "variable NUMBA_CACHE_DIR"

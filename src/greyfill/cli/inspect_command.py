@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
 from greyfill.cli import command as o
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
 
 MOST_SHOWN = 6
+MOST_CHARACTERS = 2000
 MOST_COLUMNS = 100
 VERDICTS = (
     (0.01, "the holes do not look completely random"),
@@ -22,6 +24,9 @@ VERDICTS = (
     (math.inf, "no sign against holes completely at random"),
 )
 
+
+ROOM = 200
+"""So many characters for the names of columns that one line is about."""
 
 NARROW, WIDE, LEAST = 70, 100, 14
 """A terminal with fewer columns gets a narrower table, a wide one bars."""
@@ -77,12 +82,31 @@ def show(numbers: Numbers, page: Console) -> None:
         page.console.print(Text(line), soft_wrap=not page.console.is_terminal)
     if numbers["findings"]:
         page.say("worth a look:", "bold")
-    for found in numbers["findings"]:
-        _say_indented(page, f"{clean(found['column'], 40)}: {clean(found['text'], 500)}")
+    for line in _finding_lines(numbers):
+        _say_indented(page, line)
     for note in numbers["notes"]:
-        _say_indented(page, clean(note, 600), "note: ")
+        if note.startswith("Kept as a value"):  # worth a look, above
+            continue
+        _say_indented(page, clean(note, MOST_CHARACTERS), "note: ")
     page.say("to fill it:", "bold")
     page.console.print(Text(f"  {numbers['command']}"), soft_wrap=True)
+
+
+def _finding_lines(numbers: Numbers) -> list[str]:
+    """What is worth a look; the same about several columns is one line."""
+    alike: dict[str, list[Numbers]] = {}
+    for found in numbers["findings"]:
+        alike.setdefault(found["text"], []).append(found)
+    lines = []
+    for text, found in alike.items():
+        names = [clean(one["column"], 40) for one in found]
+        ends = accumulate(len(name) + 2 for name in names)
+        n_shown = max(sum(end <= ROOM for end in ends), 1)
+        more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
+        cells = sum(one["cells"] for one in found)
+        counted = f" ({plural(cells, 'cell')})" if cells else ""
+        lines.append(f"{', '.join(names[:n_shown])}{more}: {clean(text, 500)}{counted}")
+    return lines
 
 
 def _say_indented(page: Console, text: str, first: str = "  ") -> None:
@@ -102,7 +126,7 @@ def _columns(numbers: Numbers, width: int) -> Any:
 
     from greyfill.cli.console import bar, grid, name_of
 
-    informed, shown = numbers["target"] is not None, numbers["columns"][:MOST_COLUMNS]
+    informed, shown = bool(numbers["classes"]), numbers["columns"][:MOST_COLUMNS]
     longest = min(max((len(c["name"]) for c in shown), default=6), 14 if width < NARROW else 30)
     # Names are wrapped within words, so what follows from other columns goes first.
     is_narrow = width < max(NARROW, longest + 17 + 9 * (3 + informed) + LEAST)
@@ -149,6 +173,8 @@ def _target_lines(numbers: Numbers) -> list[str]:
         lines.append(
             f"classes of {clean(numbers['target'])}: {', '.join(sizes[:MOST_SHOWN])}{more}"
         )
+    elif numbers["target"] is not None:
+        lines.append(f"{clean(numbers['target'])} holds measurements, not classes")
     return lines
 
 

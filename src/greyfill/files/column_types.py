@@ -28,7 +28,6 @@ from greyfill.files.type_fits import (
     calendar_fits,
     number_pattern,
 )
-from greyfill.files.vocabulary import NO_CATEGORIES
 from greyfill.files.words import FEW, WordEvidence, bare, mean_missing
 from greyfill.table import Bools
 
@@ -313,12 +312,6 @@ class ColumnEvidence:
         """Sentences for the user about a column of this type."""
         if column_type.note:
             yield column_type.note
-        for word, count in sorted(self._words.counts.items()) if column_type.is_text else ():
-            if word.lower() in NO_CATEGORIES and word not in column_type.missing:
-                yield (
-                    f"Column {self.name!r}: {word!r} ({count} cells) was taken as a category. "
-                    f"If it means missing, say so: --na-values {word!r}."
-                )
 
 
 NEARLY_ALL = 0.95

@@ -18,6 +18,7 @@ _OPENINGS = {
     "dates": "Read as dates, ",
     "amounts": "Read as numbers, ",
     "labels": "Read as categories, ",
+    "kept": "Kept as a value, though it may mean missing: ",
 }
 
 

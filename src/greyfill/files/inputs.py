@@ -309,7 +309,7 @@ def find_encoding(
             raise
     is_latin = any(letter in block for block in blocks() for letter in _NOT_IN_CP1252)
     codec = "latin-1" if is_latin else "cp1252"
-    note = f"{name} is no UTF-8; it was read, and will be written, as {codec}."
+    note = f"{name} is not UTF-8; it was read, and will be written, as {codec}."
     return _checked(codec, b"", blocks, name, note)
 
 

@@ -42,6 +42,7 @@ from greyfill.files.polars_formats import (
 from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
+from greyfill.files.words import notes_on_kept
 
 Origin = Workbook | CodedTable
 """What is kept of a file with more in it than a frame."""
@@ -448,7 +449,8 @@ def read(
             is_empty = not source.head(1)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
             guesses = origins[0].guesses
-            notes = (*sentences(guesses), *notes, *found.about_writing())
+            kept = notes_on_kept(frame, choose_types) if found.is_book else []
+            notes = (*sentences(guesses), *kept, *notes, *found.about_writing())
             return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
         raw = b"".join(source.blocks())
     if found.is_text:
@@ -458,7 +460,9 @@ def read(
             lenient=lenient, is_arff=found is Format.ARFF, ragged=ragged,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
-        return Source(name, found, csv.frame, csv.notes, csv, csv.reader.guesses)
+        told = (*options.text_columns, *options.numeric_columns)
+        notes = (*csv.notes, *notes_on_kept(csv.frame, choose_types, told))
+        return Source(name, found, csv.frame, notes, csv, csv.reader.guesses)
     frame, notes = read_typed(raw, found, shown(name), words)
     return Source(name, found, frame, notes)
 

@@ -8,14 +8,15 @@ number such as -999 is taken if nothing else explains it (`find_sentinels`), els
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 import polars as pl
 
-from greyfill.files.vocabulary import MISSING_WORDS, TEXT_WORDS
+from greyfill.files.guesses import Guess, sentences
+from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES, TEXT_WORDS
 
 CODES = r"^[A-Z]{1,5}$"
 MANY_CODES = 8
@@ -146,6 +147,38 @@ def _stands_apart(value: float, count: int, others: pl.Series) -> bool:
     gap = max(low - value, value - high)
     is_only_negative = value < 0 <= low
     return gap > 0 and (is_only_negative or (count > 1 and gap >= (high - low) / 2))
+
+
+KEPT = "If it does: --na-values 'COLUMN=WORD', or 'WORD' for all columns."
+
+
+def notes_on_kept(
+    frame: pl.DataFrame,
+    chosen: Callable[[tuple[str, ...]], Iterable[Sequence[str]]] | None = None,
+    sure: Iterable[str] = (),
+) -> list[str]:
+    """What was taken as a value, though it may mean missing: words in text, numbers far apart.
+
+    Nothing is told of columns whose type the user named.
+
+    >>> notes_on_kept(pl.DataFrame({"sex": ["m", "-", "w", "-"]}))[0]
+    "Kept as a value, though it may mean missing: '-' in 'sex' (2). If it does: ...
+    """
+    named = [] if chosen is None else chosen(tuple(frame.columns))
+    told = {*sure, *(name for names in named for name in names)}
+    return sentences(_kept(column for column in frame if column.name not in told))
+
+
+def _kept(columns: Iterable[pl.Series]) -> Iterator[Guess]:
+    for column in columns:
+        counts = {found.word: found.count for found in find_sentinels(column)}
+        if column.dtype == pl.String:
+            texts = bare(column.drop_nulls())
+            doubtful = texts.filter(texts.str.to_lowercase().is_in(list(NO_CATEGORIES)))
+            is_all = len(doubtful) == len(texts)
+            counts = {} if is_all else {repr(w): n for w, n in Counter(doubtful).items()}
+        for word, n in sorted(counts.items()):
+            yield Guess("kept", word, KEPT, column.name, n)
 
 
 def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:

@@ -33,6 +33,8 @@ NEW_DTYPES: dict[Family, np.dtype[Any]] = {
 """The numpy dtypes of new columns and objects; float64 for others."""
 DAY = 864e8
 """Microseconds of a day."""
+YEARS = (-719_161 * DAY, 2_932_895 * DAY)
+"""Microseconds of the years 1 … 9999, a day within them: a time zone must not lead out."""
 
 
 @refusing("The filled table cannot be written", TABLES)
@@ -304,9 +306,17 @@ def moments(values: Floats, dtype: np.dtype[Any], extent: Extent = None) -> Arra
     >>> moments(np.array([1_600_000.0]), np.dtype("m8[s]"))
     array([2], dtype='timedelta64[s]')
     """
+    if dtype.kind == "M":  # a regression may reach years that no library can write
+        seen = YEARS if extent is None else (extent[0] / 1e3, extent[1] / 1e3)
+        values = np.clip(values, min(YEARS[0], seen[0]), max(YEARS[1], seen[1]))
     unit, count = np.datetime_data(dtype)
     if unit not in NANOSECONDS:  # months and years have no fixed length
-        return np.rint(values).astype(np.int64).view(f"{dtype.kind}8[us]").astype(dtype)
+        return _ticks(values).view(f"{dtype.kind}8[us]").astype(dtype)
     tick = count * NANOSECONDS[unit]
-    ticks = whole_numbers(values / (tick / 1e3), np.dtype(np.int64))
+    ticks = _ticks(values / (tick / 1e3))
     return within(ticks, extent, tick, NANOSECONDS["us"]).view(dtype)
+
+
+def _ticks(values: Floats) -> Array:
+    """Whole numbers of 64 bits, without the least of them: numpy reads it as a hole."""
+    return np.maximum(whole_numbers(values, np.dtype(np.int64)), 1 - 2**63)

@@ -3,7 +3,7 @@
 ```
 registry    the table of methods: short name, class, engine, labels, draws, paper
 base        one door in, one door out: check, encode, let the method fill a Table, restore
-estimator   what models share with imputers: how tables come in, and how a fit is saved
+estimator   what models share with imputers: how tables come in, help, and how a fit is saved
 family      what all neighbor imputers share; each adds a recipe
 neighbors   the recipe engine's methods, one class and one recipe each
 grey        the self-tuning imputer; with confidence (draws, intervals) and explanation
@@ -11,15 +11,12 @@ column_trust    what the fills of a column are worth
 models      the classifier and the regressor of the same engine
 bagged      a model of each of several draws, averaged over draws of the new row
 chained     MICE and MissForest
-systems     what the other systems of the literature share
+systems     what the other systems of the literature share; opt.impute, and fuzzy clusters
 decks       hot deck, cold deck and shell neighbors
-clusters    fuzzy k-means, and grey fuzzy clusters with regressions
-opt         opt.impute: neighbors, machines, trees, and a choice among them
 networks    multi-task perceptrons and learning vector quantization, with classifiers
 sequential  SRMI, plain regressions, IARI and C4.5
 joint       EM, EMB, NORM and MissPALasso: one normal distribution for all columns
 drawn_tables    several imputations as tables, where a method draws
-shared_help     help of an estimator: its own words, and those of its bases
 warmup      what filling and serving need, compiled ahead
 peers       imputers that every other method should beat, and wrappers of foreign ones
 ```
@@ -38,7 +35,6 @@ from greyfill.checks import load_late
 if TYPE_CHECKING:
     from greyfill.imputers.bagged import BaggedDraws
     from greyfill.imputers.chained import MICEImputer, MissForestImputer
-    from greyfill.imputers.clusters import FuzzyKMeansImputer, GreyFuzzyImputer
     from greyfill.imputers.decks import ColdDeckImputer, HotDeckImputer, ShellImputer
     from greyfill.imputers.grey import GreyImputer
     from greyfill.imputers.joint import EMBImputer, EMImputer, MissPALassoImputer, NormImputer
@@ -60,52 +56,29 @@ if TYPE_CHECKING:
         MultiTaskMLPClassifier,
         MultiTaskMLPImputer,
     )
-    from greyfill.imputers.opt import OptImputer, OptKNNImputer, OptSVMImputer, OptTreeImputer
     from greyfill.imputers.sequential import C45Imputer, IARIImputer, RegressionImputer, SRMIImputer
+    from greyfill.imputers.systems import (
+        FuzzyKMeansImputer,
+        GreyFuzzyImputer,
+        OptImputer,
+        OptKNNImputer,
+        OptSVMImputer,
+        OptTreeImputer,
+    )
 
 __all__ = [
-    "BaggedDraws",
-    "C45Imputer",
-    "CGKNNImputer",
-    "ColdDeckImputer",
-    "EMBImputer",
-    "EMImputer",
-    "FWGKNNImputer",
-    "FuzzyKMeansImputer",
-    "GBNNImputer",
-    "GKNNImputer",
-    "GreyClassifier",
-    "GreyFuzzyImputer",
-    "GreyImputer",
-    "GreyRegressor",
-    "HotDeckImputer",
-    "IARIImputer",
-    "IKNNImputer",
-    "KNNIImputer",
-    "LVQClassifier",
-    "LVQImputer",
-    "MICEImputer",
-    "MIKNNImputer",
-    "MissForestImputer",
-    "MissPALassoImputer",
-    "MultiTaskMLPClassifier",
-    "MultiTaskMLPImputer",
-    "NeighborImputer",
-    "NormImputer",
-    "OptImputer",
-    "OptKNNImputer",
-    "OptSVMImputer",
-    "OptTreeImputer",
-    "RegressionImputer",
-    "SKNNImputer",
-    "SRMIImputer",
-    "ShellImputer",
-]
+    "BaggedDraws", "C45Imputer", "CGKNNImputer", "ColdDeckImputer", "EMBImputer", "EMImputer",
+    "FWGKNNImputer", "FuzzyKMeansImputer", "GBNNImputer", "GKNNImputer", "GreyClassifier",
+    "GreyFuzzyImputer", "GreyImputer", "GreyRegressor", "HotDeckImputer", "IARIImputer",
+    "IKNNImputer", "KNNIImputer", "LVQClassifier", "LVQImputer", "MICEImputer", "MIKNNImputer",
+    "MissForestImputer", "MissPALassoImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
+    "NeighborImputer", "NormImputer", "OptImputer", "OptKNNImputer", "OptSVMImputer",
+    "OptTreeImputer", "RegressionImputer", "SKNNImputer", "SRMIImputer", "ShellImputer",
+]  # fmt: skip
 
 _HOMES = {
     "bagged": ("BaggedDraws",),
     "chained": ("MICEImputer", "MissForestImputer"),
-    "clusters": ("FuzzyKMeansImputer", "GreyFuzzyImputer"),
     "decks": ("ColdDeckImputer", "HotDeckImputer", "ShellImputer"),
     "grey": ("GreyImputer",),
     "joint": ("EMBImputer", "EMImputer", "MissPALassoImputer", "NormImputer"),
@@ -114,11 +87,12 @@ _HOMES = {
         "CGKNNImputer", "FWGKNNImputer", "GBNNImputer", "GKNNImputer", "IKNNImputer",
         "KNNIImputer", "MIKNNImputer", "NeighborImputer", "SKNNImputer",
     ),
-    "networks": (
-        "LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer",
-    ),
-    "opt": ("OptImputer", "OptKNNImputer", "OptSVMImputer", "OptTreeImputer"),
+    "networks": ("LVQClassifier", "LVQImputer", "MultiTaskMLPClassifier", "MultiTaskMLPImputer"),
     "sequential": ("C45Imputer", "IARIImputer", "RegressionImputer", "SRMIImputer"),
+    "systems": (
+        "FuzzyKMeansImputer", "GreyFuzzyImputer", "OptImputer", "OptKNNImputer", "OptSVMImputer",
+        "OptTreeImputer",
+    ),
 }  # fmt: skip
 
 __getattr__ = load_late(__name__, _HOMES)

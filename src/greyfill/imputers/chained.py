@@ -8,7 +8,7 @@ import numpy as np
 from greyfill._chained import chain, missforest
 from greyfill._chained.methods import FOR_NUMBERS
 from greyfill._chained.missforest import overall_error
-from greyfill.checks import check_choice, check_whole, sure_seed
+from greyfill.checks import check_choice, check_whole
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.drawn_tables import DrawnTables
@@ -48,8 +48,6 @@ class MICEImputer(DrawnTables):
 
     Parameters
     ----------
-    n_imputations : int, default=5
-        Number of independent chains.
     n_iter : int, default=5
         Passes of each chain, as in R.
     methods : dict of column name to method, or a method of all numbers, optional
@@ -152,14 +150,7 @@ class MICEImputer(DrawnTables):
         }
 
     def _settings(self) -> chain.MiceSettings:
-        return chain.MiceSettings(
-            n_imputations=int(self.n_imputations),
-            n_iter=int(self.n_iter),
-            methods=self._known_methods(),
-            max_predictors=self.max_predictors,
-            seed=sure_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )
+        return self._record(chain.MiceSettings, methods=self._known_methods())
 
     def _known_methods(self) -> dict[str, str]:
         if isinstance(self.methods, str):
@@ -239,7 +230,9 @@ class MissForestImputer(BaseImputer):
     _fitted: missforest.FittedForests = learned()
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        fitted = missforest.run_forests(table, self._settings(), self._report)
+        fitted = missforest.run_forests(
+            table, self._record(missforest.ForestSettings), self._report
+        )
         self._fitted = fitted
         self.history_ = list(fitted.history)
         self.n_iter_ = max(len(fitted.history), 1)
@@ -256,12 +249,3 @@ class MissForestImputer(BaseImputer):
         super()._check_settings()
         if self.max_features is not None:
             check_whole("max_features", self.max_features)
-
-    def _settings(self) -> missforest.ForestSettings:
-        return missforest.ForestSettings(
-            n_estimators=int(self.n_estimators),
-            max_iter=int(self.max_iter),
-            max_features=None if self.max_features is None else int(self.max_features),
-            seed=sure_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )

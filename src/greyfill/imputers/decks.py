@@ -1,16 +1,15 @@
 """Donor methods: hot deck, cold deck and shell neighbors, each a deck with its own selection."""
 
-from abc import abstractmethod
 from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from greyfill import frames
+from greyfill._chained.hidden_cells import best_on_hidden
 from greyfill._neighbors.start import column_centers
 from greyfill._systems.deck import Deck, NearestDonor, RandomDonor, ShellDonors
-from greyfill._systems.fuzzy import best_on_hidden
-from greyfill.checks import check_choice, check_whole
+from greyfill.checks import check_choice, check_whole, sure_seed
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import learned, parameter
 from greyfill.imputers.systems import SystemImputer
@@ -50,9 +49,10 @@ class DeckFamily(SystemImputer):
 
     _keeps_order = True
 
-    @abstractmethod
+    @property
     def _selection(self) -> Any:
         """How the donors of a row are chosen."""
+        return NearestDonor()
 
     @property
     def _needs_labels(self) -> bool:
@@ -74,23 +74,12 @@ class DeckFamily(SystemImputer):
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         """The training rows as donors."""
         codes = np.full(table.n_rows, -1, dtype=np.intp) if labels is None else labels
-        return Deck(
-            donors=table,
-            scaler=RangeScaler.learn(table),
-            labels=np.asarray(codes, dtype=np.intp),
-            cell_columns=self._cell_columns(),
-            centers=column_centers(table),
-            selection=self._selection(),
-            seed=self._seed(),
-        )
-
-    def _cell_columns(self) -> Ints:
-        """The columns of the cells, counted among those that have a value."""
-        if self.cells is None or self._needs_labels:
-            return np.zeros(0, dtype=np.intp)
-        there = np.flatnonzero(self._kept)[self._usable]
-        named = frames.column_positions(self.cells, self._schema.names, "cells")
-        return np.flatnonzero(np.isin(there, named))
+        named: list[int] = []
+        if self.cells is not None and not self._needs_labels:
+            named = frames.column_positions(self.cells, self._schema.names, "cells")
+        cells = np.flatnonzero(np.isin(np.flatnonzero(self._kept)[self._usable], named))
+        how = column_centers(table), self._selection, sure_seed(self.random_state)
+        return Deck(table, RangeScaler.learn(table), codes, cells, *how)
 
     def _fill_rows(self, table: Table) -> Floats:
         return self._fitted.fill(table)[0]
@@ -110,16 +99,14 @@ class HotDeckImputer(DeckFamily):
     donor : "random" or "nearest", default="random"
         Which donor of the cell gives.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.1, np.nan], [5.0, 8.0], [np.nan, 8.2]])
     >>> HotDeckImputer(donor="nearest").fit_transform(X)[[1, 3], [1, 0]]
     array([2., 5.])
     """
 
-    donor: str = parameter(
-        default="random", check=check_choice, choices=tuple(DONORS), kw_only=False
-    )
+    donor: str = parameter(default="random", check=check_choice, choices=(*DONORS,), kw_only=False)
 
+    @property
     def _selection(self) -> Any:
         return DONORS[self.donor]
 
@@ -141,7 +128,6 @@ class ColdDeckImputer(DeckFamily):
     reference_labels : array-like, optional
         Classes of the donors. With ``cells="class"`` a row takes from donors of its class.
 
-    >>> import numpy as np
     >>> survey = np.array([[1.0, 2.0], [5.0, 8.0]])
     >>> ColdDeckImputer(reference=survey).fit_transform(np.array([[4.0, np.nan], [0.0, 3.0]]))
     array([[4., 8.],
@@ -153,17 +139,12 @@ class ColdDeckImputer(DeckFamily):
 
     _unsaved = (*SystemImputer._unsaved, "reference", "reference_labels", "_classes")
 
-    def _selection(self) -> Any:
-        return NearestDonor()
-
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
         deck = super()._deck(table, labels)
         if self.reference is None:
             return deck
         donors = self._reference_table().select(self._usable)
-        codes = np.full(donors.n_rows, -1, dtype=np.intp)
-        if self._needs_labels and self.reference_labels is not None:
-            codes = self._reference_codes(donors.n_rows)
+        codes = self._reference_codes(donors.n_rows)
         donors = Table(donors.values, donors.missing | donors.unseen, donors.columns)
         theirs, ours, known = RangeScaler.learn(donors), deck.scaler, ~donors.missing.all(axis=0)
         low, high = np.where(known, theirs.low, ours.low), np.where(known, theirs.high, ours.high)
@@ -172,20 +153,19 @@ class ColdDeckImputer(DeckFamily):
 
     def _reference_table(self) -> Table:
         """The reference in the numbers of X; columns that it lacks are holes."""
-        opened, names = frames.open_table(self.reference), self._schema.names
-        shared, cells = list(names), opened
-        if isinstance(opened, np.ndarray):
-            if opened.shape[1] != len(names):
-                raise InvalidDataError(
-                    f"the reference has {opened.shape[1]} columns, but X has {len(names)}; pass "
-                    "frames, whose columns have names, or the same columns"
-                )
-        else:
-            shared = [name for name in names if name in set(map(str, opened.columns))]
-            if not shared:
-                raise InvalidDataError("the reference has no column of X; rename its columns")
-            cells = opened.select(shared)
-        places = [names.index(name) for name in shared]
+        opened: Any = frames.open_table(self.reference)
+        names = self._schema.names
+        is_array = isinstance(opened, np.ndarray)
+        if is_array and opened.shape[1] != len(names):
+            raise InvalidDataError(
+                f"the reference has {opened.shape[1]} columns, but X has {len(names)}; pass "
+                "frames, whose columns have names, or the same columns"
+            )
+        theirs = names if is_array else tuple(map(str, opened.columns))
+        places = [j for j, name in enumerate(names) if name in theirs]
+        if not places:
+            raise InvalidDataError("the reference has no column of X; rename its columns")
+        cells = opened if is_array else opened.select([names[j] for j in places])
         schema = replace(self._schema, fields=tuple(self._schema.fields[j] for j in places))
         part, _ = frames.encode(cells, schema=schema, missing_values=self.missing_values)
         values = np.zeros((part.n_rows, len(names)))
@@ -194,7 +174,9 @@ class ColdDeckImputer(DeckFamily):
         return Table(values, missing, self._schema.columns).select(self._kept)
 
     def _reference_codes(self, n_rows: int) -> Ints:
-        """Classes of the donors, by the codes that y has."""
+        """Classes of the donors, by the codes that y has; −1 without."""
+        if not self._needs_labels or self.reference_labels is None:
+            return np.full(n_rows, -1, dtype=np.intp)
         given, missing = labels_to_array(self.reference_labels)
         self._refuse_other_rows(n_rows, len(given))
         codes = {str(name): code for code, name in enumerate(self._classes)}
@@ -232,7 +214,6 @@ class ShellImputer(DeckFamily):
     k_scores_ : dict of int to float
         The error of every k that was tried; empty for a fixed k.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [9.0, 90.0], [3.0, np.nan]])
     >>> ShellImputer(n_neighbors=4).fit_transform(X)[4, 1]
     np.float64(30.0)
@@ -243,21 +224,15 @@ class ShellImputer(DeckFamily):
     n_neighbors_: int = learned(empty=1)
     k_scores_: dict[int, float] = learned(empty={})
 
-    def _selection(self) -> Any:
-        if not isinstance(self.n_neighbors, str):
-            self.n_neighbors_ = int(self.n_neighbors)
-        return ShellDonors(self.n_neighbors_)
-
     def _deck(self, table: Table, labels: Ints | None) -> Deck:
-        deck = super()._deck(table, labels)
-        if not isinstance(self.n_neighbors, str):
-            return deck
-        sizes = sorted({min(3 * 2**step * table.n_columns, table.n_rows) for step in range(4)})
+        deck, k, p = super()._deck(table, labels), self.n_neighbors, table.n_columns
+        sizes = sorted({min(3 * 2**step * p, table.n_rows) for step in range(4)})
 
         def trial(hidden: Table, k: int) -> Floats:
             holed = replace(deck, donors=hidden, selection=ShellDonors(k), _groups={})
             return holed.fill(hidden, deck.labels)[0]
 
+        sizes = sizes if isinstance(k, str) else [int(k)]
         self.n_neighbors_, self.k_scores_ = best_on_hidden(table, deck.seed, sizes, trial)
-        self._report(f"k = {self.n_neighbors_} by hidden cells")
+        self._report(f"k = {self.n_neighbors_}")
         return replace(deck, selection=ShellDonors(self.n_neighbors_))

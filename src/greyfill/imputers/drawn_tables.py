@@ -21,6 +21,8 @@ class DrawnTables(BaseImputer):
 
     Parameters
     ----------
+    n_imputations : int, default=5
+        Independent draws of the table: chains, or bootstrapped tables.
     combine : "mean" or "draw", default="mean"
         The filled table: mean of numbers and vote of categories over all imputations (the first
         drawn of ties), or the first imputation alone, which keeps the spread of the data.

@@ -1,14 +1,16 @@
-"""What every estimator shares, imputer or model: how tables come in, and how it is saved."""
+"""What every estimator shares, imputer or model: how tables come in, its help, how it is saved."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields
-from inspect import Signature, signature
+from functools import cache
+from inspect import Signature, cleandoc, signature
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +26,18 @@ from greyfill.checks import (
     check_seed,
     own_errors,
     refuse_beyond,
+    sure_seed,
 )
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.imputers.shared_help import full_help
 from greyfill.table import Bools, Table
+
+Record = TypeVar("Record")
+
+ENTRY = re.compile(r"^(\w+(?:, \w+)*) : .*(?:\n+ {4}.*)*", re.MULTILINE)
+"""A name or several with their type, and the lines that explain them."""
+
+SECTION = re.compile(r"\n\n(Parameters|Attributes|Examples)\n-+\n|\n\n(?=>>> )")
+"""What opens a section; an example at the end needs no title."""
 
 FOR_NEW_ROWS = 28
 """Bytes that new rows need at least for each cell: numbers, holes, the filled copies."""
@@ -249,6 +259,14 @@ class SavedEstimator(TableEstimator):
             if "empty" in attribute.metadata:
                 setattr(self, attribute.name, copy(attribute.metadata["empty"]))
 
+    def _record(self, kind: type[Record], **more: Any) -> Record:
+        """A record of an engine, whose fields are parameters of the same names, a seed, or more."""
+        names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+        own = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        if "seed" in names and hasattr(self, "random_state"):
+            own["seed"] = sure_seed(self.random_state)
+        return kind(**own | more)
+
     def save(self, path: str | Path) -> None:
         """Write what was fitted to a file that ``greyfill.load`` reads without running code."""
         from greyfill.persistence import save
@@ -266,6 +284,48 @@ def _own_first(kind: Any) -> Signature:
                 depth[name] = place
     order = sorted(made.parameters.values(), key=lambda p: (p.kind, depth[p.name]))
     return made.replace(parameters=order)
+
+
+def full_help(kind: type[Any]) -> str:
+    """The docstring of a class, with what its bases say of parameters and attributes of theirs.
+
+    Parameters stand in the order of the signature, with the defaults of the class; attributes of
+    the class before those of bases.
+    """
+    helps = [_sections(base.__doc__ or "") for base in kind.__mro__[:-1]]
+    explained = _entries(h.get("Parameters", "") for h in helps)
+    parameters = [
+        re.sub(r"\A(.+)default=\S+", rf"\1default={p.default!r}".replace("'", '"'), explained[name])
+        for name, p in signature(kind).parameters.items()
+        if name in explained
+    ]
+    attributes = _entries(h.get("Attributes", "") for h in helps).values()
+    sections = {
+        "": helps[0][""],
+        "Parameters": "\n".join(dict.fromkeys(parameters)),
+        "Attributes": "\n".join(dict.fromkeys(attributes)),
+        "Examples": helps[0].get("Examples", ""),
+    }
+    titled = (f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items() if text)
+    return "\n\n".join(titled).lstrip("\n")
+
+
+@cache  # each base is read for each class below it
+def _sections(text: str) -> dict[str, str]:
+    """The parts of a docstring by title; what is before the first has none."""
+    first, *rest = SECTION.split(cleandoc(text))
+    titles, bodies = rest[::2], rest[1::2]
+    return {"": first, **{t or "Examples": b for t, b in zip(titles, bodies, strict=True)}}
+
+
+def _entries(texts: Iterable[str]) -> dict[str, str]:
+    """The entry of each name, as the first text that has it says."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for entry in ENTRY.finditer(text):
+            for name in entry.group(1).split(", "):
+                found.setdefault(name, entry.group())
+    return found
 
 
 class MissingIndicator(TableEstimator, impute.MissingIndicator):

@@ -9,20 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._joint.joint_draws import (
-    DrawSettings,
-    FittedJoint,
-    Limits,
-    fit_draws,
-    fit_expectation,
-)
-from greyfill._joint.joint_normal import EMSettings
-from greyfill._joint.pattern_lasso import LassoSettings, fit_pattern_lasso
-from greyfill.checks import check_flag, check_number, check_whole, sure_seed
+from greyfill._chained.hidden_cells import best_on_hidden
+from greyfill._joint.joint_model import FittedJoint, Limits, fit_draws, fit_expectation, fit_lasso
+from greyfill._joint.joint_normal import JointSettings
+from greyfill.checks import check_flag, check_number, check_whole
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.drawn_tables import DrawnTables
 from greyfill.imputers.estimator import learned, parameter
 from greyfill.table import Floats, Ints, Table
+
+PENALTIES, QUICK = (0.5, 0.25, 0.12, 0.06, 0.03, 0.01), 8
+"""What MissPALasso tries, the largest first, and its passes over the patterns while it chooses."""
 
 
 class _NormalFamily(BaseImputer):
@@ -36,8 +33,12 @@ class _NormalFamily(BaseImputer):
         EM stops when no mean or covariance, in deviations of the columns, moves by more.
     prior : "auto" or float, default="auto"
         Rows that a prior of uncorrelated columns counts for, ν: Σ = (nΣ + νI) / (n + ν + q + 2)
-        with q columns, as Amelia's ``empri``. "auto" is 0 where there are 10 rows for each column,
-        and q else.
+        with q columns, as Amelia's ``empri``. "auto": 0 with 10 rows for each column, else q.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps of EM, of several blocks or imputations the most; passes of each chain of NORM.
     """
 
     max_iter: int = parameter(default=500, check=check_whole)
@@ -46,11 +47,6 @@ class _NormalFamily(BaseImputer):
 
     n_iter_: int = learned(empty=1)
     _fitted: FittedJoint = learned()
-
-    def _em_settings(self) -> EMSettings:
-        """When EM stops, and its prior."""
-        prior = -1.0 if isinstance(self.prior, str) else float(self.prior)
-        return EMSettings(int(self.max_iter), float(self.tol), prior)
 
 
 class EMImputer(_NormalFamily):
@@ -75,8 +71,6 @@ class EMImputer(_NormalFamily):
     log_likelihood_ : list of float
         Of the observed cells, in deviations of the columns, before each step; of several blocks,
         that of the first.
-    n_iter_ : int
-        Steps that were made, of several blocks the most.
     converged_ : bool
         Whether EM stopped by ``tol``.
 
@@ -89,10 +83,10 @@ class EMImputer(_NormalFamily):
     converged_: bool = learned(empty=True)
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        self._fitted, found = fit_expectation(table, self._em_settings(), self._report)
-        self.log_likelihood_ = list(found[0].log_likelihood) if found else []
-        self.n_iter_ = max((len(one.log_likelihood) for one in found), default=1)
-        self.converged_ = all(one.converged for one in found)
+        found = fit_expectation(table, self._record(JointSettings), self._report)
+        self._fitted, steps, self.converged_ = found
+        self.log_likelihood_ = steps[0] if steps else []
+        self.n_iter_ = max(map(len, steps), default=1)
         return self._fitted.fill(table)
 
 
@@ -114,7 +108,8 @@ class MissPALassoImputer(BaseImputer):
     Parameters
     ----------
     penalty : "auto" or float, default="auto"
-        λ, on columns of deviation 1; "auto" takes the best of six on hidden cells.
+        λ, on columns of deviation 1; "auto": of 0.5, 0.25, 0.12, 0.06, 0.03 and 0.01 the one that
+        best restores a tenth of the cells, which is hidden.
     max_iter : int, default=50
         Most passes over the patterns.
     tol : float, default=1e-3
@@ -125,7 +120,7 @@ class MissPALassoImputer(BaseImputer):
     penalty_ : float
         The λ that was taken.
     penalty_errors_ : dict of float to float
-        The mean squared error of each λ on hidden cells, in deviations.
+        The mean squared error of each λ on hidden cells, numbers on [0, 1], a wrong level as 1.
     n_iter_ : int
         Passes that were made.
 
@@ -145,13 +140,16 @@ class MissPALassoImputer(BaseImputer):
     _fitted: FittedJoint = learned()
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        penalty = -1.0 if isinstance(self.penalty, str) else float(self.penalty)
-        seed = sure_seed(self.random_state)
-        settings = LassoSettings(penalty, int(self.max_iter), float(self.tol), seed)
-        found = fit_pattern_lasso(table, settings, self._report)
-        code, normals, self.n_iter_, self.penalty_errors_ = found
-        self._fitted = FittedJoint(code, (normals,))
-        self.penalty_ = normals[0].penalty if normals else max(penalty, 0.0)
+        settings = self._record(JointSettings)
+        wanted = PENALTIES if isinstance(self.penalty, str) else (float(self.penalty),)
+
+        def trial(part: Table, penalty: float) -> Floats:
+            self._report(f"hidden cells by a penalty of {penalty:g}")
+            return fit_lasso(part, penalty, replace(settings, max_iter=QUICK))[0].fill(part)
+
+        self.penalty_, self.penalty_errors_ = best_on_hidden(table, settings.seed, wanted, trial)
+        self._fitted, self.n_iter_ = fit_lasso(table, self.penalty_, settings)
+        self._report(f"{self.n_iter_} passes with a penalty of {self.penalty_:g}")
         return self._fitted.fill(table)
 
 
@@ -165,19 +163,9 @@ class _JointDraws(DrawnTables, _NormalFamily):
         low, high = np.array([field.limits for field in self._kept_fields]).T
         return low, high
 
-    def _settings(self) -> DrawSettings:
-        return DrawSettings(
-            em=self._em_settings(),
-            n_imputations=int(self.n_imputations),
-            seed=sure_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )
-
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        settings = self._settings()
-        found = fit_draws(table, settings, self._limits(), self._report)
-        self._fitted, self._drawn, steps = found
-        self.n_iter_ = settings.n_iter or steps
+        found = fit_draws(table, self._record(JointSettings), self._limits(), self._report)
+        self._fitted, self._drawn, self.n_iter_ = found
         return self._combined(table, self._completed)
 
     def _fill_table(self, table: Table) -> Floats:
@@ -203,15 +191,8 @@ class EMBImputer(_JointDraws):
 
     Parameters
     ----------
-    n_imputations : int, default=5
-        Bootstrapped tables, and draws.
     bootstrap : bool, default=True
         With False every θ is that of all rows, and draws know nothing of its uncertainty.
-
-    Attributes
-    ----------
-    n_iter_ : int
-        Most steps of EM in an imputation.
 
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
     >>> imputer = EMBImputer(3).fit(X)
@@ -220,9 +201,6 @@ class EMBImputer(_JointDraws):
     """
 
     bootstrap: bool = parameter(default=True, check=check_flag)
-
-    def _settings(self) -> DrawSettings:
-        return replace(super()._settings(), is_bootstrapped=bool(self.bootstrap))
 
 
 class NormImputer(_JointDraws):
@@ -239,14 +217,7 @@ class NormImputer(_JointDraws):
 
     Parameters
     ----------
-    n_imputations : int, default=5
-        Independent chains.
     n_iter : int, default=50
-        Passes of each chain.
-
-    Attributes
-    ----------
-    n_iter_ : int
         Passes of each chain.
 
     >>> X = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, np.nan], [4.0, 8.2], [np.nan, 10.1]])
@@ -256,6 +227,3 @@ class NormImputer(_JointDraws):
     """
 
     n_iter: int = parameter(default=50, check=check_whole)
-
-    def _settings(self) -> DrawSettings:
-        return replace(super()._settings(), n_iter=int(self.n_iter))

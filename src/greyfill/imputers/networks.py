@@ -1,8 +1,8 @@
 """Networks and prototypes: imputers, and classifiers that read rows with holes as they are."""
 
-from abc import abstractmethod
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from greyfill._systems.prototypes import Prototypes, train_prototypes
 from greyfill.checks import OwnScore, check_choice, check_number, check_whole, sure_seed
 from greyfill.imputers.estimator import SavedEstimator, learned, parameter
 from greyfill.imputers.models import TableModel, class_codes
-from greyfill.imputers.systems import IterativeSystem, check_labels
+from greyfill.imputers.systems import IterativeSystem
 from greyfill.table import Floats, Ints, Table
 
 
@@ -36,24 +36,39 @@ class _Perceptron(SavedEstimator):
     share: float = parameter(default=1.0, check=check_number)
     max_iter: int = parameter(default=400, check=check_whole)
 
-    n_iter_: int = learned(empty=1)
     _fitted: Network = learned()
 
-    def _train_network(
-        self, table: Table, labels: Ints | None, seed: int, report: Any
-    ) -> list[float]:
+    def _train(self, table: Table, labels: Ints | None, seed: int, report: Any) -> list[float]:
         """Learn the weights, and return the losses."""
         self._fitted, history = train(
-            table,
-            labels,
-            n_hidden=self.n_hidden,
-            share=float(self.share),
-            max_iter=self.max_iter,
-            rng=np.random.default_rng(seed),
-            report=report,
-            stops_by_class=isinstance(self, SystemClassifier),
+            table, labels, self.n_hidden, self.share, self.max_iter, np.random.default_rng(seed),
+            report, stops_by_class=isinstance(self, SystemClassifier),
+        )  # fmt: skip
+        return history
+
+
+class _Quantizer(SavedEstimator):
+    """What the imputer and the classifier share: prototypes, and how they are trained.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=1
+        Prototypes of each class.
+    max_iter : int, default=100
+        Most steps of the descent.
+    """
+
+    n_prototypes: int = parameter(default=1, check=check_whole, kw_only=False)
+    max_iter: int = parameter(default=100, check=check_whole)
+
+    _fitted: Prototypes = learned()
+
+    def _train(self, table: Table, labels: Ints, seed: int, report: Any) -> list[float]:
+        """Learn the prototypes, and return the costs."""
+        self._fitted, history = train_prototypes(
+            table, labels, self.n_prototypes, self.max_iter, np.random.default_rng(seed)
         )
-        self.n_iter_ = len(history)
+        report(f"{len(self._fitted.centers)} prototypes, {len(history)} steps")
         return history
 
 
@@ -70,37 +85,29 @@ class MultiTaskMLPImputer(_Perceptron, IterativeSystem):
     as in ``transform``. Missing inputs are the net's own outputs, renewed every five epochs.
     Numbers are scaled to [0, 1], categories are indicators of which the largest wins. Adam trains
     on all rows; the weights of least error on a tenth of held-out cells are kept (early stopping).
-    The paper's details are not all printed: hidden units, λ and the stopping rule are rulings of
-    ours.
+    The paper's details are not all printed: hidden units, λ and the stopping rule are our rulings.
 
     Parameters
     ----------
     labels : "donors" or "none", default="donors"
         Whether the class is a task, and helps to fill training rows that have a label.
 
-    Attributes
-    ----------
-    n_iter_, history_ : int, list of float
-        Epochs, and the loss in each.
-
-    >>> import numpy as np
-    >>> x = np.linspace(0, 1, 60)
-    >>> X = np.column_stack([x, 1 - x])
+    >>> X = np.column_stack([np.linspace(0, 1, 60)] * 2)
     >>> X[25, 1] = np.nan
-    >>> bool(abs(MultiTaskMLPImputer(labels="none").fit_transform(X)[25, 1] - (1 - x[25])) < 0.2)
+    >>> bool(abs(MultiTaskMLPImputer(labels="none").fit_transform(X)[25, 1] - X[25, 0]) < 0.2)
     True
     """
 
-    labels: str = parameter(default="donors", check=check_labels)
+    labels: str = parameter(default="donors", check=check_choice, choices=("donors", "none"))
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         if labels is not None:  # 0, 1, … of the classes that occur
             labels = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-        self.history_ = self._train_network(table, labels, self._seed(), self._report)
+        self.history_ = self._train(table, labels, sure_seed(self.random_state), self._report)
         return self._fitted.fill(table, labels)
 
 
-class LVQImputer(IterativeSystem):
+class LVQImputer(_Quantizer, IterativeSystem):
     """Learning vector quantization with holes (Villmann et al. 2006): values of prototypes.
 
     d_λ(x, w) = (Σ λ / Σ_{j ∈ o} λ_j) Σ_{j ∈ o} λ_j (x_j − w_j)²,  λ ≥ 0, Σ λ = 1
@@ -116,8 +123,6 @@ class LVQImputer(IterativeSystem):
 
     Parameters
     ----------
-    n_prototypes : int, default=5
-        Prototypes of each class.
     value : "members" or "prototype", default="members"
         What a prototype gives: the mean of the observed cells of its rows, or its own position.
     softness : float, default=0.02
@@ -130,32 +135,26 @@ class LVQImputer(IterativeSystem):
     relevances_ : array of shape (n_features,)
         λ; 0 for columns that were not used.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [1.0, np.nan], [1.0, 2.0], [5.0, 8.0], [np.nan, 8.0], [5.0, 8.0]])
     >>> LVQImputer(n_prototypes=1).fit_transform(X, [0, 0, 0, 1, 1, 1])[[1, 4], [1, 0]].round(1)
     array([2., 5.])
     """
 
-    n_prototypes: int = parameter(default=5, check=check_whole, kw_only=False)
+    n_prototypes: int = field(default=5, kw_only=False)
     value: str = parameter(default="members", check=check_choice, choices=("members", "prototype"))
     softness: float = parameter(default=0.02, check=check_number)
-    labels: str = parameter(default="donors", check=check_labels)
+    labels: str = parameter(default="donors", check=check_choice, choices=("donors", "none"))
 
     relevances_: Floats = learned()
-    _fitted: Prototypes = learned()
 
     def _fit_nothing(self) -> None:
         self.relevances_ = np.zeros(len(self._kept))
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
-        self._fitted, self.history_ = train_prototypes(
-            table, codes, self.n_prototypes, self.max_iter, np.random.default_rng(self._seed())
-        )
+        self.history_ = self._train(table, codes, sure_seed(self.random_state), self._report)
         if self.value == "prototype":
             self._fitted = replace(self._fitted, given=self._fitted.centers)
-        self._report(f"{len(self._fitted.centers)} prototypes, {len(self.history_)} steps")
-        self.n_iter_ = max(len(self.history_), 1)
         self.relevances_[np.flatnonzero(self._kept)[self._usable]] = self._fitted.relevance
         return self._fitted.fill(table, codes, float(self.softness))
 
@@ -176,14 +175,9 @@ class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
 
     classes_: NDArray[Any] = learned()
     n_iter_: int = learned()
+    _fitted: Any = learned()
 
-    @abstractmethod
-    def _train(self, table: Table, labels: Ints, seed: int) -> None:
-        """Learn from rows whose columns all have a value."""
-
-    @abstractmethod
-    def _shares(self, table: Table) -> Floats:
-        """Probabilities of the classes of new rows."""
+    _train: ClassVar[Callable[..., list[float]]]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes y of the rows of X, which may have holes."""
@@ -194,12 +188,15 @@ class SystemClassifier(OwnScore, ClassifierMixin, TableModel):
             targets.warn_of_target(y, self._schema.names)
             self.classes_ = targets.class_array(classes)
             order = row_order(table)
-            self._train(table.rows(order), codes[order], sure_seed(self.random_state))
+            seed, quiet = sure_seed(self.random_state), lambda message: None
+            history = self._train(table.rows(order), codes[order], seed, quiet)
+            self.n_iter_ = max(len(history), 1)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
-        return self._shares(self._new_rows(X))
+        rows = self._new_rows(X)  # first, since it asks whether there was a fit
+        return np.asarray(self._fitted.classes(rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
@@ -214,51 +211,21 @@ class MultiTaskMLPClassifier(_Perceptron, SystemClassifier):
     without its class; the output of the class reads the completed row. Training stops by the error
     on the classes of a tenth of the rows, which are held out.
 
-    >>> import numpy as np
     >>> X = np.array([[0.0, 1], [0.1, np.nan], [0.2, 1], [1.0, 2], [np.nan, 2], [0.9, 2]])
     >>> model = MultiTaskMLPClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[np.nan, 2.0], [0.1, np.nan]])
     array(['b', 'a'], dtype='<U1')
     """
 
-    def _train(self, table: Table, labels: Ints, seed: int) -> None:
-        self._train_network(table, labels, seed, lambda message: None)
 
-    def _shares(self, table: Table) -> Floats:
-        return self._fitted.classes(table)
-
-
-class LVQClassifier(SystemClassifier):
+class LVQClassifier(_Quantizer, SystemClassifier):
     """The class of rows with holes, by the nearest prototype (Villmann et al. 2006).
 
     Prototypes, relevances and distances are those of `LVQImputer`; holes stay holes. Probabilities
     are shares of 1 / d_λ to the nearest prototype of each class.
 
-    Parameters
-    ----------
-    n_prototypes : int, default=1
-        Prototypes of each class.
-    max_iter : int, default=100
-        Most steps of the descent.
-
-    >>> import numpy as np
     >>> X = np.array([[0.0, 1], [0.1, np.nan], [0.2, 1], [1.0, 2], [np.nan, 2], [0.9, 2]])
     >>> model = LVQClassifier().fit(X, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[np.nan, 2.0], [0.1, np.nan]])
     array(['b', 'a'], dtype='<U1')
     """
-
-    n_prototypes: int = parameter(default=1, check=check_whole, kw_only=False)
-    max_iter: int = parameter(default=100, check=check_whole)
-
-    _fitted: Prototypes = learned()
-
-    def _train(self, table: Table, labels: Ints, seed: int) -> None:
-        self._fitted, history = train_prototypes(
-            table, labels, self.n_prototypes, self.max_iter, np.random.default_rng(seed)
-        )
-        self.n_iter_ = max(len(history), 1)
-
-    def _shares(self, table: Table) -> Floats:
-        close = 1.0 / (self._fitted.class_distances(table, len(self.classes_)) + 1e-12)
-        return np.asarray(close / close.sum(axis=1, keepdims=True))

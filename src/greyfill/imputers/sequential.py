@@ -10,7 +10,7 @@ from greyfill._chained import chain
 from greyfill._chained.c45 import FittedC45, fill_with_class, fit_c45
 from greyfill._chained.iari import ORDERS, FittedChain, IARISettings, fit_iari
 from greyfill._chained.methods import MAX_LEVELS
-from greyfill.checks import check_choice, check_flag, check_whole, sure_seed
+from greyfill.checks import check_choice, check_flag, check_whole
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer
 from greyfill.imputers.estimator import learned, parameter
@@ -34,8 +34,6 @@ class SRMIImputer(MICEImputer):
 
     Parameters
     ----------
-    n_iter : int, default=10
-        Rounds of each chain.
     methods : dict of column name to method, or a method of all numbers, optional
         As in `MICEImputer`; numbers default to "norm".
 
@@ -96,16 +94,6 @@ class RegressionImputer(BaseImputer):
     n_iter_: int = learned(empty=1)
     _fitted: chain.FittedChains = learned()
 
-    def _settings(self) -> chain.MiceSettings:
-        return chain.MiceSettings(
-            n_imputations=1,
-            n_iter=int(self.n_iter),
-            methods={column.name: self._method(column) for column in self._schema.columns},
-            max_predictors=self.max_predictors,
-            seed=sure_seed(self.random_state),
-            starts_typical=True,
-        )
-
     def _method(self, column: Column) -> str:
         """The elementary method of a column."""
         if column.n_levels > MAX_LEVELS:
@@ -115,8 +103,11 @@ class RegressionImputer(BaseImputer):
         return "norm.nob" if self.noise else "norm.predict"
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
-        self.n_iter_ = int(self.n_iter)
-        self._fitted = chain.run_chains(table, self._settings(), self._report)
+        methods = {column.name: self._method(column) for column in table.columns}
+        how: Any = {"n_imputations": 1, "methods": methods, "starts_typical": True}
+        settings = self._record(chain.MiceSettings, **how)
+        self.n_iter_ = settings.n_iter
+        self._fitted = chain.run_chains(table, settings, self._report)
         return self._fitted.completed(0)
 
 
@@ -133,24 +124,19 @@ class _ClassHelped(BaseImputer):
 
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         """Learn from the rows with a class if each column is known to some of them, or from all."""
-        if labels is None or self.labels == "none":
-            return self._learn_table(table)
-        known = np.asarray(labels >= 0)
-        if not (~table.missing[known]).any(axis=0).all():
-            return self._learn_table(table)
-        self._learn_table(table.rows(known))
+        known = np.zeros(table.n_rows, dtype=bool) if labels is None else np.asarray(labels >= 0)
+        if self.labels == "none" or not (~table.missing[known]).any(axis=0).all():
+            return self._fill_by(table, None)
+        assert labels is not None
+        self._fill_by(table.rows(known), None)
         filled = self._fill_table(table)
         classes = np.unique(labels[known], return_inverse=True)[1]
-        filled[known] = self._fill_by_class(table.rows(known), classes)
+        filled[known] = self._fill_by(table.rows(known), classes)
         return filled
 
     @abstractmethod
-    def _learn_table(self, table: Table) -> Floats:
-        """Learn without the class, and fill the rows of a table so."""
-
-    @abstractmethod
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        """The training rows, whose classes are all known, without holes."""
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        """The rows of a table without holes, by their classes; or without, which is remembered."""
 
 
 class IARIImputer(_ClassHelped):
@@ -193,21 +179,12 @@ class IARIImputer(_ClassHelped):
     order_: list[str] = learned(empty=[])
     _fitted: FittedChain = learned()
 
-    def _settings(self) -> IARISettings:
-        return IARISettings(
-            n_estimators=int(self.n_estimators),
-            order=self.order,
-            seed=sure_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )
-
-    def _learn_table(self, table: Table) -> Floats:
-        self._fitted, filled = fit_iari(table, None, self._settings(), self._report)
-        self.order_ = [table.columns[step.column].name for step in self._fitted.steps]
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        fitted, filled = fit_iari(table, labels, self._record(IARISettings), self._report)
+        if labels is None:
+            self._fitted = fitted
+            self.order_ = [table.columns[step.column].name for step in fitted.steps]
         return filled
-
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        return fit_iari(table, labels, self._settings(), self._report)[1]
 
 
 class C45Imputer(_ClassHelped):
@@ -237,9 +214,8 @@ class C45Imputer(_ClassHelped):
 
     _fitted: FittedC45 = learned()
 
-    def _learn_table(self, table: Table) -> Floats:
+    def _fill_by(self, table: Table, labels: Ints | None) -> Floats:
+        if labels is not None:
+            return fill_with_class(table, labels)
         self._fitted = fit_c45(table, self._report)
         return self._fitted.fill(table)
-
-    def _fill_by_class(self, table: Table, labels: Ints) -> Floats:
-        return fill_with_class(table, labels)

@@ -151,20 +151,6 @@ def histogram_information(a: Ints, b: Ints) -> float:
     return float(_histogram_block(a_codes[None], np.ones((1, len(a)), dtype=bool), b_codes)[0])
 
 
-def information_of_counts(counts: Floats) -> float:
-    """Histogram information (19) of two columns of categories from the table of their counts.
-
-    >>> information_of_counts(np.array([[2.0, 0.0], [0.0, 2.0]]))
-    1.0
-    """
-    n = float(counts.sum())
-    if n == 0:
-        return 0.0
-    tables = counts, counts.sum(axis=0), counts.sum(axis=1)
-    sums = [float(steady_sums(_c_log_c(c).reshape(1, -1))[0]) for c in tables]
-    return float(without_rounding(np.asarray(np.log2(n) + (sums[0] - sums[1] - sums[2]) / n)))
-
-
 def histogram_columns(codes: Ints, known: Bools, labels: Ints) -> Floats:
     """Histogram information of each row of ``codes`` with the labels, over its known cells.
 

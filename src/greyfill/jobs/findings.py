@@ -7,8 +7,8 @@ are stored as text, and whole numbers that may be codes.
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import get_args
 
@@ -23,6 +23,9 @@ from greyfill.text import clean, number, plural
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
 MOST_EXAMPLES = 3
 MOST_WORDS = 6
+LISTED = ("--categorical", "--numeric", "--ignore", "--fold")
+"""Options that take several columns, with commas between them."""
+
 MOST_LEVELS = 20_000
 """Of a column with more levels, twins are not looked for."""
 
@@ -31,13 +34,15 @@ MOST_LEVELS = 20_000
 class Finding:
     """Something about a column that only its owner can settle.
 
-    What ``is_advised`` goes into the finished command; other options are only offered.
+    What ``is_advised`` goes into the finished command; other options are only offered. The text
+    says nothing of the number of ``cells``, so that it is the same for columns alike.
     """
 
     column: str
     text: str
     option: tuple[str, str] | None = None
     is_advised: bool = True
+    cells: int = 0
 
 
 def find(
@@ -108,7 +113,8 @@ def _about_text(column: pl.Series) -> Iterator[Finding]:
     words = dict(counts.head(MOST_LEVELS).iter_rows())
     doubtful = {w: n for w, n in words.items() if w.lower() in MISSING_WORDS}
     if doubtful and len(doubtful) < len(words):
-        yield Finding(column.name, f"may mean missing, kept as a category: {_counted(doubtful)}")
+        text = f"may mean missing, kept as a category: {', '.join(map(repr, doubtful))}"
+        yield Finding(column.name, text, cells=sum(doubtful.values()))
     for word in doubtful if len(doubtful) < len(words) else ():
         is_none = word.lower() in NO_CATEGORIES and word != "NA"
         yield Finding(column.name, "", ("--na-values", f"{column.name}={word}"), is_none)
@@ -144,15 +150,49 @@ def _about_twins(column: pl.Series) -> Iterator[Finding]:
 def _about_numbers(column: pl.Series) -> Iterator[Finding]:
     for found in find_sentinels(column):
         text = (
-            f"{found.word} ({plural(found.count, 'cell')}) stands apart from the others "
+            f"{found.word} stands apart from the others "
             f"({number(found.low)} … {number(found.high)}), as a number for missing does"
         )
-        yield Finding(column.name, text, ("--na-values", f"{column.name}={found.word}"))
+        option = ("--na-values", f"{column.name}={found.word}")
+        yield Finding(column.name, text, option, cells=found.count)
 
 
 def _counted(words: Mapping[str, int]) -> str:
     shown = [f"{word!r} ({n:,})" for word, n in list(words.items())[:MOST_WORDS]]
     return ", ".join(shown) + (f" and {len(words) - MOST_WORDS} more" * (len(words) > MOST_WORDS))
+
+
+def shortened(findings: Sequence[Finding], frame: pl.DataFrame) -> list[Finding]:
+    """The findings, with a word for missing said once for all columns where no other holds it."""
+    columns: dict[str, set[str]] = {}
+    for found in findings:
+        word = _word_of(found)
+        if word is not None and "=" not in word:
+            columns.setdefault(word, set()).add(found.column)
+    everywhere = {
+        word
+        for word, names in columns.items()
+        if len(names) > 1 and not any(_holds(c, word) for c in frame if c.name not in names)
+    }
+    return [
+        replace(found, option=("--na-values", word)) if word in everywhere else found
+        for found, word in ((found, _word_of(found)) for found in findings)
+    ]
+
+
+def _word_of(found: Finding) -> str | None:
+    """The word for missing that a finding advises."""
+    if found.option is None or found.option[0] != "--na-values" or not found.is_advised:
+        return None
+    return found.option[1].removeprefix(f"{found.column}=")
+
+
+def _holds(column: pl.Series, word: str) -> bool:
+    """Whether a column holds a word, or the number that it is."""
+    if column.dtype == pl.String:
+        return bool((bare(column) == word).any())
+    is_number = column.dtype.is_numeric() and re.fullmatch(number_pattern("."), word) is not None
+    return is_number and bool((column == float(word)).any())
 
 
 def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()) -> str:
@@ -162,15 +202,28 @@ def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()
 
     >>> from greyfill.jobs.options import TableOptions
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
-    >>> command("my file.csv", [TableOptions(target="y")], found)
-    "greyfill impute 'my file.csv' --target=y --na-values=age=-9 '-c=s x'"
+    >>> command("my file.csv", [TableOptions(target="y", categorical=["sex", "arm"])], found)
+    "greyfill impute 'my file.csv' --target=y --categorical=sex,arm --na-values=age=-9 '-c=s x'"
     """
     said = [pair for group in given for pair in _given(group)]
     words = [*said, *(f.option for f in findings if f.option is not None and f.is_advised)]
-    parts = [
-        _quoted(f"{option}={value}" if value else option) for option, value in dict.fromkeys(words)
-    ]
+    parts = [_quoted(f"{option}={value}" if value else option) for option, value in _joined(words)]
     return " ".join(["greyfill impute", _quoted(file), *parts])
+
+
+def _joined(words: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Options without those that are said twice; names of columns that can be are listed."""
+    found: list[tuple[str, str]] = []
+    places: dict[str, int] = {}
+    for option, value in dict.fromkeys(words):
+        is_plain = option in LISTED and "," not in value and value == value.strip()
+        if is_plain and option in places:
+            found[places[option]] = (option, f"{found[places[option]][1]},{value}")
+            continue
+        if is_plain:
+            places[option] = len(found)
+        found.append((option, value))
+    return found
 
 
 def _given(options: object) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> 
     from greyfill import frames
     from greyfill.column_notes import notes_on_columns
     from greyfill.jobs.fill_job import FLAGS
-    from greyfill.jobs.findings import command, find
+    from greyfill.jobs.findings import command, find, shortened
     from greyfill.jobs.sheet import possible_codes
     from greyfill.report.column_summary import patterns
     from greyfill.report.summary import missing_at_random
@@ -58,7 +58,7 @@ def examine(sheet: Sheet, options: TableOptions, words: Words | None = None) -> 
         "findings": in_plain(doubts),
         "blocks": _blocks(missing, names, left_alone),
         "notes": [*sheet.notes(), *left_notes],
-        "command": command(sheet.source.name, [options], doubts),
+        "command": command(sheet.source.name, [options], shortened(doubts, sheet.source.frame)),
     }
 
 
@@ -81,7 +81,9 @@ def in_plain(doubts: list[Finding]) -> list[Numbers]:
     told: list[Numbers] = []
     for found in doubts:
         if found.text or not told:
-            told.append({"column": found.column, "text": found.text, "options": []})
+            told.append(
+                {"column": found.column, "text": found.text, "cells": found.cells, "options": []}
+            )
         told[-1]["options"] += [] if found.option is None else [list(found.option)]
     return told
 

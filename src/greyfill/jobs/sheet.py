@@ -356,12 +356,15 @@ def _notes_on_text(column: pl.Series) -> Iterator[str]:
 
 
 def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
+    from greyfill.targets import Meaning, read_target
+
     unlabeled, seen = labels.null_count(), len(labels) - labels.null_count()
     if unlabeled:
         rows = "1 row has" if unlabeled == 1 else f"{unlabeled:,} rows have"
         yield f"{rows} no label in {labels.name!r}: filled like new rows; the label stays empty."
     classes = labels.drop_nulls().n_unique()
-    if classes > 20 and classes > MANY_CLASSES * seen and not labels.dtype.is_float():
+    is_many = classes > 20 and classes > MANY_CLASSES * seen
+    if is_many and read_target(labels).meaning is not Meaning.RESPONSE:
         yield (
             f"The target {labels.name!r} has {classes:,} classes in {seen:,} rows. "
             "Is it the column of the classes?"

@@ -8,10 +8,8 @@ imputer ── codec ──> JSON tree + arrays ── archive ──> one zip f
 ``codec``            values ⇄ nodes of the tree
 ``tags``             the only types that a file may name, and the types that fields are declared as
 ``record_rules``     what must hold within a record, so that no kernel leaves its arrays
-``chained_rules``    the same for the chained engine
-``joint_rules``      the same for the joint engine
+``engine_rules``     the same for the chained and joint engines and the systems of the literature
 ``estimator_rules``  what must hold between parameters, columns and what was learned
-``system_rules``     the same for the other systems of the literature
 
 Loading checks in this order: the file is an archive of ours and its checksums hold; every type it
 names is tagged; every value is of its declared type and finite; every record and the estimator

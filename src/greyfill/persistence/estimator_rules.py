@@ -8,6 +8,7 @@ import numpy as np
 from greyfill import checks
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._joint.joint_normal import JointNormal
+from greyfill._systems.network import Network
 from greyfill.exceptions import PersistenceError
 from greyfill.imputers.base import BaseImputer
 from greyfill.imputers.chained import MICEImputer
@@ -15,7 +16,9 @@ from greyfill.imputers.family import NeighborFamily
 from greyfill.imputers.grey import GreyImputer
 from greyfill.imputers.joint import EMBImputer, NormImputer
 from greyfill.imputers.models import GreyClassifier, GreyRegressor
-from greyfill.persistence import chained_rules, joint_rules  # noqa: F401  (rules of records)
+from greyfill.imputers.networks import SystemClassifier
+from greyfill.imputers.systems import SystemImputer
+from greyfill.persistence import engine_rules
 from greyfill.persistence.record_rules import check_jobs, check_moments, check_spreads, require
 from greyfill.persistence.tags import declared_types
 from greyfill.table import Column, Floats, Kind
@@ -193,4 +196,34 @@ def _joint(imputer: EMBImputer | NormImputer, columns: tuple[Column, ...]) -> No
         require(draws, "a distribution that cannot be drawn from")
 
 
-from greyfill.persistence import system_rules  # noqa: E402, F401  (it adds rules to these)
+@_check_engine.register
+def _system(imputer: SystemImputer, columns: tuple[Column, ...]) -> None:
+    if not columns:
+        require(not hasattr(imputer, "_fitted"), "_fitted does not fit the columns")
+        return
+    require({"_usable", "_centers"} <= vars(imputer).keys(), "centers are missing")
+    usable, centers = imputer._usable, imputer._centers
+    require(usable.shape == centers.shape == (len(columns),), "centers do not fit the columns")
+    engine_rules.check_fills(columns, centers[np.newaxis])
+    require(hasattr(imputer, "_fitted") == bool(usable.any()), "_fitted does not fit")
+    if not usable.any():
+        return
+    known, least, most = _source(imputer._fitted)
+    used = tuple(column for column, there in zip(columns, usable, strict=True) if there)
+    require(known == used, "what was learned has other columns")
+    low, high = centers.copy(), centers.copy()
+    low[usable] = np.minimum(least, low[usable])
+    high[usable] = np.maximum(most, high[usable])
+    _check_ranges(imputer, low, high)
+
+
+@_check_engine.register
+def _reader(model: SystemClassifier, columns: tuple[Column, ...]) -> None:
+    fitted: Any = model._fitted
+    require(columns and fitted.layout.columns == columns, "what was learned has other columns")
+    n = len(model.classes_)
+    require(n >= 1 and len(set(model.classes_.tolist())) == n, "a class twice")
+    if isinstance(fitted, Network):
+        require(len(fitted.weights.class_offset) == n, "classes differ")
+    else:
+        require(np.array_equal(np.unique(fitted.labels), np.arange(n)), "classes differ")

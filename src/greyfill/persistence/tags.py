@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from greyfill import imputers
-from greyfill._chained import c45, c45_tree, draws, iari, missforest, special_draws
+from greyfill._chained import c45, draws, iari, methods, missforest
 from greyfill._chained.chain import Chain, ChainPlan, ColumnModel, FittedChains
 from greyfill._chained.design import Design
 from greyfill._chained.forest import Forest, Grown
@@ -22,7 +22,7 @@ from greyfill._grey.discriminant import Discriminant
 from greyfill._grey.donor_table import ColumnFeatures, DonorTable, FeatureMap
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.selection import PanelChoice
-from greyfill._joint import joint_code, joint_draws, joint_normal, pattern_lasso
+from greyfill._joint import joint_model, joint_normal
 from greyfill._neighbors import recipe
 from greyfill._neighbors.distance import Grey, Heom
 from greyfill._neighbors.donors import AllRows, CompleteRows, RowPool, SameClass
@@ -31,7 +31,7 @@ from greyfill._neighbors.new_rows import FittedRecipe
 from greyfill._neighbors.schedule import Descent, Direct, Once, Sequential, Trace, UntilStable
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
-from greyfill._systems import column_models, deck, fuzzy, layout, network, prototypes
+from greyfill._systems import column_models, deck, layout, network, prototypes
 from greyfill.exceptions import PersistenceError
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import Family, Field, Schema
@@ -48,8 +48,8 @@ PARTS: dict[Any, tuple[type, ...]] = {
     recipe.Schedule: (Once, UntilStable, Direct, Sequential, Descent),
     draws.Model: (
         draws.Constant, draws.Sample, draws.MeanMatch, draws.Normal, draws.Binary,
-        draws.Multinomial, draws.Ordered, special_draws.Likeliest, special_draws.TwoPart,
-        special_draws.Count, special_draws.LeafDonors,
+        draws.Multinomial, draws.Ordered, methods.Likeliest, methods.TwoPart,
+        methods.Count, methods.LeafDonors,
     ),
 }  # fmt: skip
 """The types of ours that follow a protocol."""
@@ -59,7 +59,6 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("column", Column, "table.Column"),
     ("table", Table, "table.Table"),
     ("family", Family, "frames.schema.Family"),
-    ("grid", Grid, ""),
     ("field", Field, "frames.schema.Field"),
     ("schema", Schema, "frames.schema.Schema"),
     ("recipe", recipe.Recipe, "_neighbors.recipe.Recipe"),
@@ -84,7 +83,6 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("range-scaler", RangeScaler, "_neighbors.scaling.Scaler"),
     ("neighbors", FittedRecipe, "_neighbors.serving.Fitted"),
     ("candidate", Candidate, "_neighbors.tuned.candidates.Candidate"),
-    ("discriminant", Discriminant, ""),
     ("choice", PanelChoice, "_neighbors.tuned.choosing.Choice"),
     ("tuned-neighbors", FittedGrey, "_neighbors.tuned.engine.Tuned"),
     ("column-features", ColumnFeatures, "_neighbors.tuned.features.ColumnFeatures"),
@@ -109,42 +107,31 @@ SAVED: tuple[tuple[str, type[Any], str], ...] = (
     ("missforest-settings", missforest.ForestSettings, "_chained.missforest.Settings"),
     ("missforest-pass", missforest.ForestPass, "_chained.missforest.State"),
     ("missforest", missforest.FittedForests, "_chained.missforest.Fitted"),
-    ("descent", Descent, ""),
-    ("feature-layout", layout.FeatureLayout, ""),
-    ("clusters", fuzzy.Clusters, ""),
-    ("random-donor", deck.RandomDonor, ""),
-    ("nearest-donor", deck.NearestDonor, ""),
-    ("shell-donors", deck.ShellDonors, ""),
-    ("deck", deck.Deck, ""),
-    ("machine", column_models.Machine, ""),
-    ("cart", column_models.Cart, ""),
-    ("grey-ridge", column_models.GreyRidge, ""),
-    ("column-models", column_models.ColumnModels, ""),
-    ("network", network.Network, ""),
-    ("network-weights", network.NetWeights, ""),
-    ("prototypes", prototypes.Prototypes, ""),
-    ("likeliest-level", special_draws.Likeliest, ""),
-    ("two-part", special_draws.TwoPart, ""),
-    ("count", special_draws.Count, ""),
-    ("leaf-donors", special_draws.LeafDonors, ""),
-    ("iari-settings", iari.IARISettings, ""),
-    ("forest-step", iari.ForestStep, ""),
-    ("iari", iari.FittedChain, ""),
-    ("quinlan-tree", c45_tree.C45Tree, ""),
-    ("column-tree", c45.ColumnTree, ""),
-    ("quinlan-trees", c45.FittedC45, ""),
-    ("joint-code", joint_code.JointCode, ""),
-    ("joint-normal", joint_normal.JointNormal, ""),
-    ("joint", joint_draws.FittedJoint, ""),
-    ("sparse-normal", pattern_lasso.SparseNormal, ""),
 )
 """Tags, the types of now, and what files of format 1 name them by: a type may move and be renamed,
-its tag stays. The old names are read for good and never written; a new type has none ("")."""
+its tag stays. The old names are read for good and never written."""
 
-TYPES = {tag: item for tag, item, _ in SAVED}
+SAVED_SINCE: dict[str, type[Any]] = {
+    "grid": Grid, "discriminant": Discriminant, "descent": Descent,
+    "feature-layout": layout.FeatureLayout, "clusters": prototypes.Clusters,
+    "random-donor": deck.RandomDonor, "nearest-donor": deck.NearestDonor,
+    "shell-donors": deck.ShellDonors, "deck": deck.Deck, "machine": column_models.Machine,
+    "cart": column_models.Cart, "grey-ridge": column_models.GreyRidge,
+    "column-models": column_models.ColumnModels, "network": network.Network,
+    "network-weights": network.NetWeights, "prototypes": prototypes.Prototypes,
+    "likeliest-level": methods.Likeliest, "two-part": methods.TwoPart,
+    "count": methods.Count, "leaf-donors": methods.LeafDonors,
+    "iari-settings": iari.IARISettings, "forest-step": iari.ForestStep, "iari": iari.FittedChain,
+    "quinlan-tree": c45.C45Tree, "column-tree": c45.ColumnTree, "quinlan-trees": c45.FittedC45,
+    "joint-code": joint_model.JointCode, "joint-normal": joint_normal.JointNormal,
+    "joint": joint_model.FittedJoint, "sparse-normal": joint_normal.SparseNormal,
+}  # fmt: skip
+"""Types of later formats, by tag."""
+
+TYPES = {tag: item for tag, item, _ in SAVED} | SAVED_SINCE
 """Types by tag."""
 
-OLD_NAMES = {old: tag for tag, _, old in SAVED if old}
+OLD_NAMES = {old: tag for tag, _, old in SAVED}
 """Tags by the names of format 1."""
 
 OLD_FIELDS: dict[str, dict[str, str]] = {

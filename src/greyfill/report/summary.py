@@ -138,7 +138,7 @@ def summarize(
         "selection": facts.selection(imputer),
         "convergence": facts.convergence(imputer),
         "fallbacks": fallbacks(imputer),
-        "guesses": [clean(text, 500) for text in guesses],
+        "guesses": [clean(text, 1000) for text in guesses],
         "uncertain": uncertain_cells(imputer, evidence, lines),
         "settings": facts.settings(imputer),
         "versions": facts.versions(),
@@ -146,7 +146,7 @@ def summarize(
     }
     summary["little_test"] = missing_at_random(evidence.table, summary["patterns"]["count"])
     summary["dependence"] = missing_by_class(evidence)
-    summary["cautions"] = cautions(summary, evidence, imputer)
+    summary["cautions"] = cautions(summary, evidence, imputer, y is not None)
     summary["limits"] = list(left_out(summary))
     return summary
 
@@ -268,14 +268,16 @@ def missing_by_class(evidence: Evidence) -> dict[str, Any] | None:
     }
 
 
-def cautions(summary: Summary, evidence: Evidence, imputer: Any) -> list[dict[str, str]]:
+def cautions(
+    summary: Summary, evidence: Evidence, imputer: Any, has_target: bool
+) -> list[dict[str, str]]:
     """Warnings first, then notes; each is a level and one or two sentences."""
     fell_back = (entry["text"] for entry in summary["fallbacks"])
     left_alone = getattr(imputer, "left_alone_", {})
     columns = _column_warnings(summary, left_alone)
     warnings = [*columns, *_fit_warnings(summary, evidence), *fell_back]
     return [{"level": "warning", "text": text} for text in warnings] + [
-        {"level": "note", "text": text} for text in _notes(summary, imputer)
+        {"level": "note", "text": text} for text in _notes(summary, imputer, has_target)
     ]
 
 
@@ -339,7 +341,7 @@ def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
+def _notes(summary: Summary, imputer: Any, has_target: bool) -> Iterator[str]:
     left_alone = getattr(imputer, "left_alone_", {})
     if left_alone:
         reasons = "; ".join(f"{listed([name])} ({why})" for name, why in left_alone.items())
@@ -356,17 +358,25 @@ def _notes(summary: Summary, imputer: Any) -> Iterator[str]:
         yield OWN_LABELS
     elif getattr(imputer, "labels", "none") == "cross" and summary["table"]["classes"]:
         yield OTHER_LABELS
-    yield from _about_draws(imputer, summary)
+    yield from _about_draws(imputer, summary, has_target)
 
 
-def _about_draws(imputer: Any, summary: Summary) -> Iterator[str]:
-    if hasattr(imputer, "draw") and summary["table"]["filled"]:
+def _about_draws(imputer: Any, summary: Summary, has_target: bool) -> Iterator[str]:
+    if not hasattr(imputer, "draw") or not summary["table"]["filled"]:
+        return
+    if not has_target:
         yield (
-            "Estimates from one filled table look surer than they are, and a fill that has seen "
-            "the labels strengthens what relates to them. For intervals and p-values, estimate on "
-            "several draws that know y and pool: fit(X, y).draw(X, 20, y) and greyfill.pool in "
-            "Python. Draws made without y weaken what relates to it."
+            "Estimates from one filled table look surer than they are. For intervals and p-values, "
+            "estimate on several draws and pool: --draws 20 in the shell, draw(X, 20) and "
+            "greyfill.pool in Python."
         )
+        return
+    yield (
+        "Estimates from one filled table look surer than they are, and a fill that has seen "
+        "the labels strengthens what relates to them. For intervals and p-values, estimate on "
+        "several draws that know y and pool: fit(X, y).draw(X, 20, y) and greyfill.pool in "
+        "Python. Draws made without y weaken what relates to it."
+    )
 
 
 def left_out(summary: Summary) -> Iterator[str]:

@@ -76,7 +76,7 @@
       });
     }
     const card = (title, text, ...buttons) => el("li", {}, el("h3", {}, bdi(title)), el("p", {}, text), el("div", { className: "row" }, buttons));
-    main.replaceChildren(
+    main.replaceChildren(...[
       el("h1", {}, "Fill the holes in a table"),
       el("p", { className: "lead" }, "See what is missing, fill it, and see how far the fills can be trusted."),
       zone,
@@ -85,7 +85,8 @@
           el("button", { type: "button", onclick: () => go(t.id) }, "Go on"),
           el("button", { type: "button", onclick: guarded(async () => { await call("DELETE", `/api/tables/${t.id}`); showStart(); }) }, "Forget"))))) : null,
       el("section", {}, el("h2", {}, "Or try one of these"), el("ul", { className: "cards" }, state.bundled.map((t) =>
-        card(t.name, t.description.split(/(?<=\.) /)[0], el("button", { type: "button", onclick: guarded(async () => go((await call("POST", `/api/bundled/${t.name}`, {})).id)) }, `Open ${t.name}`))))));
+        card(t.name, t.description.split(/(?<=[a-z]\.) /)[0], el("button", { type: "button", onclick: guarded(async () => go((await call("POST", `/api/bundled/${t.name}`, {})).id)) }, `Open ${t.name}`))))),
+    ].filter(Boolean));
   });
 
   const upload = guarded(async (file) => {
