@@ -25,11 +25,6 @@ QUERIES, K = 24, 10
 USUAL = Scenario()
 
 
-def no_hints(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The pool itself tells Δmin and Δmax, and no donor is too far."""
-    return np.empty((n, 0)), np.full(n, np.inf)
-
-
 @njit(fastmath=True, error_model="numpy", nogil=True)
 def bare_division(cells, numbers, out):
     """One division for each cell, and its sum; nothing else."""
@@ -64,7 +59,7 @@ def rates(n: int = 65_536, p: int = 20, repeats: int = 40) -> dict[str, float]:
     def scan(prune: bool) -> object:
         return search(
             True, queries, holes, own, pool, weights, np.argsort(-weights), 0.5, prune,
-            *no_hints(QUERIES), rows, distances,
+            np.empty((QUERIES, 0)), rows, distances,
         )  # fmt: skip
 
     works = {
@@ -93,7 +88,7 @@ def fallback_cost(n: int = 100_000, p: int = 20, queries: int = 256) -> float:
             start = time.perf_counter()
             search(
                 True, values[:queries], whole[:queries], np.arange(queries), pool, weights,
-                np.argsort(-weights), 0.5, prune, *no_hints(queries), rows, distances,
+                np.argsort(-weights), 0.5, prune, np.empty((queries, 0)), rows, distances,
             )  # fmt: skip
             seconds.append(time.perf_counter() - start)
         ratios.append(seconds[0] / seconds[1])

@@ -43,9 +43,9 @@ class SlowHeom(Heom):
 
     seconds: float = 0.25
 
-    def search(self, *queries, **hints):
+    def search(self, *queries):
         time.sleep(self.seconds)
-        return super().search(*queries, **hints)
+        return super().search(*queries)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class HungryHeom(Heom):
 
     mebibytes: int = 2000
 
-    def search(self, *queries, **hints):
+    def search(self, *queries):
         held = [np.ones(2**17) for _ in range(self.mebibytes)]
         time.sleep(60.0)
-        return super().search(*queries, **hints)[: len(held)]
+        return super().search(*queries)[: len(held)]

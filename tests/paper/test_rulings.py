@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from greyfill import Grey, IKNNImputer, KNNIImputer, NeighborImputer, WeightedFill, datasets, load
-from greyfill._search.pool import NO_HINTS, Hints
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.family import NeighborFamily
 from greyfill.paper.runs import SCENARIOS, Reading, paper_settings
@@ -20,14 +19,14 @@ class GreyOverAll(Grey):
 
     rows: tuple = ()
 
-    def search(self, pool, queries, missing, own_rows, weights, k, hints=NO_HINTS):
+    def search(self, pool, queries, missing, own_rows, weights, k, extremes=None):
         rows = np.array(self.rows)
         gaps = np.abs(np.where(missing, np.nan, queries)[:, None] - rows[None])
         same = np.all((gaps == 0) | np.isnan(gaps), axis=2)
         own = np.array([np.flatnonzero(found)[0] for found in same])
         gaps[np.arange(len(own)), own] = np.nan
         extremes = np.stack([np.nanmin(gaps, axis=(1, 2)), np.nanmax(gaps, axis=(1, 2))], axis=1)
-        return super().search(pool, queries, missing, own_rows, weights, k, Hints(extremes))
+        return super().search(pool, queries, missing, own_rows, weights, k, extremes)
 
 
 def test_the_range_of_delta_moves_nearly_every_fill_a_little_and_the_error_hardly():

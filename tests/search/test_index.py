@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from greyfill._search import kernels, losses, reference
 from greyfill._search.distances import kd_order, value_of_rank
-from greyfill._search.pool import BLOCK, FAR, DonorPool, Hints, build_pool, coarse_cells
+from greyfill._search.pool import BLOCK, FAR, DonorPool, build_pool, coarse_cells
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats
 
@@ -31,7 +31,7 @@ def run_search(
         rho is not None, np.where(np.isinf(pool.values), 0.0, pool.values)[:queries],
         np.isinf(pool.values)[:queries], np.arange(queries), pool,
         weights, np.argsort(-weights), rho or 0.5, prune, np.empty((queries, 0)),
-        np.full(queries, np.inf), rows, distances,
+        rows, distances,
     )  # fmt: skip
     return rows, distances, visited
 
@@ -63,9 +63,9 @@ def test_parts_of_a_pool_find_what_the_whole_finds(
     met_rows, met = np.full((20, k), -1), np.full((20, k), np.inf)
     for (start, _), pool, mine in zip(spans, pools, owns, strict=True):
         here = min(k, len(pool.values))
-        hints = Hints(None if rho is None else extremes, met[:, -1].copy())
-        found = kernels.nearest_donors(pool, *asked, mine, weights, here, rho, hints)
-        both_rows = np.hstack([met_rows, np.where(found[0] < 0, -1, found[0] + start)])
+        ends = None if rho is None else extremes
+        found = kernels.nearest_donors(pool, *asked, mine, weights, here, rho, ends)
+        both_rows = np.hstack([met_rows, found[0] + start])
         both = np.hstack([met, found[1]])
         order = np.lexsort((both_rows, both), axis=1)[:, :k]
         met_rows = np.take_along_axis(both_rows, order, axis=1)

@@ -12,7 +12,7 @@ from greyfill._grey.donor_table import DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes, class_doubt
 from greyfill._neighbors.distance import Grey
 from greyfill._neighbors.links import QueryRows, Search, places_among, searchable
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
+from greyfill._search.pool import DonorPool, build_pool
 from greyfill.table import MANY_LEVELS, Floats, Ints
 
 SOFTENING = 1e-6
@@ -320,9 +320,9 @@ class ColumnPredictor:
             pool = self._pool(relevance, scope, name, group)
             own = places_among(group, queries.own_rows[rows])
             block = QueryRows(rows, queries.values[np.ix_(rows, columns)], missing[rows], own)
-            hints = NO_HINTS if extremes is None else Hints(extremes=extremes[rows])
             size = min(k, len(group))
-            found, far = Search(pool, block, weights, size, hints).run(GREY, 1)
+            ends = None if extremes is None else extremes[rows]
+            found, far = Search(pool, block, weights, size, ends).run(GREY, 1)
             share = np.where(missing[rows], 0.0, weights).sum(axis=1)
             there = np.isfinite(far)
             neighbors[rows, :size] = group[np.where(there, found, 0)]

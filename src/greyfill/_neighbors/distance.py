@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints
+from greyfill._search.pool import DonorPool
 from greyfill.checks import check_choice, is_number
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Bools, Floats, Ints
@@ -30,13 +30,13 @@ class ExactSearch:
         own_rows: Ints,
         weights: Floats,
         k: int,
-        hints: Hints = NO_HINTS,
+        extremes: Floats | None = None,
     ) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of each query."""
         from greyfill._search import kernels
 
         rho = self._coefficient
-        return kernels.nearest_donors(pool, queries, missing, own_rows, weights, k, rho, hints)
+        return kernels.nearest_donors(pool, queries, missing, own_rows, weights, k, rho, extremes)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Grey(ExactSearch):
         return self.rho
 
     def survey(self, pool: DonorPool, queries: Floats, missing: Bools, own_rows: Ints) -> Floats:
-        """Δmin and Δmax in a part of a pool; the search needs them over all parts."""
+        """Δmin and Δmax of each query over the donors of a pool."""
         from greyfill._search import kernels
 
         return np.asarray(kernels.grey_extremes(pool, queries, missing, own_rows))

@@ -20,7 +20,7 @@ from joblib.parallel import get_active_backend
 from greyfill._neighbors.donors import RowPool
 from greyfill._neighbors.recipe import Distance, Fill, Recipe
 from greyfill._neighbors.schedule import Report
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints, build_pool
+from greyfill._search.pool import DonorPool, build_pool
 from greyfill.table import Bools, Floats, Ints, Table
 
 Item = TypeVar("Item")
@@ -306,19 +306,19 @@ class Shared:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Rows that look for their k nearest donors in a pool; hints come from its other parts."""
+    """Rows that look for their k nearest donors in a pool, with Δmin and Δmax of their own."""
 
     pool: DonorPool
     queries: QueryRows
     weights: Floats
     k: int
-    hints: Hints = NO_HINTS
+    extremes: Floats | None = None
 
     def run(self, distance: Distance, n_jobs: int | None) -> tuple[Ints, Floats]:
         """Rows and distances of the k nearest donors of every row."""
         if len(self.queries.rows) <= BLOCK_ROWS:  # for one thread
-            shared = Shared(self.pool)
-            return _search_block(distance, shared, self.queries, self.weights, self.k, self.hints)
+            asked = self.queries, self.weights, self.k, self.extremes
+            return _search_block(distance, Shared(self.pool), *asked)
         return search_all(distance, [self], n_jobs)[0]
 
     def parts(self) -> Iterator[Ints]:
@@ -352,7 +352,14 @@ def search_all(
     shared = [Shared(s.pool) for s in searches]
     parts = [(place, part) for place, s in enumerate(searches) for part in s.parts()]
     calls = (
-        (distance, shared[place], s.queries.only(part), s.weights, s.k, s.hints.only(part))
+        (
+            distance,
+            shared[place],
+            s.queries.only(part),
+            s.weights,
+            s.k,
+            None if s.extremes is None else s.extremes[part],
+        )
         for place, part in parts
         for s in [searches[place]]
     )
@@ -368,11 +375,16 @@ def search_all(
 
 
 def _search_block(
-    distance: Distance, shared: Shared, block: QueryRows, weights: Floats, k: int, hints: Hints
+    distance: Distance,
+    shared: Shared,
+    block: QueryRows,
+    weights: Floats,
+    k: int,
+    extremes: Floats | None,
 ) -> tuple[Ints, Floats]:
     queries = (shared.pool, block.values, block.missing, block.own_rows, weights, k)
-    # A distance of the user's own need not take hints.
-    return distance.search(*queries) if hints.are_none else distance.search(*queries, hints)
+    # A distance of the user's own need not take extremes.
+    return distance.search(*queries) if extremes is None else distance.search(*queries, extremes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from greyfill._neighbors.filling import PlainFill
 from greyfill._neighbors.schedule import Descent, Direct, Report, Trace, Work
 from greyfill._neighbors.start import GlobalStart
 from greyfill._neighbors.weighting import EqualWeights
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints
+from greyfill._search.pool import DonorPool
 from greyfill.checks import check_choice
 from greyfill.exceptions import InvalidParameterError
 from greyfill.information import normalize
@@ -35,9 +35,12 @@ class Distance(Protocol):
         own_rows: Ints,
         weights: Floats,
         k: int,
-        hints: Hints = NO_HINTS,
+        extremes: Floats | None = None,
     ) -> tuple[Ints, Floats]:
-        """Rows and distances of the k nearest donors of each query; parts of pools need hints."""
+        """Rows and distances of the k nearest donors of each query.
+
+        ``extremes`` are Δmin and Δmax of each query over more donors than those of the pool.
+        """
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""

@@ -1,6 +1,6 @@
 """The exact search for the nearest donors, and its oracle: arrays in, arrays out.
 
-    pool       the arrays of one donor pool, laid out once; hints between the parts of a pool
+    pool       the arrays of one donor pool, laid out once
     distances  compiled: exact distances and the nearest by them, Δmin and Δmax, the order of donors
     scores     compiled: scores of leaves and bounds of boxes, in float32
     losses     compiled: what donors lose at least, by cells of a byte each

@@ -7,7 +7,7 @@ import numpy as np
 
 from greyfill._search.distances import extremes
 from greyfill._search.jit import exact, exact_inner
-from greyfill._search.pool import NO_HINTS, DonorPool, Hints
+from greyfill._search.pool import DonorPool
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats, Ints
 
@@ -38,20 +38,20 @@ def nearest_donors(
     weights: Floats,
     k: int,
     rho: float | None = None,
-    hints: Hints = NO_HINTS,
+    known_extremes: Floats | None = None,
 ) -> tuple[Ints, Floats]:
-    """The k nearest donors of each query, and their distances; row −1 where hints leave fewer.
+    """The k nearest donors of each query, and their distances.
 
     With ρ those of highest grey relational grade, equations (32)–(35); without it those of least
-    HEOM, equations (7)–(10) and (31).
+    HEOM, equations (7)–(10) and (31). ``known_extremes`` are Δmin and Δmax of each query where they
+    are not those of the pool.
     """
     n = len(queries)
     rows, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-    known = np.empty((n, 0)) if hints.extremes is None else hints.extremes
-    limits = np.full(n, np.inf) if hints.limits is None else hints.limits
+    known = np.empty((n, 0)) if known_extremes is None else known_extremes
     search(
         rho is not None, queries, queries_missing, own_rows, pool, weights, np.argsort(-weights),
-        rho or 0.5, True, known, limits, rows, distances,
+        rho or 0.5, True, known, rows, distances,
     )  # fmt: skip
     return rows, distances
 

@@ -1,6 +1,5 @@
-"""The arrays of one donor pool: exact rows, leaves for the scan, boxes for pruning, and hints."""
+"""The arrays of one donor pool: exact rows, leaves for the scan, boxes for pruning."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,32 +165,3 @@ def _sort_columns(values: Floats, is_categorical: Bools) -> tuple[Floats, Ints]:
         columns[j].sort()
     counts = np.where(is_categorical, 0, (columns < np.inf).sum(axis=1))
     return columns, counts.astype(np.intp)
-
-
-@dataclass(frozen=True, eq=False)
-class Hints:
-    """What the search of one part of a pool takes over from other parts.
-
-    ``extremes`` are Δmin and Δmax of each query over all parts; None where this part is all.
-    ``limits`` are distances beyond which a donor cannot be among the k nearest of all parts.
-    """
-
-    extremes: Floats | None = None
-    limits: Floats | None = None
-
-    @property
-    def are_none(self) -> bool:
-        """Whether neither is given."""
-        return self.extremes is None and self.limits is None
-
-    def only(self, part: Ints) -> "Hints":
-        """The same for some of the queries.
-
-        >>> import numpy as np
-        >>> Hints(limits=np.array([0.1, 0.2])).only(np.array([1])).limits
-        array([0.2])
-        """
-        return Hints(*(None if h is None else h[part] for h in (self.extremes, self.limits)))
-
-
-NO_HINTS = Hints()

@@ -21,6 +21,9 @@ from greyfill._search.losses import MOST, Losses, add_losses, least_losses, list
 from greyfill._search.pool import BLOCK, LEAF, LEAVES
 from greyfill._search.scores import add_pairs, add_scores, any_reaches, bound_scores
 
+NO_SCORE = np.float32(-1.0)
+"""Below the score of any donor."""
+
 
 @exact_inner
 def add_candidates(
@@ -96,8 +99,8 @@ class Query(NamedTuple):
     ``columns`` are the observed columns that count, heaviest first; the first ``n_head`` carry
     most of the weight, the others ``rest``. ``low`` is Δmin and ``offset`` is ρΔmax, ``least``,
     ``top`` (Δmin + ρΔmax) and ``bottom`` (ρΔmax) their float32 twins. A donor whose float32 score
-    is more than ``margin`` below that of k others is none of the k nearest, and none is wanted
-    whose score is as far below ``least_score``. In ``exact`` a missing cell is −∞.
+    is more than ``margin`` below that of k others is none of the k nearest. In ``exact`` a missing
+    cell is −∞.
     """
 
     exact: Any
@@ -113,7 +116,6 @@ class Query(NamedTuple):
     top: Any
     bottom: Any
     margin: Any
-    least_score: Any
 
 
 class Scratch(NamedTuple):
@@ -160,7 +162,7 @@ def _columns_that_count(missing, by_weight, weights):
 
 
 @exact_inner
-def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, known, limit):
+def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, known):
     """All that the scores of a row's donors depend on; Δmin and Δmax may be ``known`` already."""
     p = len(row)
     columns, n_head, rest = _columns_that_count(missing, by_weight, weights)
@@ -189,13 +191,9 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
             bottom = np.float32(max(offset, 1e-30))
             # The numbers are rounded to float32 before their difference is divided by.
             slack += 5e-7 * total / bottom
-    least_score = -1.0
-    if limit < np.inf:
-        least_score = (1.0 - limit if grey else total - limit * limit) + slack
     return Query(
         np.where(missing, -np.inf, row), own_row, row.astype(np.float32), bits, columns, n_head,
         np.float32(rest), low, offset, least, top, bottom, np.float32(2.0 * slack),
-        np.float32(least_score),
     )  # fmt: skip
 
 
@@ -223,7 +221,7 @@ def _scan_boxes(grey, query, pool, weights32, scratch):
         grey, boxes.low, boxes.high, boxes.codes, columns, n_head, rest, singles, bits,
         is_categorical, weights32, least, top, bottom, bounds,
     )  # fmt: skip
-    best[:] = query.least_score
+    best[:] = NO_SCORE
     n_found, visited = ZERO, ZERO
     for step in range(PICKS + len(bounds)):
         block = _place_of_largest(bounds, len(bounds)) if step < PICKS else step - PICKS
@@ -289,7 +287,7 @@ def _scan_leaves(grey, query, pool, weights32, scratch):
     the others are judged.
     """
     best, picked = scratch.best, scratch.picked
-    best[:], first = query.least_score, _best_block(grey, query, pool, weights32, scratch)
+    best[:], first = NO_SCORE, _best_block(grey, query, pool, weights32, scratch)
     n_found, n_leaves = ZERO, len(pool.leaves)
     for turn in range(len(pool.coarse)):
         block = first if turn == 0 else turn - 1 if turn <= first else turn
@@ -321,7 +319,7 @@ def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
     full += query.margin
     rows[:], distances[:] = -1, np.inf
     least_losses(lost, least)
-    limit = int(max(min((full - query.least_score) * unit, MOST), -1.0))
+    limit = int(max(min((full - NO_SCORE) * unit, MOST), -1.0))
     above, tried, n_measured = -1, min(guess, limit), 0
     while above < limit:
         n_found, i = list_within(lost, least, len(order), above, tried, places), 0
@@ -426,13 +424,12 @@ def _make_scratch(p, k, n_leaves, n_blocks, n):
 
 @exact
 def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, rho, prune, known,
-           limits, rows, distances):  # fmt: skip
+           rows, distances):  # fmt: skip
     """Fill ``rows`` and ``distances`` with the k nearest donors of each query.
 
     ``by_weight`` are the columns, heaviest first.
     ``known`` has Δmin and Δmax of each query, or no column where they are those of the pool itself.
-    ``limits`` are distances beyond which no donor is wanted; a place that stays empty holds
-    row −1. Returns the share of leaves that was visited; `SINGLES` donors count as a leaf.
+    Returns the share of leaves that was visited; `SINGLES` donors count as a leaf.
     """
     weights32 = weights.astype(np.float32)
     p, k = len(weights), rows.shape[1]
@@ -443,7 +440,7 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     for q in range(len(queries)):
         query = _read_query(
             grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho,
-            known[q], limits[q],
+            known[q],
         )  # fmt: skip
         if way == COARSE:
             n_measured, guess = _scan_coarse(
