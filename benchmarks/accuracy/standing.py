@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import ranking
 import tables
-from text import number, probability, table
+from text import counted, number, probability, table
 
 Rows = list[dict[str, Any]]
 HOW = (
@@ -81,10 +81,10 @@ def failures(rows: Rows, seeds: Iterable[int]) -> list[str]:
     wanted = set(seeds)
     for row in rows:
         if "error" in row and row["seed"] in wanted:
-            where = counts.setdefault((row["method"], row["error"][:160]), [])
+            where = counts.setdefault((row["method"], row["error"][:100].strip()), [])
             where.append(shown(row["table"]))
     lines = [
-        f"* {method}, {len(where)} runs ({', '.join(sorted(set(where)))}): {error}"
+        f"* {method}, {counted(len(where), 'run')} ({', '.join(sorted(set(where)))}): {error}"
         for (method, error), where in sorted(counts.items())
     ]
     return [*lines, ""] if lines else ["None.", ""]

@@ -68,7 +68,7 @@ def test_the_page_of_made_up_figures(examination: ModuleType, made: None) -> Non
     ratio = (1.25 * 0.5**5) ** (1 / 6)
     assert f"| R missRanger+y | 1.83 | 2.00 | 1.50 | 6 | 5 | {ratio:.3f} | 0.0625 |" in page
     assert "GreyImputer errs more than it on 1 of 6 tables: t0 (1.250)" in page
-    assert "* sklearn KNN, 1 runs (t5): Error: no room" in page
+    assert "* sklearn KNN, one run (t5): Error: no room" in page
     assert "Not run: GreyImputer without y, CGKNN, sklearn Iterative+y" in page
     assert "| t0 | 4 × 2 | 2.0 | 0.1 | 30.0 |" in page
     assert "| GreyImputer | **0.1000** | **0.1000** | **0.1000** |" in page
