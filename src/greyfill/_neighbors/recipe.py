@@ -37,10 +37,7 @@ class Distance(Protocol):
         k: int,
         extremes: Floats | None = None,
     ) -> tuple[Ints, Floats]:
-        """Rows and distances of the k nearest donors of each query.
-
-        ``extremes`` are Δmin and Δmax of each query over more donors than those of the pool.
-        """
+        """Rows and distances of the k nearest donors; Δmin and Δmax may be of more donors."""
 
     def over_observed(self, distances: Floats, share: Floats) -> Floats:
         """The same distances over the observed columns, which carry ``share`` of the weight."""
