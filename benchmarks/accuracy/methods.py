@@ -123,6 +123,7 @@ STRONG = (
 DIFFERENT = {
     "R mice": "predictive mean matching; the mean or vote of five data sets",
     "R VIM kNN": "neighbors weighted by distance",
+    "R missForest": "columns without a value, which it drops, are put back",
     "R missRanger": "no predictive mean matching",
     "gcimpute": "its search for truncated columns, which ends in errors, is bypassed; the most "
     "frequent level of a category has no indicator; columns of a single value are kept from it",
