@@ -104,8 +104,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
         f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
         "default settings, but for those that are named: "
-        f"{'; '.join(changed)}. One thread each. Runs of these that had ended in errors because of "
-        "such columns were repeated; no other run was.",
+        f"{'; '.join(changed)}. One thread each. Peers were spared such columns after their first "
+        "runs had ended in errors because of them; these runs were repeated.",
         "",
     ]
 
