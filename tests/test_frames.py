@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames import Family, decode, encode, pandas_backend, polars_backend
+from greyfill.frames import Family, decode, encode, encode_plain, pandas_backend, polars_backend
 from greyfill.frames.columns import backend_of
 from greyfill.frames.encoder import read_native
 from greyfill.table import Kind
@@ -417,6 +417,42 @@ def test_strided_and_read_only_arrays():
     table, _, filled = round_trip(X, fill=5.0)
     assert table.values.flags.c_contiguous
     assert filled[0, 0] == 5.0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_plain_rows_are_encoded_alike_and_not_rewritten(order):
+    _, origin = encode(np.arange(8.0).reshape(4, 2))
+    X = np.array([[np.nan, -0.0], [1e300, np.nan]], order=order)
+    before, (table, _) = X.copy(), encode(X, schema=origin.schema)
+    plain = encode_plain(X, origin.schema)
+    assert plain.values.tobytes() == table.values.tobytes()
+    assert plain.values.flags.c_contiguous
+    assert plain.missing.flags.c_contiguous
+    assert plain.missing.tolist() == table.missing.tolist()
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.0, 2.0]],
+        np.array([1.0, 2.0]),
+        np.array([[1, 2]]),
+        np.array([[1.0, 2.0]], dtype=">f8"),
+        np.array([[1.0, -np.inf]]),
+        np.ones((1, 3)),
+        np.ones((0, 2)),
+    ],
+)
+def test_rows_that_are_not_plain_are_left_to_encode(X):
+    _, origin = encode(np.arange(8.0).reshape(4, 2))
+    assert encode_plain(X, origin.schema) is None
+
+
+def test_rows_of_a_schema_with_more_to_look_at_are_left_to_encode():
+    cells = np.arange(8.0).reshape(4, 2)
+    for how in ({"missing_values": 2.0}, {"categorical_features": [0]}):
+        assert encode_plain(cells, encode(cells, **how)[1].schema) is None
 
 
 def test_integer_arrays_have_holes_only_by_sentinel():

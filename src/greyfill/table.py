@@ -119,7 +119,7 @@ class Table:
 
     def select(self, index: Ints | Bools) -> "Table":
         """The same rows with only the given columns; without a copy where those are all."""
-        if index.dtype == bool and index.all():
+        if index.dtype == bool and np.count_nonzero(index) == len(index):
             return self
         kept = tuple(self.columns[j] for j in np.arange(self.n_columns)[index])
         return Table(self.values[:, index], self.missing[:, index], kept)
@@ -314,4 +314,4 @@ def from_share(shares: Floats, low: float, high: float) -> Floats:
     """
     with np.errstate(over="ignore"):  # by rounding, at the largest floats
         values = 2 * (low / 2 + shares * (high / 2 - low / 2))
-    return np.clip(values, low, high)
+    return values.clip(low, high)

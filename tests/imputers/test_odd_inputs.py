@@ -16,6 +16,7 @@ from imputers.family import EXTRAPOLATING, quick
 from imputers.family import THOROUGH as FAMILY
 
 import greyfill
+from greyfill import frames
 from greyfill.exceptions import GreyfillError, InvalidDataError
 
 IMPUTERS = [
@@ -423,12 +424,12 @@ def new_rows() -> dict[str, Any]:
     }
 
 
-def answer_of(imputer: Any, X: Any) -> Any:
+def answer_of(call: Any, X: Any) -> Any:
     """What came out, with its type, or the error; and the warnings."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            filled = imputer.transform(X)
+            filled = call(X)
             cells = filled.to_numpy() if hasattr(filled, "to_numpy") else np.asarray(filled)
             out = type(filled), str(getattr(filled, "dtype", "")), repr(cells.tolist())
         except GreyfillError as error:
@@ -447,6 +448,22 @@ def test_the_short_way_of_new_rows_ends_where_the_long_way_does(
         training = HOLES if fitted == "array" else pd.DataFrame(HOLES, columns=["a", "b"])
         imputer.fit(training, CLASSES)
     X = new_rows()[given]
-    short = answer_of(imputer, X)
+    short = answer_of(imputer.transform, X)
     monkeypatch.setattr(type(imputer), "_surely_fits", lambda self, opened: False)
-    assert short == answer_of(imputer, X)
+    assert short == answer_of(imputer.transform, X)
+
+
+@pytest.mark.parametrize("missing", [None, -9.0])
+@pytest.mark.parametrize("fitted", ["array", "frame", "never"])
+@pytest.mark.parametrize("given", new_rows())
+def test_models_read_plain_rows_as_any_others(
+    given: str, fitted: str, missing: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = greyfill.GreyClassifier(n_cells=10, missing_values=missing)
+    if fitted != "never":
+        training = HOLES if fitted == "array" else pd.DataFrame(HOLES, columns=["a", "b"])
+        model.fit(training, CLASSES)
+    X = new_rows()[given]
+    short = answer_of(model.predict_proba, X)
+    monkeypatch.setattr(frames, "encode_plain", lambda X, schema: None)
+    assert short == answer_of(model.predict_proba, X)

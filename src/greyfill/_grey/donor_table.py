@@ -14,6 +14,9 @@ FORMS = ("values", "scores")
 MAX_INDICATORS = 12
 """Levels of a category with an indicator of their own, the most frequent ones."""
 
+NO_SHARES = np.zeros((0, 0))
+"""Of queries whose class probabilities were not computed."""
+
 KNOTS = 201
 """Places at which the ranks of a column of numbers are kept."""
 
@@ -303,7 +306,7 @@ class Queries:
     labels: Ints
     own_rows: Ints
     sources: Ints
-    shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    shares: Floats = field(default_factory=lambda: NO_SHARES)
     _features: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -358,7 +361,7 @@ class Queries:
     def groups(self, donors: DonorTable, splits: bool) -> Ints:
         """The class of each row, −1 where it is unknown or does not split the donors."""
         if splits not in self._features:
-            known = ~self.missing[:, donors.y_column] & splits
+            known = ~self.missing[:, donors.y_column] if splits else False
             self._features[splits] = np.where(known, self.labels, -1)
         groups: Ints = self._features[splits]
         return groups

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate, Plan
-from greyfill._grey.donor_table import DonorTable, Queries, donor_table, splitting
+from greyfill._grey.donor_table import NO_SHARES, DonorTable, Queries, donor_table, splitting
 from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
@@ -114,6 +114,15 @@ class FittedGrey:
             to, has_levels = self.scaler, np.array([c.n_levels > 0 for c in table.columns])
             self._held["scales"] = to.low, to.high, to.half_range, has_levels, to.is_categorical
         return self._held["scales"]
+
+    def opening(self, table: Table) -> Any:
+        """The kernel that puts new rows on the scale of the donors, and what it reads of them."""
+        if "opening" not in self._held:
+            from greyfill._search.queries import open_rows
+
+            scales = *self.scales(table), *self.donors.feature_map.arrays
+            self._held["opening"] = open_rows, scales
+        return self._held["opening"]
 
     def predict(self, target: int, queries: Queries) -> Forecast:
         """Predictions by the panel, for rows whose class is given where classes split donors."""
@@ -390,20 +399,25 @@ def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Qu
 
     ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
     """
-    from greyfill._search.queries import open_rows
-
-    donors, cells = fitted.donors, _in_order(table)
-    ranges, arrays = fitted.scales(table), donors.feature_map.arrays
-    values, missing, features = open_rows(*cells, *ranges, *arrays)
-    labels = np.zeros(table.n_rows, dtype=np.intp)
-    made = {"both": features}
+    donors, (open_rows, scales) = fitted.donors, fitted.opening(table)
+    values, missing, features = open_rows(*_in_order(table), *scales)
+    labels, nowhere, sources = ONE_NEW if table.n_rows == 1 else _unlabeled(table.n_rows)
+    made: dict[Any, Any] = {"both": features, False: nowhere}
     if y is not None and donors.table.n_columns > table.n_columns:
-        known, made = ~np.isnan(y), {}
+        known, made, labels = ~np.isnan(y), {}, labels.copy()
         values[known, -1], missing[known, -1] = y[known], False
         if donors.splits:
             labels[known] = y[known].astype(np.intp)
-    nowhere = np.full(table.n_rows, -1, dtype=np.intp)
-    return Queries(values, missing, labels, nowhere, np.arange(table.n_rows), _features=made)
+    return Queries(values, missing, labels, nowhere, sources, NO_SHARES, made)
+
+
+def _unlabeled(n_rows: int) -> tuple[Ints, Ints, Ints]:
+    """Label, place in the donor table and number of new rows."""
+    return np.zeros(n_rows, np.intp), np.full(n_rows, -1), np.arange(n_rows)
+
+
+ONE_NEW = _unlabeled(1)
+"""Those of one row, which nothing rewrites: to make them would take long beside the rest."""
 
 
 def _in_order(table: Table) -> tuple[Any, Any]:

@@ -44,8 +44,10 @@ class Outcomes:
 
         The last of many levels is that of each level that is not listed; there p̂ is at least 1e-4.
         """
-        powers = predicted.clip(LEAST_OF_MANY if self.n_others else LEAST, 1.0) ** sharpness
-        shares = np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+        powers = predicted.clip(LEAST_OF_MANY if self.n_others else LEAST, 1.0)
+        if sharpness != 1.0:
+            powers **= sharpness
+        shares: Floats = powers / np.add.reduce(powers, axis=-1, keepdims=True)
         if self.n_others:
             shares[..., -1] /= self.n_others
         return shares

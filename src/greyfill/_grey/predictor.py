@@ -36,6 +36,9 @@ NOTHING = -1e300
 """What kernels give where a candidate predicts nothing."""
 
 
+ONE_ROW = np.arange(1), np.ones(1), 1
+"""The mixture of one query alone."""
+
 UNMIXED = NOBODY, NO_ROWS, NOBODY, 0
 """What a kernel is given where each candidate's own predictions are wanted."""
 
@@ -62,8 +65,9 @@ class DonorLayout:
 
     ``cells`` has shape (predictor, donor), donor i is row ``rows[i]`` of the donor table, and
     ``starts`` are the first donors of the classes. ``near`` and ``regressed`` are the ranges of
-    donors that scope "split" takes for each class, all of them where the class has too few, and
-    ``trust`` is how much the class itself is believed. ``donor_of`` is the donor of each row, −1
+    donors that scope "split" takes for each class, all of them where the class has too few.
+    ``trust`` is how much the class itself is believed, ``class_weights`` what it counts in the
+    distance. ``donor_of`` is the donor of each row, −1
     where it is none and at the end, ``limits`` the least and the largest value of each number, and
     ``weights`` those of the `RELEVANCES`, with rows of zeros for those that are not there.
     """
@@ -73,6 +77,7 @@ class DonorLayout:
     near: Ints
     regressed: Ints
     trust: Floats
+    class_weights: Floats
     donor_of: Ints
     columns: Ints
     limits: Floats
@@ -171,30 +176,41 @@ class ColumnPredictor:
 
         One that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        if self.donors.is_wide(self.target):
-            outcomes, found = self.predict(plan.candidates, queries)
-            there = ~np.isnan(found)
-            total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
-            mean = self.overall_mean(outcomes)
-            return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
         key = "mean", plan
         if key not in self._made:
-            from greyfill._search import panel
-
-            outcomes = self.donors.outcomes(self.target)
-            fits = plan.means, *self._fits(plan, plan.everything), self.overall_mean(outcomes)
-            owners = self.donors.feature_map.owners
-            self._made[key] = panel.panel_predictions, owners, self.splits, fits, outcomes
+            self._made[key] = self._arrange_mean(plan)
+        if self._made[key] is None:
+            return self._mean_of_listed(plan, queries)
         predictions, owners, splits, fits, outcomes = self._made[key]
         near, n = self.neighborhood(plan, queries, plan.everything), len(queries.values)
+        if mixture is None:
+            mixture = ONE_ROW if n == 1 else (np.arange(n), np.ones(n), n)
         donors, rows, targets, multipliers = self._of_rows(near.rows)
         mixed = predictions(
             queries.features(self.donors), queries.missing, owners,
             queries.groups(self.donors, splits), NO_TARGETS, plan.everything, len(plan.everything),
-            rows, near.distances, donors, multipliers, targets, SOFTENING, *fits,
-            *(mixture or (np.arange(n), np.ones(n), n)),
+            rows, near.distances, donors, multipliers, targets, SOFTENING, *fits, *mixture,
         )  # fmt: skip
         return Forecast(mixed[:, 0], outcomes)
+
+    def _arrange_mean(self, plan: Plan) -> tuple[Any, ...] | None:
+        """The kernel that predicts, and what it reads of the donors; None: levels are too many."""
+        from greyfill._search import panel
+
+        if self.donors.is_wide(self.target):
+            return None
+        outcomes = self.donors.outcomes(self.target)
+        fits = plan.means, *self._fits(plan, plan.everything), self.overall_mean(outcomes)
+        owners = self.donors.feature_map.owners
+        return panel.panel_predictions, owners, self.splits, fits, outcomes
+
+    def _mean_of_listed(self, plan: Plan, queries: Queries) -> Forecast:
+        """The mean where each row lists levels of its own."""
+        outcomes, found = self.predict(plan.candidates, queries)
+        there = ~np.isnan(found)
+        total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
+        mean = self.overall_mean(outcomes)
+        return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
 
     def _fitted(
         self, plan: Plan, queries: Queries, near: Neighborhood, which: Ints, leave_out: bool
@@ -251,10 +267,10 @@ class ColumnPredictor:
         weights = np.zeros((len(RELEVANCES), len(columns)))
         for name, given in self.weights.items():
             weights[RELEVANCES.index(name)] = given[order]
+        trust = counts / (counts + doubt) if doubt else np.ones(n_groups)
         return DonorLayout(
-            rows, starts, np.ascontiguousarray(near), np.ascontiguousarray(regressed),
-            counts / (counts + doubt) if doubt else np.ones(n_groups), donor_of, columns, limits,
-            weights, cells,
+            rows, starts, np.ascontiguousarray(near), np.ascontiguousarray(regressed), trust,
+            self.class_weight * trust, donor_of, columns, limits, weights, cells,
         )  # fmt: skip
 
     def class_doubt(self) -> float:
@@ -288,8 +304,7 @@ class ColumnPredictor:
         rows, distances = lists.neighbor_lists(
             queries.values, queries.missing, to.columns, to.donor_of[queries.own_rows],
             queries.groups(self.donors, self.splits), queries.sources, to.cells, to.limits, to.rows,
-            to.starts, to.weights, self.class_weight * to.trust, to.near, relevances, plan.splits,
-            GREY.rho, k,
+            to.starts, to.weights, to.class_weights, to.near, relevances, plan.splits, GREY.rho, k,
         )  # fmt: skip
         return Neighborhood(rows, distances)
 

@@ -20,7 +20,7 @@ library arrives.
 
 from greyfill.frames.columns import interval_frame, library_of, long_frame
 from greyfill.frames.decoder import cell_values, decode
-from greyfill.frames.encoder import encode, find_excluded, merge_schemas
+from greyfill.frames.encoder import encode, encode_plain, find_excluded, merge_schemas
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
 from greyfill.frames.validation import (
     check_bounds,
@@ -41,6 +41,7 @@ __all__ = [
     "column_positions",
     "decode",
     "encode",
+    "encode_plain",
     "find_excluded",
     "has_names",
     "interval_frame",

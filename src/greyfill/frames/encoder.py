@@ -53,6 +53,10 @@ CATEGORICAL_FAMILIES = frozenset({Family.BOOLEAN, Family.TEXT, Family.CATEGORY, 
 NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
 """Families of numbers; a column that has two of them is of the later one."""
 
+FLOATS = np.dtype(np.float64)
+FEW_CELLS = 100_000
+"""So many need no look at the memory that is free."""
+
 
 @refusing("X cannot be read as a table", TABLES)
 def encode(
@@ -110,6 +114,29 @@ def encode(
     _refuse_infinity(values, schema.columns)
     origin = Origin(schema, nw.to_native(table, pass_through=True), missing, families, boxed)
     return Table(values, missing, schema.columns), origin
+
+
+def encode_plain(X: Any, schema: Schema) -> Table | None:
+    """The table that `encode` makes of few new rows of floats, in a fraction of its time.
+
+    None where there is more to look at: then `encode` reads the rows, or says what is wrong.
+
+    >>> _, origin = encode(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> encode_plain(np.array([[np.nan, 5.0]]), origin.schema).values
+    array([[0., 5.]])
+    >>> encode_plain(np.array([[np.inf, 5.0]]), origin.schema) is None
+    True
+    """
+    if type(X) is not np.ndarray or X.dtype != FLOATS or X.ndim != 2 or not 0 < X.size <= FEW_CELLS:
+        return None
+    if X.shape[1] != len(schema.fields) or schema.missing_values or not schema.all_numbers:
+        return None
+    values = X.copy(order="C")
+    missing = np.isnan(values)
+    values[missing] = 0.0
+    if np.count_nonzero(np.isfinite(values)) < values.size:
+        return None
+    return Table(values, missing, schema.columns)
 
 
 def as_sentinels(missing_values: Any) -> tuple[Any, ...]:

@@ -112,6 +112,15 @@ class TableEstimator(OwnParameters, BaseEstimator):
             self._check_columns(X, reset=False)
         return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
 
+    def _open_rows(self, X: Any) -> Table:
+        """New rows in the numbers of the table of ``fit``, whose container is not wanted back."""
+        known = self.__dict__
+        if "_schema" in known and "feature_names_in_" not in known:
+            table = frames.encode_plain(X, self._schema)
+            if table is not None:
+                return table
+        return self._open_new(X)[0]
+
     def _surely_fits(self, opened: Any) -> bool:
         """Whether the columns are those of ``fit`` by their names, or without any by their number.
 

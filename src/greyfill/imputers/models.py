@@ -55,7 +55,7 @@ class TableModel(SavedEstimator):
 
     def _new_rows(self, X: Any) -> Table:
         """New rows in the columns that had a value in ``fit``."""
-        return self._open_new(X)[0].select(self._kept)
+        return self._open_rows(X).select(self._kept)
 
 
 class _GreyModel(TableModel):
@@ -230,7 +230,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
         """A number for each row."""
         queries = self._queries(X)
         forecast = self._fitted.predict(self._fitted.donors.y_column, queries)
-        return from_share(np.clip(forecast.predicted[:, 0], 0.0, 1.0), self._low, self._high)
+        return from_share(forecast.predicted[:, 0].clip(0.0, 1.0), self._low, self._high)
 
 
 def _as_numbers(labels: NDArray[Any]) -> Floats:
