@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from greyfill._search import kernels, losses, reference
 from greyfill._search.distances import kd_order, value_of_rank
-from greyfill._search.pool import BLOCK, FAR, DonorPool, build_pool, coarse_cells
+from greyfill._search.pool import BLOCK, FAR, LEAF, DonorPool, build_pool, coarse_cells
 from greyfill._search.scan import search
 from greyfill.table import Bools, Floats
 
@@ -190,10 +190,29 @@ def test_no_score_is_above_its_coarse_bound(seed: int, power: float, rho: float,
         row, columns, head, is_categorical, weights, low + offset, offset, query
     )
     lost = np.zeros(60, np.uint16)
-    coarse = np.ascontiguousarray(coarse_cells(cells, is_categorical).T)
-    losses.add_losses.py_func(columns, head, coarse, 60, *query, lost)
+    coarse = np.ascontiguousarray(coarse_cells(cells, is_categorical).T)[np.newaxis]
+    losses.add_losses.py_func(columns, head, coarse, *query, lost)
     assert (scores <= full - lost / unit + 1e-9).all()
     assert query.factors[:head].astype(int) @ query.holes[:head] <= losses.MOST
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    most=st.sampled_from([3, 500, losses.MOST]),
+    limits=st.tuples(st.integers(-1, losses.MOST), st.integers(0, losses.MOST)),
+    n=st.integers(1, 2 * LEAF),
+)
+def test_donors_within_a_limit_are_listed(
+    seed: int, most: int, limits: tuple[int, int], n: int
+) -> None:
+    above, limit = min(limits) - (limits[0] == limits[1]), max(limits)
+    lost = np.random.default_rng(seed).integers(0, most, 2 * LEAF, endpoint=True).astype(np.uint16)
+    least, places = np.empty(2 * LEAF // losses.GROUP, np.uint16), np.empty(n + 1, np.intp)
+    losses.least_losses.py_func(lost, least)
+    assert least.tolist() == lost.reshape(len(least), -1).min(axis=1).tolist()
+    with np.errstate(over="ignore"):
+        count = losses.list_within.py_func(lost, least, n, above, limit, places)
+    assert places[:count].tolist() == [i for i in range(n) if above < lost[i] <= limit]
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 3 * BLOCK))

@@ -292,6 +292,15 @@ def splitting(codes: Ints) -> Ints:
     return codes if codes.max(initial=0) < MANY_LEVELS else np.zeros_like(codes)
 
 
+def _unlabeled(n_rows: int) -> tuple[Ints, Ints, Ints]:
+    """Labels, places in the donor table and numbers of new rows."""
+    return np.zeros(n_rows, np.intp), np.full(n_rows, -1), np.arange(n_rows)
+
+
+ONE_NEW = _unlabeled(1)
+"""Those of one row, which nothing rewrites: to make them would take long beside the rest."""
+
+
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Rows to predict a cell of, in the columns of the donor table.
@@ -308,6 +317,13 @@ class Queries:
     sources: Ints
     shares: Floats = field(default_factory=lambda: NO_SHARES)
     _features: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def new(cls, values: Floats, missing: Bools, features: Floats) -> "Queries":
+        """Rows that are not in the donor table, without a label."""
+        labels, nowhere, sources = ONE_NEW if len(values) == 1 else _unlabeled(len(values))
+        known = {"both": features, False: nowhere}
+        return cls(values, missing, labels, nowhere, sources, NO_SHARES, known)
 
     @classmethod
     def of(cls, donors: DonorTable, rows: Ints) -> "Queries":

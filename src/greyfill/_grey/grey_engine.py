@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate, Plan
-from greyfill._grey.donor_table import NO_SHARES, DonorTable, Queries, donor_table, splitting
+from greyfill._grey.donor_table import DonorTable, Queries, donor_table, splitting
 from greyfill._grey.outcomes import Forecast
 from greyfill._grey.predictor import ColumnPredictor
 from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
@@ -400,24 +400,14 @@ def new_queries(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Qu
     ``y`` are class codes, or numbers on the scale of the response; NaN where unknown.
     """
     donors, (open_rows, scales) = fitted.donors, fitted.opening(table)
-    values, missing, features = open_rows(*_in_order(table), *scales)
-    labels, nowhere, sources = ONE_NEW if table.n_rows == 1 else _unlabeled(table.n_rows)
-    made: dict[Any, Any] = {"both": features, False: nowhere}
-    if y is not None and donors.table.n_columns > table.n_columns:
-        known, made, labels = ~np.isnan(y), {}, labels.copy()
-        values[known, -1], missing[known, -1] = y[known], False
-        if donors.splits:
-            labels[known] = y[known].astype(np.intp)
-    return Queries(values, missing, labels, nowhere, sources, NO_SHARES, made)
-
-
-def _unlabeled(n_rows: int) -> tuple[Ints, Ints, Ints]:
-    """Label, place in the donor table and number of new rows."""
-    return np.zeros(n_rows, np.intp), np.full(n_rows, -1), np.arange(n_rows)
-
-
-ONE_NEW = _unlabeled(1)
-"""Those of one row, which nothing rewrites: to make them would take long beside the rest."""
+    queries = Queries.new(*open_rows(*_in_order(table), *scales))
+    if y is None or donors.table.n_columns == table.n_columns:
+        return queries
+    known, labels = ~np.isnan(y), queries.labels.copy()
+    queries.values[known, -1], queries.missing[known, -1] = y[known], False
+    if donors.splits:
+        labels[known] = y[known].astype(np.intp)
+    return replace(queries, labels=labels, _features={})
 
 
 def _in_order(table: Table) -> tuple[Any, Any]:

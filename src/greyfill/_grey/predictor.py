@@ -35,7 +35,6 @@ NOBODY, NO_ROWS, NO_TARGETS = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(
 NOTHING = -1e300
 """What kernels give where a candidate predicts nothing."""
 
-
 ONE_ROW = np.arange(1), np.ones(1), 1
 """The mixture of one query alone."""
 
@@ -199,16 +198,14 @@ class ColumnPredictor:
 
         if self.donors.is_wide(self.target):
             return None
-        outcomes = self.donors.outcomes(self.target)
+        outcomes, owners = self.donors.outcomes(self.target), self.donors.feature_map.owners
         fits = plan.means, *self._fits(plan, plan.everything), self.overall_mean(outcomes)
-        owners = self.donors.feature_map.owners
         return panel.panel_predictions, owners, self.splits, fits, outcomes
 
     def _mean_of_listed(self, plan: Plan, queries: Queries) -> Forecast:
         """The mean where each row lists levels of its own."""
         outcomes, found = self.predict(plan.candidates, queries)
-        there = ~np.isnan(found)
-        total, count = np.where(there, found, 0.0).sum(axis=0), there.sum(axis=0)
+        total, count = np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0)
         mean = self.overall_mean(outcomes)
         return Forecast(np.where(count > 0, total / np.maximum(count, 1), mean), outcomes)
 

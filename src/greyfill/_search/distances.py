@@ -19,25 +19,29 @@ def on_grid(distance):
 
 
 @exact_inner
-def grey_distances(query, donors, rows, count, is_categorical, weights, low, offset, out):
+def grey_distances(query, donors, rows, count, is_categorical, weights, low, offset, terms, out):
     """Equations (32) and (35) for the first rows; ``offset`` is ρΔmax, and 0 when Δmax is.
 
-    A missing cell of the query is −∞ and one of a donor +∞: their coefficient is 0.
+    A missing cell of the query is −∞ and one of a donor +∞: their coefficient is 0. The donors are
+    fetched first, so that the processor waits for all of them at once; then the ``terms`` of a
+    donor are written, so that vectors of them are divided, and summed in order.
     """
     top, bottom = low + offset, offset
     if offset == 0.0:  # no two numbers differ, and every coefficient is 1
         top, bottom = 1.0, 1.0
-    out[:count] = 0.0
-    for j in range(len(query)):
-        a, weight = query[j], weights[j]
-        if a == -np.inf:
-            continue
-        if is_categorical[j]:
-            for i in range(count):
-                out[i] += weight if donors[rows[i], j] == a else 0.0
-        else:
-            for i in range(count):
-                out[i] += weight * (top / (abs(donors[rows[i], j] - a) + bottom))
+    for i in range(count):
+        row = rows[i]
+        for j in range(len(query)):
+            terms[i, j] = donors[row, j]
+    for i in range(count):
+        total = 0.0
+        for j in range(len(query)):
+            apart = abs(terms[i, j] - query[j])
+            same = 1.0 if apart == 0.0 else 0.0
+            terms[i, j] = weights[j] * (same if is_categorical[j] else top / (apart + bottom))
+        for j in range(len(query)):
+            total += terms[i, j]
+        out[i] = total
     for i in range(count):
         out[i] = on_grid(1.0 - out[i])
 
@@ -61,20 +65,26 @@ def heom_distances(query, donors, rows, count, is_categorical, weights, out):
 
 @exact_inner
 def measure(
-    grey, row, low, offset, values, is_categorical, weights, count, measured, measured_rows, rows,
-    distances,
+    grey, row, low, offset, values, is_categorical, weights, count, terms, measured, measured_rows,
+    rows, distances,
 ):  # fmt: skip
     """Measure some donors and keep the k nearest of them and of those that are kept already."""
     if grey:
         grey_distances(
-            row, values, measured_rows, count, is_categorical, weights, low, offset, measured
+            row, values, measured_rows, count, is_categorical, weights, low, offset, terms, measured
         )
     else:
         heom_distances(row, values, measured_rows, count, is_categorical, weights, measured)
+    n, limit = np.uintp(0), distances[-1]
+    for i in range(count):  # most donors are farther than the k nearest so far
+        measured[n], measured_rows[n] = measured[i], measured_rows[i]
+        n += np.uintp(measured[i] <= limit)
+    if n == 0:
+        return
     for place in range(len(rows)):
-        measured[count], measured_rows[count] = distances[place], rows[place]
-        count += np.uintp(rows[place] >= 0)
-    _keep_nearest(measured, measured_rows, count, rows, distances)
+        measured[n], measured_rows[n] = distances[place], rows[place]
+        n += np.uintp(rows[place] >= 0)
+    _keep_nearest(measured, measured_rows, n, rows, distances)
 
 
 @exact_inner

@@ -19,13 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from greyfill._search.jit import exact_inner
-from greyfill._search.pool import HOLE, LEAF, STEPS
+from greyfill._search.pool import BLOCK, HOLE, LEAF, STEPS
 
 KNOT = 0.5
 """Differences are told apart up to this share of ρΔmax, where most of the nearest donors lie."""
 
 MOST = 65_534
 """No donor loses more: the factors are as large as 16 bits allow."""
+
+
+GROUP = LEAF // 2
+"""Donors whose least loss tells whether any of them is looked at."""
 
 
 class Losses(NamedTuple):
@@ -67,48 +71,56 @@ def read_losses(row, columns, n_head, is_categorical, weights, top, bottom, loss
 
 
 @exact_inner
-def add_losses(columns, n_head, coarse, count, codes, factors, caps, holes, out):
-    """What each of the first donors of a block loses, two columns at a time.
+def add_losses(columns, n_head, coarse, codes, factors, caps, holes, out):
+    """What each donor loses, block by block and two columns at a time.
 
     Each number is cast to its width, or numba would calculate with 64 bits and fill vectors with
     zeros.
     """
-    out[:count] = np.uint16(0)
-    for i in range(0, n_head, 2):
-        j, k = columns[i], columns[min(i + 1, n_head - 1)]
-        a, v, cap_j, hole_j = codes[j], factors[j], caps[j], holes[j]
-        c, cap_k, hole_k = codes[k], caps[k], holes[k]
-        w = factors[k] if i + 1 < n_head else np.uint16(0)
-        for b in range(count):
-            cell = coarse[j, b]
-            x = min(np.uint8(max(cell, a) - min(cell, a)), cap_j)
-            x = hole_j if cell == HOLE else x
-            cell = coarse[k, b]
-            y = min(np.uint8(max(cell, c) - min(cell, c)), cap_k)
-            y = hole_k if cell == HOLE else y
-            both = np.uint16(np.uint16(np.uint16(x) * v) + np.uint16(np.uint16(y) * w))
-            out[b] = np.uint16(out[b] + both)
+    out[:] = np.uint16(0)
+    for block in range(len(coarse)):
+        first = np.uintp(block * BLOCK)
+        count = min(BLOCK, len(out) - block * BLOCK)
+        for i in range(0, n_head, 2):
+            j, k = columns[i], columns[min(i + 1, n_head - 1)]
+            a, v, cap_j, hole_j = codes[j], factors[j], caps[j], holes[j]
+            c, cap_k, hole_k = codes[k], caps[k], holes[k]
+            w = factors[k] if i + 1 < n_head else np.uint16(0)
+            for b in range(count):
+                cell = coarse[block, j, b]
+                x = min(np.uint8(max(cell, a) - min(cell, a)), cap_j)
+                x = hole_j if cell == HOLE else x
+                cell = coarse[block, k, b]
+                y = min(np.uint8(max(cell, c) - min(cell, c)), cap_k)
+                y = hole_k if cell == HOLE else y
+                both = np.uint16(np.uint16(np.uint16(x) * v) + np.uint16(np.uint16(y) * w))
+                place = first + np.uintp(b)
+                out[place] = np.uint16(out[place] + both)
 
 
 @exact_inner
 def least_losses(lost, out):
-    """The least that a donor of each leaf loses."""
-    for leaf in range(len(out)):
+    """The least that a donor of each group loses.
+
+    The size of a group is no constant here: LLVM would unroll the loop, and take no vectors.
+    """
+    size = len(lost) // len(out)
+    for group in range(len(out)):
         least = np.uint16(MOST)
-        for b in range(leaf * LEAF, leaf * LEAF + LEAF):
+        for b in range(group * size, group * size + size):
             least = min(least, lost[np.uintp(b)])
-        out[leaf] = least
+        out[group] = least
 
 
 @exact_inner
 def list_within(lost, least, n, above, limit, places):
     """List the donors that lose more than ``above`` and at most ``limit``; return how many."""
-    count = np.uintp(0)
-    for leaf in range(len(least)):
-        if least[leaf] > limit:
+    count, first, size = np.uintp(0), np.uint16(above + 1), np.uint16(limit - above - 1)
+    for group in range(len(least)):
+        if least[group] > limit:
             continue
-        for place in range(leaf * LEAF, min(leaf * LEAF + LEAF, n)):
-            loss = lost[np.uintp(place)]
+        for place in range(group * GROUP, min(group * GROUP + GROUP, n)):
             places[count] = place
-            count += np.uintp((loss <= limit) & (loss > above))
+            # without a sign, what is below the first is large: one comparison does for both
+            count += np.uintp(np.uint16(lost[np.uintp(place)] - first) <= size)
     return np.intp(count)

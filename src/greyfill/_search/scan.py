@@ -17,8 +17,16 @@ import numpy as np
 
 from greyfill._search.distances import extremes, measure
 from greyfill._search.jit import ONE, ZERO, exact, exact_inner, fast_inner
-from greyfill._search.losses import MOST, Losses, add_losses, least_losses, list_within, read_losses
-from greyfill._search.pool import BLOCK, LEAF, LEAVES
+from greyfill._search.losses import (
+    GROUP,
+    MOST,
+    Losses,
+    add_losses,
+    least_losses,
+    list_within,
+    read_losses,
+)
+from greyfill._search.pool import LEAF, LEAVES
 from greyfill._search.scores import add_pairs, add_scores, any_reaches, bound_scores
 
 NO_SCORE = np.float32(-1.0)
@@ -62,7 +70,7 @@ def _measure_found(grey, query, pool, weights, n_found, scratch, rows, distances
             count += np.uintp(found[i] >= floor)
         measure(
             grey, query.exact, query.low, query.offset, pool.values, pool.is_categorical, weights,
-            count, measured, measured_rows, rows, distances,
+            count, scratch.terms, measured, measured_rows, rows, distances,
         )  # fmt: skip
 
 
@@ -131,6 +139,7 @@ class Scratch(NamedTuple):
     best: Any
     found: Any
     places: Any
+    terms: Any
     measured: Any
     measured_rows: Any
 
@@ -162,13 +171,16 @@ def _columns_that_count(missing, by_weight, weights):
 
 
 @exact_inner
-def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, known):
+def _read_query(
+    grey, row, missing, own_row, is_categorical, columns_in_order, counts, shelves, by_weight,
+    weights, rho, known,
+):  # fmt: skip
     """All that the scores of a row's donors depend on; Δmin and Δmax may be ``known`` already."""
     p = len(row)
     columns, n_head, rest = _columns_that_count(missing, by_weight, weights)
     bits = np.zeros(p, dtype=np.uint64)
     for j in columns:
-        if pool.is_categorical[j] and row[j] >= 0.0:
+        if is_categorical[j] and row[j] >= 0.0:
             bits[j] = np.uint64(1) << np.uint64(row[j] % 64)
     total = weights.sum()
     # No float32 score is wrong by more than the slack.
@@ -179,9 +191,8 @@ def _read_query(grey, row, missing, own_row, pool, by_weight, weights, rho, know
             low, high = known[0], known[1]
         else:
             low, high = extremes(
-                row, missing, pool.is_categorical, pool.sorted_columns, pool.sorted_counts,
-                pool.shelves, own_row >= 0,
-            )  # fmt: skip
+                row, missing, is_categorical, columns_in_order, counts, shelves, own_row >= 0
+            )
         low = 0.0 if low == np.inf else low
         offset = rho * high
         # Without any spread all numbers are equal, and top = bottom = 1 gives coefficient 1.
@@ -312,10 +323,13 @@ def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
     too many.
     """
     lost, least, places, order = scratch.lost, scratch.least, scratch.places, pool.rows
-    measured, measured_rows = scratch.measured, scratch.measured_rows
+    terms, measured, measured_rows = scratch.terms, scratch.measured, scratch.measured_rows
     exact, low, offset, own_row = query.exact, query.low, query.offset, query.own_row
     values, is_categorical = pool.values, pool.is_categorical
-    full, unit = _lose(query, pool, weights, scratch)
+    full, unit = _lose(
+        exact, query.columns, is_categorical, weights, float(query.top), float(query.bottom),
+        scratch.losses, pool.coarse, lost,
+    )  # fmt: skip
     full += query.margin
     rows[:], distances[:] = -1, np.inf
     least_losses(lost, least)
@@ -332,10 +346,10 @@ def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
                 i += 1
             n_measured += int(count)
             measure(
-                True, exact, low, offset, values, is_categorical, weights, count, measured,
+                True, exact, low, offset, values, is_categorical, weights, count, terms, measured,
                 measured_rows, rows, distances,
             )  # fmt: skip
-            if n_measured > SINGLES * len(least):
+            if n_measured > SINGLES * len(pool.leaves):
                 return n_measured, guess
             if rows[-1] >= 0:
                 limit = int(max(min((full - 1.0 + distances[-1]) * unit, limit), -1.0))
@@ -370,20 +384,13 @@ def _scan_picked(
 
 
 @exact_inner
-def _lose(query, pool, weights, scratch):
+def _lose(row, columns, is_categorical, weights, top, bottom, losses, coarse, lost):
     """What every donor loses by its coarse cells."""
-    columns, losses, lost = query.columns, scratch.losses, scratch.lost
     n_head = len(columns)
-    full, unit = read_losses(
-        query.exact, columns, n_head, pool.is_categorical, weights, float(query.top),
-        float(query.bottom), losses,
-    )  # fmt: skip
-    for block in range(len(pool.coarse)):
-        first = block * BLOCK
-        add_losses(
-            columns, n_head, pool.coarse[block], min(BLOCK, len(lost) - first), losses.codes,
-            losses.factors, losses.caps, losses.holes, lost[first : first + BLOCK],
-        )  # fmt: skip
+    full, unit = read_losses(row, columns, n_head, is_categorical, weights, top, bottom, losses)
+    add_losses(
+        columns, n_head, coarse, losses.codes, losses.factors, losses.caps, losses.holes, lost
+    )
     return full, unit
 
 
@@ -411,12 +418,13 @@ def _make_scratch(p, k, n_leaves, n_blocks, n):
             np.empty(p, dtype=np.uint8),
         ),
         np.empty(n_leaves * LEAF, dtype=np.uint16),
-        np.empty(n_leaves, dtype=np.uint16),
+        np.empty(n_leaves * LEAF // GROUP, dtype=np.uint16),
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),
         np.empty(n, dtype=np.float32),
         np.empty(n + 1, dtype=np.intp),
+        np.empty((LEAF, p)),
         np.empty(k + LEAF + 1),
         np.empty(k + LEAF + 1, dtype=np.intp),
     )
@@ -439,7 +447,8 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
     guess, since, visited, total = MOST // 32, 0, 0, 0
     for q in range(len(queries)):
         query = _read_query(
-            grey, queries[q], queries_missing[q], own_rows[q], pool, by_weight, weights, rho,
+            grey, queries[q], queries_missing[q], own_rows[q], pool.is_categorical,
+            pool.sorted_columns, pool.sorted_counts, pool.shelves, by_weight, weights, rho,
             known[q],
         )  # fmt: skip
         if way == COARSE:
