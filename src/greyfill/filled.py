@@ -342,7 +342,7 @@ class OpenedFill:
         """What is left alone and why, and the cells that may not apply."""
         names, known = self.schema.names, {*self.left_alone, *self._kept_empty}
         missing: Bools = self._opened[0].missing
-        told = list(notes_on_columns(missing, names, self.left_alone, known, self._words))
+        told: list[str] = [*notes_on_columns(missing, names, self.left_alone, known, self._words)]
         for name, rows in self._kept_empty.items():
             others = int(missing[:, names.index(name)].sum() - rows.sum())
             missed = f", {plural(others, 'other hole')} of it counted as missing" if others else ""

@@ -92,6 +92,18 @@ def test_excel_without_its_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert not (tmp_path / "out.xlsx").exists()
 
 
+def test_doubtful_values_of_typed_formats_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({"sex": ["m", "w", "-"] * 4, "dose": [99, 99, *range(10)]})
+    frame.write_parquet(path)
+    source = files.read(path)
+    assert {(d.column, d.word): d.count for d in source.doubts} == {
+        ("sex", "-"): 4,
+        ("dose", "99"): 2,
+    }
+    assert "'-' in 'sex' (4); 99 in 'dose' (2)" in source.notes[0]
+
+
 def test_na_values_in_typed_formats(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1, -999, 3], "b": ["x", "?", "y"], "c": [-999.0, 2.5, None]})
     source = files.read(write_frame(frame, tmp_path / "t.parquet"), na_values=["?", "-999"])

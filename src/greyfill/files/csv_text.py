@@ -67,6 +67,11 @@ class CsvOptions:
     is_arff: bool = False
     ragged: bool = False
 
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The columns whose type the user named."""
+        return (*self.text_columns, *self.numeric_columns)
+
 
 @dataclass(frozen=True, eq=False)
 class Holes:
