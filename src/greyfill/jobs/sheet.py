@@ -289,7 +289,7 @@ def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) 
         strangers = [c for c in columns if c not in wanted]
         raise InvalidDataError(
             f"{file} has no column {lacking!r}, which the imputer was fitted on. "
-            + did_you_mean(lacking, strangers or columns)
+            + did_you_mean(lacking, strangers or columns, "It also has" if strangers else "It has")
         )
 
 
