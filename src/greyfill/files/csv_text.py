@@ -20,6 +20,7 @@ from greyfill.files.dialect import (
     find_delimiter,
     find_header,
     header_names,
+    refuse_markup,
 )
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
@@ -200,6 +201,7 @@ class CsvReader:
         self.encoding: Encoding = find_encoding(
             blocks, file, options.encoding, strict=options.strict
         )
+        refuse_markup(first_bytes(self.encoding.decode(blocks()), SAMPLE), file)
         self.preamble = self._find_preamble()
         sample = first_bytes(self._decoded(), SAMPLE + 1)
         given = options.delimiter if self.preamble.delimiter is None else self.preamble.delimiter
