@@ -102,3 +102,15 @@ def test_the_grey_engine_works_on_one_thread(call: str, monkeypatch: pytest.Monk
 def test_models_leave_the_number_as_it_was() -> None:
     GreyClassifier().fit(X, X[:, 1] > 0).predict(X[:1])
     assert n_threads() == {2}
+
+
+def test_fills_are_the_same_bits_for_every_number_of_threads() -> None:
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(600, 60))
+    wide[:, 5:] += wide[:, :1]
+    wide[rng.random(wide.shape) < 0.05] = np.nan
+    fills = []
+    for n in (1, 2):
+        with threadpool_limits(n, "blas"):
+            fills.append(GreyImputer(n_cells=20).fit_transform(wide))
+    np.testing.assert_array_equal(*fills)
