@@ -161,8 +161,17 @@ def test_columns_may_be_given_by_their_place(library):
     frame = LIBRARIES[library](CELLS)
     by_name = greyfill.fill(frame, "class", ignore=["x"], fill=["case"], **QUICK)
     by_place = greyfill.fill(frame, "class", ignore=[1], fill=[0], **QUICK)
+    apart = greyfill.fill(frame, "class", not_applicable={3: "none"}, **QUICK).table
+    assert "none" in as_pandas(apart)["side"].unique()
+    one = greyfill.fill(frame, "class", not_applicable="side", **QUICK)
+    assert as_pandas(one.table)["side"].isna().sum() == sum(s is None for s in CELLS["side"])
     assert by_place.left_alone == by_name.left_alone == {}
     assert as_pandas(by_place.table).equals(as_pandas(by_name.table))
+
+
+def test_cells_of_an_array_get_no_level():
+    with pytest.raises(InvalidParameterError, match="not_applicable: only a frame has columns of"):
+        greyfill.fill(np.array([[1.0, np.nan]] * 9), not_applicable={"x1": "none"})
 
 
 def test_wishes():

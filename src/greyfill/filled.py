@@ -126,10 +126,11 @@ def fill(
         )
     whole = frames.open_table(table if source is None else source.frame)
     whole, names = frames.with_text_names(nw.to_native(whole, pass_through=True))
-    if names is not None and np.isscalar(target):
-        target = str(target)
-    levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
-    rows = find_inapplicable(_split(whole, target, ignore)[0], not_applicable, "not_applicable")
+    target = str(target) if names is not None and np.isscalar(target) else target
+    chosen = _names_of(not_applicable, whole, "not_applicable")
+    given = not_applicable.values() if isinstance(not_applicable, Mapping) else ()
+    levels = dict(zip(chosen, given, strict=False))
+    rows = find_inapplicable(_split(whole, target, ignore)[0], chosen, "not_applicable")
     whole = with_levels(whole, levels, rows, "not_applicable")
     folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold")
     X, y = _split(with_folds(whole, folds), target, ignore)
@@ -452,9 +453,8 @@ def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
         )
     ignored = _names_of(ignore, whole, "ignore")
     table = nw.from_native(whole, eager_only=True)
-    y, targets = target, _names_of([target], whole, "target") if isinstance(target, str) else []
-    if targets:
-        y = table[target].to_native()
+    targets = _names_of([target], whole, "target") if isinstance(target, str) else []
+    y = table[target].to_native() if targets else target
     left_out = {*ignored, *targets}
     names = [name for name in table.columns if name not in left_out]
     if not names:
@@ -471,6 +471,7 @@ def _names_of(given: Collection[Any], frame: Any, parameter: str) -> list[str]:
         if isinstance(frame, np.ndarray)
         else tuple(nw.from_native(frame, eager_only=True).columns)
     )
+    given = [given] if isinstance(given, str) else given
     return [names[j] for j in frames.column_positions(given, names, parameter)]
 
 
