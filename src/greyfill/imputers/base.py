@@ -377,7 +377,6 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
         """Class codes, or None where there are no classes and none are needed."""
         if y is None:
             self._refuse_no_labels()
-        if y is None or getattr(self, "labels", None) == "none":  # of any shape, as in a pipeline
             return None
         target = read_target(y, needs_classes=self._needs_labels)
         self._refuse_other_rows(n_rows, len(target.codes))
