@@ -124,6 +124,56 @@ def test_arrays_and_lists_have_no_names():
         greyfill.fill(X, "class")
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        pd.RangeIndex(5),
+        pd.Index([2019, 2020, 2021, 2022, 2023], name="year"),
+        pd.MultiIndex.from_product([["a"], range(5)], names=["part", "place"]),
+    ],
+    ids=["numbers", "years", "two levels"],
+)
+def test_names_that_are_no_text_are_kept(names):
+    frame = pd.DataFrame(CELLS).set_axis(names, axis=1)
+    filled = greyfill.fill(frame, frame.iloc[:, 4], **QUICK, ignore=[4])
+    drawn = filled.draws(1)[0]
+    for one in (filled.table, filled.mask, drawn):
+        assert one.columns.identical(names)
+    assert filled.table.iloc[:, 1:].notna().all(axis=None)
+    assert filled.mask.to_numpy().sum() == frame.iloc[:, 2:4].isna().to_numpy().sum()
+    flagged = greyfill.fill(frame, frame.iloc[:, 4], **QUICK, indicators=True).table
+    assert [*flagged.columns[:5]] == [*names]
+    assert str(flagged.columns[-1]).startswith("missingindicator_")
+
+
+def test_a_target_is_named_as_the_columns_are():
+    frame = pd.DataFrame(CELLS).set_axis([10, 11, 12, 13, 14], axis=1)
+    plain = greyfill.fill(pd.DataFrame(CELLS), "class", **QUICK).table
+    assert (
+        greyfill.fill(frame, 14, **QUICK).table.to_numpy()[:, 1:] == plain.to_numpy()[:, 1:]
+    ).all()
+    with pytest.raises(InvalidParameterError, match="target names columns that are not in"):
+        greyfill.fill(frame, 15)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_may_be_given_by_their_place(library):
+    frame = LIBRARIES[library](CELLS)
+    by_name = greyfill.fill(frame, "class", ignore=["x"], fill=["case"], **QUICK)
+    by_place = greyfill.fill(frame, "class", ignore=[1], fill=[0], **QUICK)
+    apart = greyfill.fill(frame, "class", not_applicable={3: "none"}, **QUICK).table
+    assert "none" in as_pandas(apart)["side"].unique()
+    one = greyfill.fill(frame, "class", not_applicable="side", **QUICK)
+    assert as_pandas(one.table)["side"].isna().sum() == sum(s is None for s in CELLS["side"])
+    assert by_place.left_alone == by_name.left_alone == {}
+    assert as_pandas(by_place.table).equals(as_pandas(by_name.table))
+
+
+def test_cells_of_an_array_get_no_level():
+    with pytest.raises(InvalidParameterError, match="not_applicable: only a frame has columns of"):
+        greyfill.fill(np.array([[1.0, np.nan]] * 9), not_applicable={"x1": "none"})
+
+
 def test_wishes():
     frame = pl.DataFrame(CELLS)
     all_filled = greyfill.fill(frame, "class", fill=["case"], **QUICK)

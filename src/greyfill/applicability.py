@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from greyfill import frames
 from greyfill.exceptions import InvalidParameterError
@@ -27,6 +28,11 @@ def with_levels(
     """A frame in which some rows of columns of text have a level of their own."""
     if not any(levels.values()):
         return frame
+    if isinstance(frame, np.ndarray):
+        raise InvalidParameterError(
+            f"{parameter}: only a frame has columns of text that can get a level, and this is an "
+            "array. Name the columns without levels to keep the cells empty."
+        )
     table = nw.from_native(frame, eager_only=True)
     for name, level in levels.items():
         if level is None:

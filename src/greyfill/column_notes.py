@@ -11,7 +11,7 @@ import numpy as np
 from greyfill.exceptions import EmptyColumnWarning, IdentifierWarning
 from greyfill.exclusion import find_blocks
 from greyfill.table import Bools
-from greyfill.text import plural
+from greyfill.text import Note, plural
 
 MOST_NAMES = 9
 
@@ -33,19 +33,21 @@ def notes_on_columns(
     left_alone: Mapping[str, str],
     known: Collection[str],
     words: Words,
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """What is left alone and why, what is empty, and columns that may not apply to some rows."""
     if left_alone:
         reasons = [f"{name!r} ({why})" for name, why in left_alone.items()]
         more = f" and {len(reasons) - MOST_NAMES} more" if len(reasons) > MOST_NAMES else ""
-        yield (
+        yield Note(
             f"Left alone, neither filled nor used: {'; '.join(reasons[:MOST_NAMES])}{more}. "
-            f"To have one filled all the same: {words.fill}."
+            f"To have one filled all the same: {words.fill}.",
+            "left alone",
         )
     for j in np.flatnonzero(missing.all(axis=0)).tolist():
-        yield (
+        yield Note(
             f"Column {names[j]!r} has no observed value, so it stays empty. Drop it, or ignore it "
-            f"({words.ignore})."
+            f"({words.ignore}).",
+            "empty",
         )
     for block in find_blocks(missing):
         inside = [names[j] for j in block if names[j] not in known]
@@ -53,10 +55,11 @@ def notes_on_columns(
             continue
         shown = ", ".join(map(repr, inside[:MOST_NAMES])) + (", …" * (len(inside) > MOST_NAMES))
         rows = int(missing[:, block].all(axis=1).sum())
-        yield (
+        yield Note(
             f"{plural(rows, 'row')} lack these {len(inside)} columns together: {shown}. Do they "
             f"not apply to these rows? {words.not_applicable} keeps these cells empty, "
-            f"{words.level} gives them a level of their own."
+            f"{words.level} gives them a level of their own.",
+            "lacked together",
         )
 
 

@@ -125,17 +125,19 @@ def fill(
             f"{', '.join(reading)}: only for a file, and the table is a {type(table).__name__}"
         )
     whole = frames.open_table(table if source is None else source.frame)
-    whole = nw.to_native(whole, pass_through=True)
-    levels = dict(not_applicable) if isinstance(not_applicable, Mapping) else {}
-    rows = find_inapplicable(_split(whole, target, ignore)[0], not_applicable, "not_applicable")
+    whole, names = frames.with_text_names(nw.to_native(whole, pass_through=True))
+    target = str(target) if names is not None and np.isscalar(target) else target
+    chosen = _names_of(not_applicable, whole, "not_applicable")
+    given = not_applicable.values() if isinstance(not_applicable, Mapping) else ()
+    levels = dict(zip(chosen, given, strict=False))
+    rows = find_inapplicable(_split(whole, target, ignore)[0], chosen, "not_applicable")
     whole = with_levels(whole, levels, rows, "not_applicable")
-    _refuse_unknown("fold", fold, whole)
-    folds = find_folds(whole, fold, "fold")
+    folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold")
     X, y = _split(with_folds(whole, folds), target, ignore)
-    _refuse_unknown("fill", fill, X)
+    insisted = _names_of(fill, X, "fill")
     kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
-    opened = OpenedFill(X, y, imputer, insisted=fill, kept_empty=kept_empty)
-    return opened.run(whole=whole, source=source, folds=folds)
+    opened = OpenedFill(X, y, imputer, insisted=insisted, kept_empty=kept_empty)
+    return opened.run(whole=whole, source=source, folds=folds, names=names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +166,7 @@ class Filled:
     _kept_empty: Mapping[str, Bools]
     _source: files.Source | None
     _folds: Collection[str]
+    _columns: Any = None
 
     def __repr__(self) -> str:
         n, method = int(self._holes.sum()), type(self.imputer).__name__
@@ -192,7 +195,7 @@ class Filled:
                           backend=table.implementation)
             for name in table.columns
         ]  # fmt: skip
-        return table.with_columns(*columns).to_native()
+        return frames.with_names(table.with_columns(*columns).to_native(), self._columns)
 
     @cached_property
     def intervals(self) -> Any:
@@ -250,7 +253,8 @@ class Filled:
                 "imputations"
             )
         tables = [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
-        return [as_written(table, self._whole, self._folds) for table in tables]
+        written = (as_written(table, self._whole, self._folds) for table in tables)
+        return [frames.with_names(table, self._columns) for table in written]
 
     @cached_property
     def lines(self) -> Any:
@@ -321,11 +325,8 @@ class OpenedFill:
         words: Words | None = None,
     ) -> None:
         self._X, self._y, self._imputer = X, y, imputer
-        self._kept_empty, self._words, self._started = (
-            kept_empty or {},
-            words or Words(),
-            perf_counter(),
-        )
+        self._kept_empty, self._words = kept_empty or {}, words or Words()
+        self._started = perf_counter()
         with collected_warnings() as self._messages:
             self._opened = imputer._open_training(X)
         table, origin = self._opened
@@ -342,7 +343,7 @@ class OpenedFill:
         """What is left alone and why, and the cells that may not apply."""
         names, known = self.schema.names, {*self.left_alone, *self._kept_empty}
         missing: Bools = self._opened[0].missing
-        told = list(notes_on_columns(missing, names, self.left_alone, known, self._words))
+        told: list[str] = [*notes_on_columns(missing, names, self.left_alone, known, self._words)]
         for name, rows in self._kept_empty.items():
             others = int(missing[:, names.index(name)].sum() - rows.sum())
             missed = f", {plural(others, 'other hole')} of it counted as missing" if others else ""
@@ -359,11 +360,13 @@ class OpenedFill:
         whole: Any = None,
         source: files.Source | None = None,
         folds: Folds | None = None,
+        names: Any = None,
     ) -> Filled:
         """Fit the imputer and fill the rows that it learns from.
 
         ``whole`` is the table that X is a part of, ``source`` the file that it was read from;
-        ``folds`` are the columns of X that have one spelling where the whole has several.
+        ``folds`` are the columns of X that have one spelling where the whole has several, ``names``
+        those of the whole where they are no text.
         """
         imputer, X = self._imputer, self._X
         with collected_warnings() as messages, imputer._reporting_to(progress):
@@ -380,8 +383,9 @@ class OpenedFill:
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
             noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
+        table = as_written(_joined(whole, features), whole, folds or ())
         return Filled(
-            table=as_written(_joined(whole, features), whole, folds or ()),
+            table=frames.with_names(table, names),
             imputer=imputer,
             left_alone=self.left_alone,
             notes=tuple(dict.fromkeys(noted)),
@@ -394,6 +398,7 @@ class OpenedFill:
             _kept_empty=self._kept_empty,
             _source=source,
             _folds=folds or (),
+            _columns=names,
         )
 
 
@@ -446,28 +451,28 @@ def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
             "a table without column names has no column to name in target or ignore: pass the "
             "labels themselves as target, and leave other columns out of the table"
         )
-    _refuse_unknown("ignore", ignore, whole)
+    ignored = _names_of(ignore, whole, "ignore")
     table = nw.from_native(whole, eager_only=True)
-    y = target
-    if isinstance(target, str):
-        _refuse_unknown("target", [target], whole)
-        y = table[target].to_native()
-    left_out = {*ignore, *([target] if isinstance(target, str) else [])}
+    targets = _names_of([target], whole, "target") if isinstance(target, str) else []
+    y = table[target].to_native() if targets else target
+    left_out = {*ignored, *targets}
     names = [name for name in table.columns if name not in left_out]
     if not names:
         raise InvalidDataError("no column is left to fill beside the target and those to ignore")
     return table.select(names).to_native(), y
 
 
-def _refuse_unknown(parameter: str, names: Collection[str], frame: Any) -> None:
-    """Refuse names of columns that a table has not."""
-    if names:
-        shown = (
-            frames.encode(frame)[1].schema.names
-            if isinstance(frame, np.ndarray)
-            else tuple(map(str, nw.from_native(frame, eager_only=True).columns))
-        )
-        frames.column_positions(list(names), shown, parameter)
+def _names_of(given: Collection[Any], frame: Any, parameter: str) -> list[str]:
+    """The names of columns that are given by name or position; others are refused."""
+    if not given:
+        return []
+    names = (
+        frames.encode(frame)[1].schema.names
+        if isinstance(frame, np.ndarray)
+        else tuple(nw.from_native(frame, eager_only=True).columns)
+    )
+    given = [given] if isinstance(given, str) else given
+    return [names[j] for j in frames.column_positions(given, names, parameter)]
 
 
 def _unfilled(X: Any, filled: Any, cells: Mapping[str, Bools]) -> Any:

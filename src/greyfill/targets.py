@@ -81,7 +81,10 @@ def _one_column(y: Any) -> Any:
 def _warn_of_column(shape: tuple[int, ...]) -> None:
     """Let a single column pass with the warning of scikit-learn."""
     if len(shape) != 2 or shape[1] != 1:
-        raise InvalidDataError(f"y should be a 1d array, got an array of shape {shape} instead.")
+        raise InvalidDataError(
+            f"y should be a 1d array, got an array of shape {shape} instead. To impute for a model "
+            "of several outputs, take an imputer that leaves y alone: GreyImputer(labels='none')."
+        )
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(

@@ -24,6 +24,28 @@ FALLBACKS = {
 }
 
 
+class Note(str):
+    """A sentence for the user, and what kind of note it is: none is known by its words.
+
+    >>> note = Note("Left alone: 'id'.", "left alone")
+    >>> note, note.kind, Note("Else.").kind
+    ("Left alone: 'id'.", 'left alone', '')
+    """
+
+    kind: str
+
+    def __new__(cls, text: str, kind: str = "") -> "Note":
+        """The sentence."""
+        note = super().__new__(cls, text)
+        note.kind = kind
+        return note
+
+
+def kind_of(note: str) -> str:
+    """The kind of a note; none of a sentence that has no kind."""
+    return note.kind if isinstance(note, Note) else ""
+
+
 def clean(value: object, most: int = MOST_CHARACTERS) -> str:
     r"""A name or value as one line of printable text of bounded length.
 

@@ -78,6 +78,7 @@ def test_batches_change_nothing(greyfill, folder, model, monkeypatch):
 
 def test_mistakes(fails, folder, model):
     (folder / "short.csv").write_bytes(b"dose,smear,Size,age\n2.5,,L,60\n")
+    (folder / "lacking.csv").write_bytes(b"dose,smear,age,note\n2.5,,60,x\n")
     (folder / "stray.csv").write_bytes(b"dose,smear,size,age\n2.5,pos,L,old\n")
     KNNIImputer(n_neighbors=1).fit(np.array([[1.0, np.nan], [2.0, 3.0]])).save("array")
     for arguments, words in (
@@ -86,6 +87,7 @@ def test_mistakes(fails, folder, model):
         (("new.csv", model), "new.csv: not a file that greyfill saved"),
         (("array", "new.csv"), "fitted on an array without column names"),
         ((model, "short.csv"), "no column 'size', which the imputer was fitted on. Did you mean"),
+        ((model, "lacking.csv"), "'size', which the imputer was fitted on. It also has 'note'."),
         ((model, "stray.csv"), "stray.csv, line 2, column 'age'"),
         ((model, "new.csv", "short.csv", "-o", "one.csv"), "cannot be written to one"),
         ((model, "-", "--json"), "Only one thing can go to standard output"),

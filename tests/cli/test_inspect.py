@@ -350,7 +350,11 @@ def test_one_doubt_about_many_columns_is_one_line(greyfill, folder):
     (told,) = notes(greyfill, "impute", "survey.csv")
     assert told.startswith("Kept as a value, though it may mean missing: '-' in 'q0' (")
     assert "99 in 'q3' (5), 'q4' (5), 'q5' (6). If it does: --na-values" in told
-    assert notes(greyfill, "impute", "survey.csv", "-c", "q0,q1,q2", "--numeric", "q3,q4,q5") == []
+    kinds = ("-c", "q0,q1,q2", "--numeric", "q3,q4,q5")
+    assert notes(greyfill, "impute", "survey.csv", *kinds) == []
+    found = json.loads(greyfill("inspect", "survey.csv", *kinds, "--json").stdout)
+    assert found["findings"] == []
+    assert "--na-values" not in found["command"]
 
 
 def test_a_word_that_another_column_means_is_said_by_column(greyfill, folder):

@@ -139,7 +139,7 @@ def test_mask_cells_and_draws(greyfill, fails, folder, titanic, listing):
         assert [[*r[:2], *r[3:]] for r in drawn] == [[*r[:2], *r[3:]] for r in titanic]
         assert all(row[2] for row in drawn)
     assert "people.draw1.csv: it exists already" in fails(
-        "impute", "people.csv", "--draws", "1", "-o", "other.csv"
+        "impute", "people.csv", "--draws", "1", "-o", "-"
     )
     before = listing()
     assert "--draws has no meaning for the method mean" in fails(
@@ -147,6 +147,14 @@ def test_mask_cells_and_draws(greyfill, fails, folder, titanic, listing):
     )
     assert "need the name of a file" in fails("impute", "-", "--draws", "3", stdin=b"a\n1\n\n")
     assert listing() == before
+
+
+def test_draws_stand_beside_the_output_and_are_named_after_it(greyfill, folder, titanic):
+    (folder / "out").mkdir()
+    greyfill("impute", "people.csv", "--draws", "2", "-o", "out/done.csv", "-q")
+    names = ["done.csv", "done.draw1.csv", "done.draw2.csv"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == names
+    assert not list(folder.glob("*.draw*"))
 
 
 def test_draws_are_all_or_none(greyfill, fails, folder, titanic, listing, monkeypatch):

@@ -19,7 +19,7 @@ from greyfill.files.styles import (
     Truth,
     Whole,
 )
-from greyfill.files.words import find_sentinels, notes_on_kept
+from greyfill.files.words import find_doubts, find_sentinels, notes_on_kept
 
 
 def judge(cells: pl.Series, *, strict: bool = False, mark: str = ".") -> ColumnType:
@@ -204,9 +204,27 @@ def test_usual_words_for_missing_are_noted() -> None:
     (note,) = read_csv(data, "t.csv", CsvOptions()).notes
     assert note.startswith("Taken as missing: 'NA' in 'word' (2). If it is a value")
     text = read_csv(data, "t.csv", CsvOptions(strict=True))
-    (note,) = (*text.notes, *notes_on_kept(text.frame))
+    (note,) = (*text.notes, *notes_on_kept(find_doubts(text.frame)))
     assert note.startswith("Kept as a value, though it may mean missing: 'NA' in 'word' (2).")
-    assert notes_on_kept(text.frame, sure=["word"]) == []
+    assert find_doubts(text.frame, sure=["word"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "doubted"),
+    [
+        (["a", "-", "none", "-"], {"-": True, "none": False}),
+        (["-", "none", "none"], {"-": True}),
+        (["none", "unknown"], {}),
+        (["-", "?", None], {}),
+    ],
+)
+def test_a_doubt_leaves_a_value_in_its_column(words, doubted) -> None:
+    found = find_doubts(pl.DataFrame({"word": words}))
+    assert {doubt.word: doubt.is_likely for doubt in found} == doubted
+    told = [word for word, is_likely in doubted.items() if is_likely]
+    kept = notes_on_kept(found)
+    assert [note.kind for note in kept] == ["kept"] * bool(told)
+    assert all(repr(word) in note for note in kept for word in told)
 
 
 def test_identifiers_are_noted() -> None:

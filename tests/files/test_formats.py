@@ -8,7 +8,7 @@ import lzma
 import sys
 import types
 import zipfile
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,52 @@ def test_excel_without_its_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     with pytest.raises(FileProblemError, match=r"greyfill\[excel\]"):
         files.Source("-", files.Format.CSV, FRAME).write(FRAME, tmp_path / "out.xlsx")
     assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_doubtful_values_of_typed_formats_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({"sex": ["m", "w", "-"] * 4, "dose": [99, 99, *range(10)]})
+    frame.write_parquet(path)
+    source = files.read(path)
+    assert {(d.column, d.word): d.count for d in source.doubts} == {
+        ("sex", "-"): 4,
+        ("dose", "99"): 2,
+    }
+    assert "'-' in 'sex' (4); 99 in 'dose' (2)" in source.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("ending", "cell", "dtype"),
+    [
+        (".csv", [1], pl.List(pl.Int64)),
+        (".csv", b"a", pl.Binary()),
+        (".csv", timedelta(hours=1), pl.Duration("us")),
+        (".jsonl", b"a", pl.Binary()),
+        (".json", b"a", pl.Binary()),
+        (".xlsx", b"a", pl.Binary()),
+    ],
+)
+def test_columns_that_a_format_cannot_hold_are_named(
+    ending: str, cell: Any, dtype: pl.DataType, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "t.parquet", tmp_path / f"out{ending}"
+    frame = pl.DataFrame({"x": [1.0, None], "odd": pl.Series([cell, None], dtype=dtype)})
+    frame.write_parquet(path)
+    with pytest.raises(InvalidDataError, match=r"Column 'odd' holds .* cannot hold\. Name"):
+        files.read(path).write(frame, out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ["export.xls", "export.csv", "export"])
+@pytest.mark.parametrize(
+    "start",
+    [b"<!DOCTYPE html>\n<html>\n", b"\n <TABLE border=1>\n", b'\xef\xbb\xbf<?xml version="1"?>\n'],
+)
+def test_pages_and_xml_are_refused(start: bytes, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(start + b"<tr><td>1</td></tr>\n" * 3)
+    with pytest.raises(FileProblemError, match=f"{name} is a web page or XML, not a table"):
+        files.read(path)
 
 
 def test_na_values_in_typed_formats(tmp_path: Path) -> None:

@@ -467,3 +467,11 @@ def test_models_read_plain_rows_as_any_others(
     short = answer_of(model.predict_proba, X)
     monkeypatch.setattr(frames, "encode_plain", lambda X, schema: None)
     assert short == answer_of(model.predict_proba, X)
+
+
+def test_several_outputs_are_refused_with_a_remedy():
+    with pytest.raises(InvalidDataError, match=r"shape \(6, 2\) instead.*labels='none'"):
+        greyfill.GreyImputer().fit(HOLES, np.c_[CLASSES, CLASSES])
+    imputer = greyfill.GreyImputer(labels="none")
+    filled = imputer.fit_transform(HOLES, np.c_[CLASSES, CLASSES])
+    np.testing.assert_array_equal(filled, imputer.fit_transform(HOLES))

@@ -29,7 +29,7 @@ from greyfill.jobs.options import beside
 from greyfill.jobs.sheet import Sheet, read_sheet, sheet_of
 from greyfill.progress import watch_compiling
 from greyfill.report.column_summary import missing_map
-from greyfill.text import clean, error_in, explained_in, value_in
+from greyfill.text import clean, error_in, explained_in, kind_of, value_in
 
 Plain = dict[str, Any]
 MOST_ROWS, MOST_COLUMNS = 100, 60
@@ -47,8 +47,8 @@ WORDS = Words(
     "“Leave alone” in its line",
 )
 """How the page calls what the command has options for."""
-TOLD = ("Left alone", "Whole numbers with two", " lack these ", "Kept as a value")
-"""Notes that are questions, or stand in the line of a column."""
+TOLD = ("left alone", "codes", "lacked together", "kept")
+"""Kinds of notes that are questions, or stand in the line of a column; and so are guesses."""
 
 
 class Reporter:
@@ -114,8 +114,8 @@ class Workbench:
         numbers["columns"] = numbers["columns"][:MOST_SHOWN]
         for column, shares in zip(numbers["columns"], strips["shares"], strict=True):
             column["strip"] = "".join(f"{math.ceil(15 * share):x}" for share in shares)
-        plain, told = given.to_dict(), files.sentences(sheet.source.guesses)
-        notes = [n for n in numbers["notes"] if n not in told and not any(t in n for t in TOLD)]
+        plain, told = given.to_dict(), {*TOLD, *(guess.kind for guess in sheet.source.guesses)}
+        notes = [note for note in numbers["notes"] if kind_of(note) not in told]
         names = sheet.source.frame.columns
         return numbers | {
             "all_columns": names[:MOST_SHOWN],

@@ -135,8 +135,8 @@ class ImputeJob:
 
     @property
     def _draw_names(self) -> list[str]:
-        """Where the draws go: beside the input, or beside the output of standard input."""
-        name = self.out if self.file == STREAM else self.file
+        """Where the draws go: beside the output that was named, else beside the input."""
+        name = self.file if self.output in (None, STREAM) else self.output
         return [beside(name, f"draw{n}") for n in range(1, self.draws + 1)]
 
     def _write_lists(self, filled: FilledSheet, force: bool, console: Console) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from greyfill.cli import command as o
 from greyfill.cli.command import OutputOptions, Without
 from greyfill.jobs.options import TableOptions
-from greyfill.text import clean, count, number, plural, share, shorten
+from greyfill.text import clean, count, kind_of, number, plural, share, shorten
 
 if TYPE_CHECKING:
     from greyfill.cli.console import Console, Numbers
@@ -85,7 +85,7 @@ def show(numbers: Numbers, page: Console) -> None:
     for line in _finding_lines(numbers):
         _say_indented(page, line)
     for note in numbers["notes"]:
-        if note.startswith("Kept as a value"):  # worth a look, above
+        if kind_of(note) == "kept":  # worth a look, above
             continue
         _say_indented(page, clean(note, MOST_CHARACTERS), "note: ")
     page.say("to fill it:", "bold")

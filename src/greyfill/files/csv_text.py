@@ -20,6 +20,7 @@ from greyfill.files.dialect import (
     find_delimiter,
     find_header,
     header_names,
+    refuse_markup,
 )
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import (
@@ -66,6 +67,11 @@ class CsvOptions:
     lenient: bool = False
     is_arff: bool = False
     ragged: bool = False
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The columns whose type the user named."""
+        return (*self.text_columns, *self.numeric_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +201,7 @@ class CsvReader:
         self.encoding: Encoding = find_encoding(
             blocks, file, options.encoding, strict=options.strict
         )
+        refuse_markup(first_bytes(self.encoding.decode(blocks()), SAMPLE), file)
         self.preamble = self._find_preamble()
         sample = first_bytes(self._decoded(), SAMPLE + 1)
         given = options.delimiter if self.preamble.delimiter is None else self.preamble.delimiter

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.guesses import Guess
 from greyfill.files.sample import BLANKS, SAMPLE, Record, cut
 from greyfill.files.vocabulary import MISSING_WORDS
@@ -26,6 +26,7 @@ MOST_LINES = 200
 FEW_LINES = 5
 """With fewer lines, words that occur again may be chance."""
 
+_MARKUP = re.compile(rb"\s*<(!doctype\s|html\b|table\b|\?xml\s)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -36,6 +37,21 @@ def check_marks(decimal: str | None, date_order: str | None) -> None:
     if date_order not in (None, "dmy", "mdy"):
         raise InvalidParameterError(
             f"Dates are read day first (dmy) or month first (mdy), and not {date_order!r}."
+        )
+
+
+def refuse_markup(body: bytes, file: str) -> None:
+    """Refuse pages and XML, which some programs write under a name such as export.xls.
+
+    >>> refuse_markup(b"<html><table>", "export.xls")
+    Traceback (most recent call last):
+        ...
+    greyfill.exceptions.FileProblemError: export.xls is a web page or XML, not a table. Open it ...
+    """
+    if _MARKUP.match(body):
+        raise FileProblemError(
+            f"{file} is a web page or XML, not a table. Open it in a spreadsheet program, and save "
+            "it as .xlsx or .csv."
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from greyfill.text import clean, plural
+from greyfill.text import Note, clean, plural
 
 MOST_NAMES = 6
 
@@ -42,25 +42,25 @@ class Guess:
         return asdict(self)
 
 
-def sentences(guesses: Iterable[Guess]) -> list[str]:
-    """One line for each different guess.
+def sentences(guesses: Iterable[Guess]) -> list[Note]:
+    """One line for each different guess, of its kind.
 
     >>> found = (("'NA'", "age", 3), ("'NA'", "dose", 1), ("'?'", "sex", 2))
     >>> sentences(Guess("missing", word, "Else --strict.", c, n) for word, c, n in found)
     ["Taken as missing: 'NA' in 'age' (3), 'dose' (1); '?' in 'sex' (2). Else --strict."]
     """
-    alike: dict[tuple[str, str], dict[str, list[Guess]]] = {}
+    alike: dict[tuple[str, str, str], dict[str, list[Guess]]] = {}
     for guess in guesses:
-        kind = guess.detail if guess.column is None else guess.kind
-        details = alike.setdefault((kind, guess.undo), {})
+        whole = guess.detail if guess.column is None else ""
+        details = alike.setdefault((guess.kind, whole, guess.undo), {})
         details.setdefault(guess.detail, []).append(guess)
-    return [_sentence(kind, undo, details) for (kind, undo), details in alike.items()]
+    return [Note(_sentence(*key, details), key[0]) for key, details in alike.items()]
 
 
-def _sentence(kind: str, undo: str, details: dict[str, list[Guess]]) -> str:
+def _sentence(kind: str, whole: str, undo: str, details: dict[str, list[Guess]]) -> str:
     end = f" {undo}" if undo else ""
-    if kind not in _OPENINGS:
-        return kind + end
+    if whole:
+        return whole + end
     places = [f"{detail} in {_places(found)}" for detail, found in details.items()]
     return f"{_OPENINGS[kind]}{'; '.join(places)}.{end}"
 

@@ -288,6 +288,17 @@ def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
     put(path, [buffer.getvalue()], force=True)
 
 
+def _refuse_unheld(schema: pl.Schema, format: Format) -> None:
+    """Refuse columns that texts and workbooks cannot hold, in words: polars panics at some."""
+    is_csv = format is Format.CSV
+    for name, dtype in schema.items():
+        if dtype == pl.Binary or (is_csv and (dtype.is_nested() or dtype == pl.Duration)):
+            raise InvalidDataError(
+                f"Column {name!r} holds {dtype}, which {format} cannot hold. Name an output that "
+                "ends in .parquet, or drop the column."
+            )
+
+
 class _LineWriter(FrameWriter):
     """CSV or JSON lines: parts are texts that follow each other."""
 
@@ -295,6 +306,7 @@ class _LineWriter(FrameWriter):
 
     def write(self, frame: pl.DataFrame) -> None:
         is_csv = self._format is Format.CSV
+        _refuse_unheld(frame.schema, self._format)
         text = frame.write_csv(include_header=self._is_first) if is_csv else frame.write_ndjson()
         self._is_first = False
         self._sink.write(text.encode())
@@ -309,6 +321,7 @@ class WholeWriter(FrameWriter):
 
     def write(self, frame: pl.DataFrame) -> None:
         """Take some rows."""
+        _refuse_unheld(frame.schema, self._format)
         self._frames.append(frame)
 
 

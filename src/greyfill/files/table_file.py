@@ -42,7 +42,7 @@ from greyfill.files.polars_formats import (
 from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
 from greyfill.files.styles import LearnedTypes, Style, Text
-from greyfill.files.words import notes_on_kept
+from greyfill.files.words import Doubt, find_doubts, notes_on_kept
 
 Origin = Workbook | CodedTable
 """What is kept of a file with more in it than a frame."""
@@ -251,6 +251,7 @@ class Source:
     csv: CsvText | None = field(default=None, repr=False)
     guesses: tuple[Guess, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def title(self) -> str:
@@ -446,12 +447,11 @@ def read(
         refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
             scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
-            is_empty = not source.head(1)
-            frame, notes = read_whole(scan, found, shown(name), words, is_empty=is_empty)
+            frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
             guesses = origins[0].guesses
-            kept = notes_on_kept(frame, choose_types) if found.is_book else []
-            notes = (*sentences(guesses), *kept, *notes, *found.about_writing())
-            return Source(name, found, frame, notes, guesses=guesses, origin=origins[0])
+            doubts = find_doubts(frame, choose_types)
+            told = (*sentences(guesses), *notes_on_kept(doubts), *notes, *found.about_writing())
+            return Source(name, found, frame, told, None, guesses, origins[0], doubts)
         raw = b"".join(source.blocks())
     if found.is_text:
         options = CsvOptions(
@@ -460,11 +460,12 @@ def read(
             lenient=lenient, is_arff=found is Format.ARFF, ragged=ragged,
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
-        told = (*options.text_columns, *options.numeric_columns)
-        notes = (*csv.notes, *notes_on_kept(csv.frame, choose_types, told))
-        return Source(name, found, csv.frame, notes, csv, csv.reader.guesses)
+        doubts = find_doubts(csv.frame, sure=csv.reader.options.typed)
+        told = (*csv.notes, *notes_on_kept(doubts))
+        return Source(name, found, csv.frame, told, csv, csv.reader.guesses, None, doubts)
     frame, notes = read_typed(raw, found, shown(name), words)
-    return Source(name, found, frame, notes)
+    doubts = find_doubts(frame, choose_types)
+    return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts)
 
 
 def _scan_origin(

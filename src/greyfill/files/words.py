@@ -17,6 +17,7 @@ import polars as pl
 
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES, TEXT_WORDS
+from greyfill.text import Note
 
 CODES = r"^[A-Z]{1,5}$"
 MANY_CODES = 8
@@ -152,33 +153,67 @@ def _stands_apart(value: float, count: int, others: pl.Series) -> bool:
 KEPT = "If it does: --na-values 'COLUMN=WORD', or 'WORD' for all columns."
 
 
-def notes_on_kept(
+@dataclass(frozen=True)
+class Doubt:
+    """A word or number that was kept as a value, though it may mean missing.
+
+    ``others`` are the least and the largest of the other numbers, None for a word. One that
+    ``is_likely`` is hardly ever a value of its own.
+    """
+
+    column: str
+    word: str
+    count: int
+    others: tuple[float, float] | None = None
+    is_likely: bool = True
+
+
+def find_doubts(
     frame: pl.DataFrame,
     chosen: Callable[[tuple[str, ...]], Iterable[Sequence[str]]] | None = None,
     sure: Iterable[str] = (),
-) -> list[str]:
+) -> tuple[Doubt, ...]:
     """What was taken as a value, though it may mean missing: words in text, numbers far apart.
 
-    Nothing is told of columns whose type the user named.
+    Of columns whose type the user named nothing is in doubt.
 
-    >>> notes_on_kept(pl.DataFrame({"sex": ["m", "-", "w", "-"]}))[0]
-    "Kept as a value, though it may mean missing: '-' in 'sex' (2). If it does: ...
+    >>> [(d.word, d.count) for d in find_doubts(pl.DataFrame({"sex": ["m", "-", "w", "-"]}))]
+    [('-', 2)]
     """
     named = [] if chosen is None else chosen(tuple(frame.columns))
     told = {*sure, *(name for names in named for name in names)}
-    return sentences(_kept(column for column in frame if column.name not in told))
+    columns = (column for column in frame if column.name not in told)
+    return tuple(doubt for column in columns for doubt in _doubts_of(column))
 
 
-def _kept(columns: Iterable[pl.Series]) -> Iterator[Guess]:
-    for column in columns:
-        counts = {found.word: found.count for found in find_sentinels(column)}
-        if column.dtype == pl.String:
-            texts = bare(column.drop_nulls())
-            doubtful = texts.filter(texts.str.to_lowercase().is_in(list(NO_CATEGORIES)))
-            is_all = len(doubtful) == len(texts)
-            counts = {} if is_all else {repr(w): n for w, n in Counter(doubtful).items()}
-        for word, n in sorted(counts.items()):
-            yield Guess("kept", word, KEPT, column.name, n)
+def _doubts_of(column: pl.Series) -> Iterator[Doubt]:
+    name = column.name
+    for found in find_sentinels(column):
+        yield Doubt(name, found.word, found.count, (found.low, found.high))
+    if column.dtype != pl.String:
+        return
+    texts = bare(column.drop_nulls())
+    counts = Counter(texts.filter(mean_missing(texts)).to_list())
+    likely = {word for word in counts if word.lower() in NO_CATEGORIES}
+    if counts.total() == len(texts):  # a column needs a value that is none of them
+        counts = Counter(
+            {w: n for w, n in counts.items() if w in likely and len(likely) < len(counts)}
+        )
+    for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield Doubt(name, word, n, is_likely=word in likely)
+
+
+def notes_on_kept(doubts: Iterable[Doubt]) -> list[Note]:
+    """What the user should know of values that hardly ever are one.
+
+    >>> notes_on_kept(find_doubts(pl.DataFrame({"sex": ["m", "-", "w", "-"]})))[0]
+    "Kept as a value, though it may mean missing: '-' in 'sex' (2). If it does: ...
+    """
+    return sentences(
+        Guess("kept", repr(d.word) if d.others is None else d.word, KEPT, d.column, d.count)
+        for d in doubts
+        if d.is_likely
+    )
 
 
 def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:

@@ -29,6 +29,8 @@ from greyfill.frames.validation import (
     is_auto,
     open_table,
     shown,
+    with_names,
+    with_text_names,
 )
 
 __all__ = [
@@ -52,4 +54,6 @@ __all__ = [
     "open_table",
     "shown",
     "sorted_levels",
+    "with_names",
+    "with_text_names",
 ]

@@ -145,6 +145,28 @@ def open_table(X: Any) -> Array | Frame:
     return _checked_array(_as_array(X))
 
 
+def with_text_names(table: Any) -> tuple[Any, Any]:
+    """A table whose names are text, and the names that it had if they were none, as pandas may.
+
+    >>> import pandas as pd
+    >>> table, names = with_text_names(pd.DataFrame([[1, 2]]))
+    >>> list(table.columns), list(with_names(table, names).columns)
+    (['0', '1'], [0, 1])
+    """
+    names = getattr(table, "columns", ())
+    if not hasattr(table, "set_axis") or all(isinstance(name, str) for name in names):
+        return table, None
+    return table.set_axis([str(name) for name in names], axis=1), names
+
+
+def with_names(table: Any, names: Any) -> Any:
+    """A table with the names that `with_text_names` found; columns behind them keep theirs."""
+    if names is None:
+        return table
+    more = list(table.columns)[len(names) :]
+    return table.set_axis([*names, *more] if more else names, axis=1)
+
+
 def has_names(frame: Frame, names: list[str]) -> bool:
     """Whether these are the columns of a frame, in this order, and scikit-learn sees them, too."""
     implementation = frame.implementation

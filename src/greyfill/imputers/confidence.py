@@ -12,6 +12,7 @@ from greyfill import frames, targets
 from greyfill._grey.contributions import Contributions, contributions, new_contributions
 from greyfill._grey.grey_engine import FittedGrey
 from greyfill._grey.uncertainty import HeldOutCells, draws, overimpute, ranges
+from greyfill.blas import one_blas_thread
 from greyfill.checks import check_fitted, check_share, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.base import BaseImputer
@@ -63,6 +64,7 @@ class ConfidenceMixin(BaseImputer):
         """The seed of everything random."""
 
     @property
+    @one_blas_thread()
     def log_loss_(self) -> float:
         """Mean log loss of the class probabilities that fill rows without a label.
 
@@ -74,6 +76,7 @@ class ConfidenceMixin(BaseImputer):
         return self._fitted.model(self._fitted.donors.y_column)[0].error
 
     @property
+    @one_blas_thread()
     def trust_(self) -> Trust:
         """What the fills of each column with holes are worth, the worst first.
 
@@ -109,6 +112,7 @@ class ConfidenceMixin(BaseImputer):
         """Whether the training rows are filled with the help of their own label."""
         return self.labels in WITH_OWN_LABEL
 
+    @one_blas_thread()
     def _held_out_cells(self, column: int, level: float = 0.9) -> HeldOutCells:
         """Held-out observed cells of a column of ``fit``, filled as its holes; in its units."""
         inner = int(self._kept[:column].sum())
@@ -151,6 +155,7 @@ class ConfidenceMixin(BaseImputer):
         check_whole("n", n)
         return self._draw(X, n, y)
 
+    @one_blas_thread()
     def _draw(self, X: Any, n: int, y: Any = None, alone: bool = False) -> list[Any]:
         """Draws of X; with ``alone`` that of a row does not depend on the others."""
         table, origin, known_y = self._open_with_y(X, y)
@@ -193,6 +198,7 @@ class ConfidenceMixin(BaseImputer):
         table = opened if isinstance(opened, np.ndarray) else opened.to_native()
         return frames.interval_frame(self._interval_lists(X, y, level), frames.library_of(table))
 
+    @one_blas_thread()
     def _interval_lists(self, X: Any, y: Any = None, level: float = 0.9) -> dict[str, list[Any]]:
         """The same as equally long lists of plain values: rows, columns, low, high, levels."""
         check_share("level", level)
@@ -230,6 +236,7 @@ class ConfidenceMixin(BaseImputer):
             low, high = field.inside(low, high)
         return frames.cell_values(low, field), frames.cell_values(high, field)
 
+    @one_blas_thread()
     def explain(self, row: Any, column: int | str, n_donors: int = 5, X: Any = None) -> Explanation:
         """Why a hole of the training table, or of a new row, got its value.
 

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from greyfill._grey.cross_fit import fill_training_rows
 from greyfill._grey.grey_engine import GreySettings, fill_new_rows, fit_imputer
+from greyfill.blas import one_blas_thread
 from greyfill.checks import (
     check_choice,
     check_number,
@@ -170,6 +171,7 @@ class GreyImputer(ConfidenceMixin):
         self._classes = target.classes
         return target.codes
 
+    @one_blas_thread()
     def _fit_table(self, table: Table, labels: Ints | None) -> Floats:
         told = self.progress, self._progress
         with metered(type(self).__name__, *told, verbose=self.verbose) as meter:
@@ -209,9 +211,11 @@ class GreyImputer(ConfidenceMixin):
         nowhere = np.zeros(0, dtype=np.intp)
         self.cell_spreads_ = nowhere, nowhere, np.zeros(0)
 
+    @one_blas_thread()
     def _fill_table(self, table: Table) -> Floats:
         return fill_new_rows(self._fitted, table)
 
+    @one_blas_thread()
     def _fill_labeled(self, table: Table, y: Any, classes: tuple[Any, ...]) -> Floats:
         known = self._known_y(y) if self._sees_own_labels else None
         return fill_new_rows(self._fitted, table, known)

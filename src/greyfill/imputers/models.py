@@ -18,6 +18,7 @@ from greyfill._grey.grey_engine import (
     new_queries,
     posterior,
 )
+from greyfill.blas import one_blas_thread
 from greyfill.checks import OwnScore, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, learned, root_error
@@ -78,6 +79,7 @@ class _GreyModel(TableModel):
     selection_: dict[str, Any] = learned()
     _fitted: FittedGrey = learned()
 
+    @one_blas_thread()
     def _learn(self, X: Any, n_labels: int, labels: Ints | None, response: Floats | None) -> None:
         check_whole("n_cells", self.n_cells, least=10)
         table = self._training_rows(X, n_labels)
@@ -163,6 +165,7 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
     def _scaled_error(self, error: float) -> float:
         return float(error)
 
+    @one_blas_thread()
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, shape (n_rows, n_classes)."""
         queries = self._queries(X)
@@ -170,6 +173,7 @@ class GreyClassifier(OwnScore, ClassifierMixin, _GreyModel):
             return np.ones((len(queries.values), 1))
         return posterior(self._fitted, queries)
 
+    @one_blas_thread()
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         queries = self._queries(X)
@@ -226,6 +230,7 @@ class GreyRegressor(OwnScore, RegressorMixin, _GreyModel):
     def _scaled_error(self, error: float) -> float:
         return root_error(error, self._high - self._low or 1.0)
 
+    @one_blas_thread()
     def predict(self, X: Any) -> Floats:
         """A number for each row."""
         queries = self._queries(X)

@@ -16,8 +16,7 @@ import polars as pl
 
 from greyfill.files import Source
 from greyfill.files.type_fits import number_pattern
-from greyfill.files.vocabulary import MISSING_WORDS, NO_CATEGORIES
-from greyfill.files.words import bare, find_sentinels
+from greyfill.files.words import Doubt, bare
 from greyfill.text import clean, number, plural
 
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
@@ -60,10 +59,10 @@ def find(
             found += _about_strays(name, strays[name], is_date=column.dtype.is_temporal())
         if name in unused:
             continue
+        doubts = [doubt for doubt in source.doubts if doubt.column == name]
+        found += _about_doubts(name, doubts)
         if column.dtype == pl.String:
             found += _about_text(column)
-        elif column.dtype.is_numeric():
-            found += _about_numbers(column)
         if name in codes:
             text = "two different whole numbers: a count, or the codes of categories?"
             found.append(Finding(name, text, ("--categorical", name)))
@@ -108,20 +107,30 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
         yield Finding(name, "", ("--na-values", f"{name}={word}"))
 
 
+def _about_doubts(name: str, doubts: Sequence[Doubt]) -> Iterator[Finding]:
+    """Values that may mean missing: each number by itself, words in one line."""
+    words = [doubt for doubt in doubts if doubt.others is None]
+    if words:
+        text = f"may mean missing, kept as a category: {', '.join(repr(d.word) for d in words)}"
+        yield Finding(name, text, cells=sum(d.count for d in words))
+    for doubt in doubts:
+        text = ""
+        if doubt.others is not None:
+            low, high = map(number, doubt.others)
+            text = (
+                f"{doubt.word} stands apart from the others ({low} … {high}), as a number for "
+                "missing does"
+            )
+        is_advised = doubt.is_likely and doubt.word != "NA"  # Namibia, a region, a ticker
+        option = ("--na-values", f"{name}={doubt.word}")
+        yield Finding(name, text, option, is_advised, doubt.count if text else 0)
+
+
 def _about_text(column: pl.Series) -> Iterator[Finding]:
-    counts = bare(column.drop_nulls()).alias("level").value_counts(sort=True)
-    words = dict(counts.head(MOST_LEVELS).iter_rows())
-    doubtful = {w: n for w, n in words.items() if w.lower() in MISSING_WORDS}
-    if doubtful and len(doubtful) < len(words):
-        text = f"may mean missing, kept as a category: {', '.join(map(repr, doubtful))}"
-        yield Finding(column.name, text, cells=sum(doubtful.values()))
-    for word in doubtful if len(doubtful) < len(words) else ():
-        is_none = word.lower() in NO_CATEGORIES and word != "NA"
-        yield Finding(column.name, "", ("--na-values", f"{column.name}={word}"), is_none)
     yield from _about_twins(column)
-    n_seen = sum(words.values())
+    counts = bare(column.drop_nulls()).alias("level").value_counts(sort=True)
     numbers = counts.filter(counts["level"].str.contains(number_pattern(".")))
-    share = int(numbers["count"].sum()) / max(n_seen, 1)
+    share = int(numbers["count"].sum()) / max(int(counts["count"].sum()), 1)
     if share >= 0.5 and len(counts) <= MOST_LEVELS:
         text = f"text, though {share:.0%} of its cells are numbers"
         yield Finding(column.name, text, ("--numeric", column.name), is_advised=False)
@@ -145,16 +154,6 @@ def _about_twins(column: pl.Series) -> Iterator[Finding]:
     more = f" and {len(twins) - 3} more" if len(twins) > 3 else ""
     text = f"levels that differ only by blanks or capitals: {shown}{more}"
     yield Finding(column.name, text, ("--fold", column.name))
-
-
-def _about_numbers(column: pl.Series) -> Iterator[Finding]:
-    for found in find_sentinels(column):
-        text = (
-            f"{found.word} stands apart from the others "
-            f"({number(found.low)} … {number(found.high)}), as a number for missing does"
-        )
-        option = ("--na-values", f"{column.name}={found.word}")
-        yield Finding(column.name, text, option, cells=found.count)
 
 
 def _counted(words: Mapping[str, int]) -> str:

@@ -16,6 +16,7 @@ from greyfill.imputers.registry import DEFAULT, FILE_METHODS, REGISTRY
 from greyfill.jobs.fill_options import NO_WISHES, FillOptions, Wishes
 from greyfill.jobs.options import STREAM, MethodChoice, TableOptions, did_you_mean
 from greyfill.progress import Display
+from greyfill.text import Note
 
 if TYPE_CHECKING:  # they take their time, and a mistake in the call is answered before
     import polars as pl
@@ -288,7 +289,7 @@ def _refuse_lacking(wanted: Iterable[str], columns: Collection[str], file: str) 
         strangers = [c for c in columns if c not in wanted]
         raise InvalidDataError(
             f"{file} has no column {lacking!r}, which the imputer was fitted on. "
-            + did_you_mean(lacking, strangers or columns)
+            + did_you_mean(lacking, strangers or columns, "It also has" if strangers else "It has")
         )
 
 
@@ -381,9 +382,10 @@ def possible_codes(sheet: Sheet, fields: tuple[Field, ...]) -> list[str]:
     return names if frame.height > FEW_ROWS else []
 
 
-def _about_codes(names: list[str]) -> str:
+def _about_codes(names: list[str]) -> Note:
     some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
-    return (
+    return Note(
         "Whole numbers with two values were taken as numbers. "
-        f"If they are codes of categories, say so: --categorical {some}"
+        f"If they are codes of categories, say so: --categorical {some}",
+        "codes",
     )

@@ -164,7 +164,7 @@
     if (isSwitch) {
       return el("li", {},
         el("input", { type: "checkbox", role: "switch", id, checked: q.chosen === q.on, onchange: (event) => answer(q, event.target.checked ? q.on : 1 - q.on) }),
-        el("label", { htmlFor: id }, words, more, now === "so" ? null : el("span", { className: "now" }, ` → ${now}`)));
+        el("label", { htmlFor: id }, words, more, now === "so" ? null : [" ", el("span", { className: "now" }, `→ ${now}`)]));
     }
     const select = el("select", { id, onchange: () => answer(q, Number(select.value)) }, q.answers.map((a, i) => el("option", { value: i, selected: i === q.chosen }, short(a.text, 40))));
     return el("li", {}, el("label", { htmlFor: id }, words, more), select);
