@@ -14,6 +14,8 @@ from typing import Any
 import numba
 from numba.core import codegen, compiler
 
+from greyfill._search import lookups
+
 LIBRARY: Any = codegen.JITCodeLibrary
 COMPILER: Any = compiler.Compiler
 
@@ -23,6 +25,7 @@ NEEDED = (
     (codegen.JITCPUCodegen, "_library_class", "set_env"),
     (compiler.CompileResult, "_find_referenced_environments"),
     (COMPILER, "compile_extra"),
+    *lookups.NEEDED,
 )
 """What is extended here."""
 
@@ -73,7 +76,7 @@ class ModuleCompiler(COMPILER):  # type: ignore[misc]
         generator = self.state.targetctx.codegen()
         library = self.state.library = LIBRARY(generator, func.__qualname__)
         library.enable_object_caching()
-        with _fragments(generator):
+        with _fragments(generator), lookups.remembered():
             result = super().compile_extra(func)
         for environment in result._find_referenced_environments():
             generator.set_env(environment.env_name, environment)
