@@ -21,7 +21,7 @@ from numba import njit
 from numba.core import caching
 
 from greyfill import progress
-from greyfill._search.modules import kernel_compiler
+from greyfill._search.modules import is_known, kernel_compiler
 
 KERNELS: list[Any] = []
 """The kernels of this process that Python calls."""
@@ -177,6 +177,15 @@ exact = _compile()
 
 fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
+
+IN_PLACE = {"_nrt": False} if is_known() else {}
+
+exact_in_place = _compile(**IN_PLACE)
+"""Like `exact`, but it writes into what it is given: without arrays of its own a kernel compiles
+and starts sooner."""
+
+fast_in_place = _compile(fastmath=True, **IN_PLACE)
+"""Like `fast`, but it writes into what it is given."""
 
 exact_inner = _compile(no_cpython_wrapper=True)
 """Like `exact`, but only for kernels to call: what a call from Python needs is not compiled."""

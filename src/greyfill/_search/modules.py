@@ -97,10 +97,13 @@ def _fragments(generator: Any) -> Iterator[None]:
             gc.enable()
 
 
+def is_known() -> bool:
+    """Whether numba is as we know it."""
+    oldest, newest = TESTED
+    has_all = all(hasattr(owner, name) for owner, *names in NEEDED for name in names)
+    return has_all and oldest <= numba.version_info.short <= newest
+
+
 def kernel_compiler() -> Any:
     """The compiler of kernels: ours where numba is as we know it, else its own."""
-    oldest, newest = TESTED
-    is_known = all(hasattr(owner, name) for owner, *names in NEEDED for name in names)
-    if is_known and oldest <= numba.version_info.short <= newest:
-        return ModuleCompiler
-    return COMPILER
+    return ModuleCompiler if is_known() else COMPILER
