@@ -67,12 +67,12 @@ def of_classes(
     """
     y, least = values.shape[1] - 1, shares.max(axis=1, keepdims=True) * negligible
     counts = shares >= least
-    sources, labels = counts.nonzero()
+    sources, labels = map(np.ascontiguousarray, counts.nonzero())
     total = np.where(counts, shares, 0.0).cumsum(axis=1)[:, -1]  # in order, unlike np.sum
     parts = shares[sources, labels] / total[sources]
     cells, lacks, out = values[sources], missing[sources], features.take(sources, axis=1)
     cells[:, y], lacks[:, y] = labels, False
-    encode_column(cells[:, y], np.arange(len(sources)), y, *arrays, out)
+    encode_column(labels.astype(float), np.arange(len(sources)), y, *arrays, out)
     return sources, parts, labels, cells, lacks, out
 
 
