@@ -26,7 +26,7 @@ from greyfill._search.modules import is_known, kernel_compiler
 KERNELS: list[Any] = []
 """The kernels of this process that Python calls."""
 
-COMPILER = kernel_compiler()
+COMPILER, INNER_COMPILER = kernel_compiler(), kernel_compiler(of_inner=True)
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
 NEEDED = (
@@ -96,7 +96,7 @@ def _compile(**flags: Any) -> Any:
     def decorate(function: Any) -> Any:
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **flags}
         if "no_cpython_wrapper" in flags:  # kept with the kernels that call it, not alone
-            return njit(**options)(function)
+            return njit(pipeline_class=INNER_COMPILER, **options)(function)
         options["pipeline_class"] = COMPILER
         try:
             kernel = njit(cache=True, **options)(function)
