@@ -85,7 +85,11 @@ def _neighbor_lists(
             relevance = relevances[pair]
             if relevance < 0:
                 continue
-            first, last, of_class = ZERO, donors.shape[1], class_weights[label] if label >= 0 else 0.0
+            first, last, of_class = (
+                ZERO,
+                donors.shape[1],
+                class_weights[label] if label >= 0 else 0.0,
+            )
             if splits[pair]:
                 first, last, of_class = ZERO, ZERO, 0.0
                 if label >= 0:

@@ -16,13 +16,13 @@ from numba.core.types import functions
 FLAGS: Any = compiler.Flags
 FUNCTION: Any = functions.BaseFunction
 
-NEEDED = ((FLAGS, "options", "values", "_ZLIB_CONFIG"), (FUNCTION, "get_call_type", "get_impl_key"))
+NEEDED = ((FLAGS, "options", "values"), (FUNCTION, "get_call_type", "get_impl_key"))
 """What is replaced here for a while."""
 
 OF_CALLS = frozenset({"no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"})
 """Options that say how Python calls a function."""
 
-_ask = getattr(FUNCTION, "get_call_type", None)
+_ask: Any = getattr(FUNCTION, "get_call_type", None)
 _hash = hash(FLAGS())  # numba's is that of the names of the options, so one for all
 _known: dict[Any, Any] = {}
 

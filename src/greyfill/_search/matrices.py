@@ -9,14 +9,17 @@ Where numba is not as we know it, its own functions are used.
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import extending, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from greyfill._search.jit import fast_inner
 from greyfill._search.modules import is_known
+
+intrinsic: Any = extending.intrinsic
+TOOLS: Any = cgutils
+ARRAYS: Any = arrayobj
 
 YES: Any = np.bool_(True)
 NO: Any = np.bool_(False)
@@ -29,7 +32,7 @@ def _call(builder: Any, name: str, *values: Any) -> Any:
     """A call of a function of numba's for numbers of double precision; returns its status."""
     values = ir.Constant(CHAR, ord("d")), *values
     kind = ir.FunctionType(ir.IntType(32), [value.type for value in values])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+    return builder.call(TOOLS.get_or_insert_function(builder.module, kind, name), values)
 
 
 def _letter(builder: Any, is_turned: Any) -> Any:
@@ -37,12 +40,12 @@ def _letter(builder: Any, is_turned: Any) -> Any:
 
 
 def _number(builder: Any, value: float) -> Any:
-    slot = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), value))
+    slot = TOOLS.alloca_once_value(builder, ir.Constant(ir.DoubleType(), value))
     return builder.bitcast(slot, POINTER)
 
 
 def _begin(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    return builder.bitcast(arrayobj.make_array(kind)(context, builder, array).data, POINTER)
+    return builder.bitcast(ARRAYS.make_array(kind)(context, builder, array).data, POINTER)
 
 
 @intrinsic
@@ -51,9 +54,9 @@ def _view(typing, room, place, n_rows, n_columns):  # type: ignore[no-untyped-de
     kind = types.Array(room.dtype, 2, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        room = arrayobj.make_array(signature.args[0])(context, builder, args[0])
-        view, (_, place, n_rows, n_columns) = arrayobj.make_array(kind)(context, builder), args
-        arrayobj.populate_array(
+        room = ARRAYS.make_array(signature.args[0])(context, builder, args[0])
+        view, (_, place, n_rows, n_columns) = ARRAYS.make_array(kind)(context, builder), args
+        ARRAYS.populate_array(
             view, data=builder.gep(room.data, [place]), shape=(n_rows, n_columns),
             strides=(builder.mul(n_columns, room.itemsize), room.itemsize), itemsize=room.itemsize,
             meminfo=None,
@@ -70,8 +73,7 @@ def _gemm(typing, turn_a, turn_b, m, n, k, a, b, out):  # type: ignore[no-untype
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         turn_a, turn_b, m, n, k, *arrays = args
         a, b, out = (
-            _begin(context, builder, *pair)
-            for pair in zip(signature.args[5:], arrays, strict=True)
+            _begin(context, builder, *pair) for pair in zip(signature.args[5:], arrays, strict=True)
         )
         width_a, width_b = builder.select(turn_a, m, k), builder.select(turn_b, k, n)
         letters = _letter(builder, turn_b), _letter(builder, turn_a)
@@ -90,8 +92,7 @@ def _gemv(typing, is_turned, m, n, matrix, vector, out):  # type: ignore[no-unty
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         is_turned, m, n, *arrays = args
         matrix, vector, out = (
-            _begin(context, builder, *pair)
-            for pair in zip(signature.args[3:], arrays, strict=True)
+            _begin(context, builder, *pair) for pair in zip(signature.args[3:], arrays, strict=True)
         )
         letter = _letter(builder, is_turned)
         one, zero = _number(builder, 1.0), _number(builder, 0.0)
@@ -167,6 +168,6 @@ def _plain_factorize(matrix):  # type: ignore[no-untyped-def]
     matrix[:] = np.linalg.cholesky(matrix)
 
 
-matrix = _view if is_known() else fast_inner(_plain_matrix)
-multiply = fast_inner(_multiply if is_known() else _plain_multiply)
-factorize = fast_inner(_factorize if is_known() else _plain_factorize)
+matrix: Any = _view if is_known() else fast_inner(_plain_matrix)
+multiply: Any = fast_inner(_multiply if is_known() else _plain_multiply)
+factorize: Any = fast_inner(_factorize if is_known() else _plain_factorize)

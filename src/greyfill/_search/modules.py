@@ -33,23 +33,23 @@ NEEDED = (
 TESTED = (0, 60), (0, 68)
 """The numbas that it was tried with; how others compile is not known."""
 
-NEEDLESS = frozenset(
-    "with_lifting inline_closure_likes rewrite_semantic_constants dead_branch_prune "
-    "make_function_op_code_to_jit_function inline_inlinables find_literally literal_unroll "
-    "LiteralPropagation inline_overloads nopython_supported_feature_validation "
-    "dump_parfor_diagnostics".split()
-)
+NEEDLESS = (
+    "with_lifting", "inline_closure_likes", "rewrite_semantic_constants", "dead_branch_prune",
+    "make_function_op_code_to_jit_function", "inline_inlinables", "find_literally",
+    "literal_unroll", "LiteralPropagation", "inline_overloads", "dump_parfor_diagnostics",
+    "nopython_supported_feature_validation",
+)  # fmt: skip
 """Steps that change nothing in kernels."""
 
 
-class Whole(LIBRARY):  # type: ignore[misc]
+class KernelCode(LIBRARY):  # type: ignore[misc]
     """Code of a kernel, which is optimized as a whole, not first function by function."""
 
     def _optimize_functions(self, module: Any) -> None:
         """Leave this to the whole."""
 
 
-class Fragment(Whole):
+class Fragment(KernelCode):
     """Code that waits to be linked into the kernel that calls it.
 
     Where its address is wanted after all, it is compiled like any function of numba.
@@ -114,7 +114,7 @@ class ModuleCompiler(ShortCompiler):
     def compile_extra(self, func: Any) -> Any:
         """Compile the kernel."""
         generator = self.state.targetctx.codegen()
-        library = self.state.library = Whole(generator, func.__qualname__)
+        library = self.state.library = KernelCode(generator, func.__qualname__)
         library.enable_object_caching()
         with _fragments(generator), lookups.remembered():
             result = super().compile_extra(func)

@@ -29,8 +29,8 @@ def open_rows(
     scaled, lacking = np.zeros(shape), np.ones(shape, dtype=np.bool_)
     features = np.zeros((2, len(values), starts[-1]))
     _open_rows(
-        values, missing, low, high, half_range, has_levels, is_categorical, *arrays, scaled, lacking,
-        features,
+        values, missing, low, high, half_range, has_levels, is_categorical, *arrays, scaled,
+        lacking, features,
     )  # fmt: skip
     return scaled, lacking, features
 
@@ -58,12 +58,18 @@ def _open_rows(
 
 
 def of_classes(
-    values: Floats, missing: Bools, features: Floats, shares: Floats, negligible: float, *arrays: Any
+    values: Floats,
+    missing: Bools,
+    features: Floats,
+    shares: Floats,
+    negligible: float,
+    *arrays: Any,
 ) -> tuple[Ints, Floats, Ints, Floats, Bools, Floats]:
     """Rows as of their classes: number of the row, share, class, cells, which lack, features.
 
     The classes of a row follow each other, without those whose share is ``negligible`` of its
-    largest one. The last column of a row is its class. ``arrays`` are those of `greyfill._search.features`.
+    largest one. The last column of a row is its class. ``arrays`` are those of
+    `greyfill._search.features`.
     """
     y, least = values.shape[1] - 1, shares.max(axis=1, keepdims=True) * negligible
     counts = shares >= least

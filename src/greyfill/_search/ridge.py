@@ -70,9 +70,7 @@ def local_fits(
                     chosen[size], vectors[SCALES, size] = places[f], scales[f]
                     size += 1
             x, y = matrix(room, 0, n, size), matrix(room, n * size, n, targets.shape[1])
-            _center(
-                features, q, pair, chosen, donors, rows, multipliers, targets, vectors, x, y
-            )
+            _center(features, q, pair, chosen, donors, rows, multipliers, targets, vectors, x, y)
             _fit_donors(q, n_fits, wanted, vectors, x, y, room, out)
             _limit(q, pair, n, n_fits, rows, targets, wanted, out)
 
@@ -287,7 +285,9 @@ def _moments(
     Returns the sum of the weights; x keeps the last block.
     """
     width, n_targets = cross.shape
-    count = _means(features, form, targets, rows, first, last, places, begin, multipliers, means, width)
+    count = _means(
+        features, form, targets, rows, first, last, places, begin, multipliers, means, width
+    )
     product = matrix(room, free, width, width)
     side = matrix(room, free + width * width, width, n_targets)
     for i in range(width):
@@ -352,7 +352,10 @@ def _fit_group(
     n, n_donors = max(count, 1.0), len(x) if is_whole else ZERO
     by_donors, root = 0 < MANY_FEATURES * n_donors < size, 1.0 / np.sqrt(n)
     order = n_donors if by_donors else size
-    inner, side = matrix(room, free, order, order), matrix(room, free + order * order, size, n_targets)
+    inner, side = (
+        matrix(room, free, order, order),
+        matrix(room, free + order * order, size, n_targets),
+    )
     free += order * order + size * n_targets
     scaled = matrix(room, free, order if by_donors else ZERO, size)
     free += len(scaled) * size
