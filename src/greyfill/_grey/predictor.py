@@ -223,10 +223,11 @@ class ColumnPredictor:
         own = NO_TARGETS
         if leave_out:
             own = self.donors.outcomes(self.target).truth(queries.values[:, self.target])
+        fits: tuple[Any, ...] = *self._fits(plan, slots), *UNMIXED
         found = panel.panel_predictions(
             queries.features(self.donors), queries.missing, self.donors.feature_map.owners,
             queries.groups(self.donors, self.splits), own, slots, len(which), rows, near.distances,
-            donors, multipliers, targets, SOFTENING, plan.means, *self._fits(plan, slots), *UNMIXED,
+            donors, multipliers, targets, SOFTENING, plan.means, *fits,
         )  # fmt: skip
         return np.asarray(found)
 

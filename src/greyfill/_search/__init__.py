@@ -12,9 +12,11 @@
     features   compiled: what regressions read of a cell
     queries    compiled: new rows on the scale of the donors, as of each class, and back
     histogram  compiled: information between columns within classes
+    matrices   compiled: matrices in the room that a kernel is given, products and factors
     reference  all of it in numpy, slow and readable, one function for each equation
     jit        how kernels are compiled and their files kept
     modules    a kernel and all that it calls, compiled as one
+    lookups    what numba finds out about types, remembered while it compiles
 
 The path of a search: `pool.build_pool` sorts the donors so that near ones stand together and draws
 boxes around leaves of 64 and blocks of 1,024 of them. `kernels.nearest_donors` scans them for each

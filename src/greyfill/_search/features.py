@@ -1,56 +1,41 @@
 """The features of cells that regressions read: indicators of levels, numbers and normal scores."""
 
+from typing import Any
+
 import numpy as np
 
-from greyfill._search.jit import exact, exact_inner
+from greyfill._search.jit import exact_in_place, exact_inner
 from greyfill.table import Floats, Ints
 
 
-@exact
-def encode(
-    values: Floats,
-    starts: Ints,
-    levels: Floats,
-    shifts: Floats,
-    spreads: Floats,
-    knot_starts: Ints,
-    knots: Floats,
-    scores: Floats,
-) -> Floats:
+def encode(values: Floats, *arrays: Any) -> Floats:
     """Features of all columns of rows as values and as scores, shape (form, row, feature).
 
-    Column j has the features from ``starts[j]`` on and the knots from ``knot_starts[j]`` on; one
-    without knots holds categories.
+    ``arrays`` are the starts, levels, shifts, spreads, starts of knots, knots and scores of all
+    columns: column j has the features from ``starts[j]`` on and the knots from ``knot_starts[j]``
+    on; one without knots holds categories.
     """
-    out = np.zeros((2, len(values), starts[-1]))
-    for i in range(len(values)):
-        for j in range(values.shape[1]):
-            encode_cell(
-                values[i, j], i, j, starts, levels, shifts, spreads, knot_starts, knots, scores, out
-            )
+    out = np.zeros((2, len(values), arrays[0][-1]))
+    _encode(values, np.arange(len(values)), 0, *arrays, out)
     return out
 
 
-@exact
-def encode_column(
-    values: Floats,
-    rows: Ints,
-    column: int,
-    starts: Ints,
-    levels: Floats,
-    shifts: Floats,
-    spreads: Floats,
-    knot_starts: Ints,
-    knots: Floats,
-    scores: Floats,
-    out: Floats,
-) -> None:
-    """Write the features of one column of some rows into ``out``."""
+def encode_column(values: Floats, rows: Ints, column: int, *arrays: Any) -> None:
+    """Write the features of one column of some rows into the last array."""
+    _encode(values.reshape(-1, 1), rows, column, *arrays)
+
+
+@exact_in_place
+def _encode(
+    values, rows, first, starts, levels, shifts, spreads, knot_starts, knots, scores, out
+):  # fmt: skip
+    """Write the features of the columns from the first on."""
     for i in range(len(rows)):
-        encode_cell(
-            values[i], rows[i], column, starts, levels, shifts, spreads, knot_starts, knots, scores,
-            out,
-        )  # fmt: skip
+        for j in range(values.shape[1]):
+            encode_cell(
+                values[i, j], rows[i], first + j, starts, levels, shifts, spreads, knot_starts,
+                knots, scores, out,
+            )  # fmt: skip
 
 
 @exact_inner
@@ -64,22 +49,22 @@ def encode_cell(
             raw = 1.0 if value == levels[f] else 0.0
         out[0, i, f] = out[1, i, f] = (raw - shifts[f]) / spreads[j]
     if last > first:
-        out[1, i, starts[j]] = _interpolated(value, knots[first:last], scores[first:last])
+        out[1, i, starts[j]] = _interpolated(value, first, last, knots, scores)
 
 
 @exact_inner
-def _interpolated(value, knots, scores):
+def _interpolated(value, first, last, knots, scores):
     """The scores between knots on a straight line, beyond them those of the outermost."""
-    place, above = 0, len(knots)  # by halves; the library's search takes long to compile
+    place, above = first, last  # by halves; the library's search takes long to compile
     while place < above:
         middle = (place + above) // 2
         if knots[middle] < value:
             place = middle + 1
         else:
             above = middle
-    if place == 0:
-        return scores[0]
-    if place == len(knots):
-        return scores[-1]
+    if place == first:
+        return scores[first]
+    if place == last:
+        return scores[last - 1]
     share = (value - knots[place - 1]) / (knots[place] - knots[place - 1])
     return scores[place - 1] + share * (scores[place] - scores[place - 1])

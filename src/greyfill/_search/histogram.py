@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from greyfill._search.jit import fast, fast_inner
+from greyfill._search.jit import fast, fast_in_place, fast_inner
+from greyfill._search.matrices import matrix
 from greyfill.table import Floats, Ints
 
 
-@fast
 def group_information(
     codes: Ints,
     n_codes: Ints,
@@ -21,43 +21,57 @@ def group_information(
     ``codes`` has shape (column, row); the result has shape (order, pair). Memory grows with the
     product of two columns' codes: `long_information` is for those that have many.
     """
-    n = codes.shape[1]
-    logs = np.zeros(n + 1)  # c · log2(c) of every count
-    for c in range(2, n + 1):
-        logs[c] = c * np.log2(c)
-    out, places = np.zeros((len(orders), len(firsts))), np.empty(n, dtype=np.intp)
-    for pair in range(len(firsts)):
-        first, second = codes[firsts[pair]], codes[seconds[pair]]
-        shape = (n_groups, n_codes[firsts[pair]], n_codes[seconds[pair]])
-        for i in range(n):
-            places[i] = -1 if first[i] < 0 else (groups[i] * shape[1] + first[i]) * shape[2]
-        counts = np.empty(shape[0] * shape[1] * shape[2], dtype=np.intp)
-        for s in range(len(orders)):
-            counts[:] = 0
-            for i in range(n):
-                code = second[orders[s, i]]
-                if places[i] >= 0 and code >= 0:
-                    counts[places[i] + code] += 1
-            out[s, pair] = _information(counts.reshape(shape), logs)
+    n, most = codes.shape[1], n_codes[firsts] * n_codes[seconds]
+    out = np.zeros((len(orders), len(firsts)))
+    room = np.empty(n_groups * int(most.max(initial=0)), dtype=np.intp)
+    _group_information(
+        codes, n_codes, groups, n_groups, firsts, seconds, orders, np.empty(n + 1),
+        np.empty(n, dtype=np.intp), room, out,
+    )  # fmt: skip
     return out
 
 
+@fast_in_place
+def _group_information(
+    codes, n_codes, groups, n_groups, firsts, seconds, orders, logs, places, room, out
+):  # fmt: skip
+    n = codes.shape[1]
+    logs[0] = 0.0  # c · log2(c) of every count
+    for c in range(1, n + 1):
+        logs[c] = c * np.log2(c)
+    for pair in range(len(firsts)):
+        first, second = firsts[pair], seconds[pair]
+        n_rows, n_columns = n_codes[first], n_codes[second]
+        for i in range(n):
+            code = codes[first, i]
+            places[i] = -1 if code < 0 else (groups[i] * n_rows + code) * n_columns
+        counts = matrix(room, 0, n_groups * n_rows, n_columns)
+        for s in range(len(orders)):
+            for i in range(n_groups * n_rows * n_columns):
+                room[i] = 0
+            for i in range(n):
+                code = codes[second, orders[s, i]]
+                if places[i] >= 0 and code >= 0:
+                    room[places[i] + code] += 1
+            out[s, pair] = _information(counts, n_groups, n_rows, logs)
+
+
 @fast_inner
-def _information(counts, logs):
+def _information(counts, n_groups, n_rows, logs):
     found, total = 0.0, 0
-    for g in range(counts.shape[0]):
+    for g in range(n_groups):
         size = 0
-        for a in range(counts.shape[1]):
+        for a in range(g * n_rows, (g + 1) * n_rows):
             row = 0
-            for b in range(counts.shape[2]):
-                row += counts[g, a, b]
-                found += logs[counts[g, a, b]]
+            for b in range(counts.shape[1]):
+                row += counts[a, b]
+                found += logs[counts[a, b]]
             found -= logs[row]
             size += row
-        for b in range(counts.shape[2]):
+        for b in range(counts.shape[1]):
             column = 0
-            for a in range(counts.shape[1]):
-                column += counts[g, a, b]
+            for a in range(g * n_rows, (g + 1) * n_rows):
+                column += counts[a, b]
             found -= logs[column]
         found += logs[size]
         total += size

@@ -21,12 +21,12 @@ from numba import njit
 from numba.core import caching
 
 from greyfill import progress
-from greyfill._search.modules import kernel_compiler
+from greyfill._search.modules import is_known, kernel_compiler
 
 KERNELS: list[Any] = []
 """The kernels of this process that Python calls."""
 
-COMPILER = kernel_compiler()
+COMPILER, INNER_COMPILER = kernel_compiler(), kernel_compiler(of_inner=True)
 
 NUMBA_FILE: Any = getattr(caching, "IndexDataCacheFile", object)
 NEEDED = (
@@ -96,7 +96,7 @@ def _compile(**flags: Any) -> Any:
     def decorate(function: Any) -> Any:
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **flags}
         if "no_cpython_wrapper" in flags:  # kept with the kernels that call it, not alone
-            return njit(**options)(function)
+            return njit(pipeline_class=INNER_COMPILER, **options)(function)
         options["pipeline_class"] = COMPILER
         try:
             kernel = njit(cache=True, **options)(function)
@@ -177,6 +177,15 @@ exact = _compile()
 
 fast = _compile(fastmath=True)
 """Sums may be reordered. No value inside is ever NaN or infinite."""
+
+IN_PLACE = {"_nrt": False} if is_known() else {}
+
+exact_in_place = _compile(**IN_PLACE)
+"""Like `exact`, but it writes into what it is given: without arrays of its own a kernel compiles
+and starts sooner."""
+
+fast_in_place = _compile(fastmath=True, **IN_PLACE)
+"""Like `fast`, but it writes into what it is given."""
 
 exact_inner = _compile(no_cpython_wrapper=True)
 """Like `exact`, but only for kernels to call: what a call from Python needs is not compiled."""

@@ -7,7 +7,7 @@ stand class after class, so those of one class are a range of them.
 
 import numpy as np
 
-from greyfill._search.jit import ZERO, exact, fast, fast_inner
+from greyfill._search.jit import ZERO, exact_in_place, fast, fast_inner
 from greyfill._search.reference import GRID
 from greyfill.table import Bools, Floats, Ints
 
@@ -24,7 +24,6 @@ FAR = 1e300
 """The distance of a row from itself: no row is its own donor."""
 
 
-@exact
 def neighbor_lists(
     values: Floats,
     missing: Bools,
@@ -55,76 +54,99 @@ def neighbor_lists(
     with the same number in ``sources`` that follow each other differ in their label alone.
     Class c counts by ``class_weights[c]``, and donors of class c alone are those of ``ranges[c]``.
     """
-    n_pairs, n_donors = len(relevances), donors.shape[1]
-    found = np.zeros((len(values), n_pairs, k), dtype=np.intp)
-    distances = np.full((len(values), n_pairs, k), np.inf)
-    query, lacks = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
-    grades, gaps = np.empty((WEIGHTINGS, n_donors)), np.empty(n_donors)
-    counts, shares = np.empty(STEPS + 1, dtype=np.intp), np.empty(WEIGHTINGS)
-    picked = np.empty(n_donors + 1, dtype=np.intp)
+    shape, n_donors = (len(values), len(relevances), k), donors.shape[1]
+    found, distances = np.zeros(shape, dtype=np.intp), np.empty(shape)
+    distances.fill(np.inf)
+    _neighbor_lists(
+        values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
+        class_weights, ranges, relevances, splits, rho, np.empty((2, len(columns))),
+        np.empty((WEIGHTINGS, n_donors)), np.empty(n_donors), np.empty(WEIGHTINGS),
+        np.empty(STEPS + 1, dtype=np.intp), np.empty(n_donors + 1, dtype=np.intp),
+        np.empty(n_donors + 1, dtype=np.intp), found, distances,
+    )  # fmt: skip
+    return found, distances
+
+
+@exact_in_place
+def _neighbor_lists(
+    values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
+    class_weights, ranges, relevances, splits, rho, query, grades, gaps, shares, counts, picked,
+    ordered, found, distances,
+):  # fmt: skip
     for q in range(len(values)):
         if q == 0 or sources[q] != sources[q - 1]:
             for j in range(len(columns)):
-                query[j], lacks[j] = values[q, columns[j]], missing[q, columns[j]]
-            _sum_grades(query, lacks, own[q], donors, limits, weights, rho, gaps, grades, shares)
-        label = labels[q]
-        here, after = (starts[label], starts[label + 1]) if label >= 0 else (ZERO, ZERO)
-        for pair in range(n_pairs):
+                query[0, j], query[1, j] = values[q, columns[j]], missing[q, columns[j]]
+            _sum_grades(query, own[q], donors, limits, weights, rho, gaps, grades, shares)
+        label, here, after = labels[q], ZERO, ZERO
+        if label >= 0:
+            here, after = starts[label], starts[label + 1]
+        for pair in range(len(relevances)):
             relevance = relevances[pair]
             if relevance < 0:
                 continue
-            first, last, of_class = ZERO, n_donors, class_weights[label] if label >= 0 else 0.0
+            first, last, of_class = (
+                ZERO,
+                donors.shape[1],
+                class_weights[label] if label >= 0 else 0.0,
+            )
             if splits[pair]:
                 first, last, of_class = ZERO, ZERO, 0.0
                 if label >= 0:
                     first, last = ranges[label, 0], ranges[label, 1]
-            if (1.0 - of_class) * shares[relevance] + of_class > 0.0:
+            total = _total(shares[relevance], of_class)
+            if total > 0.0:
                 _distances(
-                    grades[relevance], shares[relevance], of_class, first, last, here, after,
+                    grades[relevance], total, of_class, first, last, here, after,
                     own[q], gaps,
                 )  # fmt: skip
-                _take_nearest(
-                    gaps, first, last, rows, counts, picked, found[q, pair], distances[q, pair]
-                )
-    return found, distances
+                m = _pick_nearest(gaps, first, last, found.shape[2], counts, picked)
+                _sort(gaps, m, picked, counts, ordered)
+                for place in range(min(m, found.shape[2])):
+                    found[q, pair, place] = rows[picked[place]]
+                    distances[q, pair, place] = gaps[picked[place]]
 
 
 @fast_inner
-def _sum_grades(query, missing, own, donors, limits, weights, rho, least, grades, shares):
+def _sum_grades(query, own, donors, limits, weights, rho, least, grades, shares):
     """Σ_j w_j GRC_j of all donors and Σ_j w_j over the observed columns, for every weighting.
+
+    The second row of ``query`` tells which cells are missing.
 
     GRC = (Δmin + ρΔmax) / (Δ + ρΔmax): the numerator is common to all numbers, so it is multiplied
     with their sum.
     """
-    n_numbers, n, high = limits.shape[1], donors.shape[1], 0.0
+    n_columns, n_numbers, n, high = query.shape[1], limits.shape[1], donors.shape[1], 0.0
     for j in range(n_numbers):
-        if not missing[j]:
-            high = max(high, query[j] - limits[0, j], limits[1, j] - query[j])
+        if query[1, j] == 0.0:
+            high = max(high, query[0, j] - limits[0, j], limits[1, j] - query[0, j])
     offset = rho * high if high > 0.0 else 1.0  # without any spread all coefficients are 1
-    grades[:], shares[:], least[:] = 0.0, 0.0, FAR
+    for i in range(n):
+        grades[0, i] = grades[1, i] = grades[2, i] = 0.0
+        least[i] = FAR
+    shares[0] = shares[1] = shares[2] = 0.0
     first, second, third = grades[0], grades[1], grades[2]
-    for j in range(len(query)):
+    for j in range(n_columns):
         if j == n_numbers:
             _scale(own, least, grades)
-        if missing[j]:
+        if query[1, j] != 0.0:
             continue
-        cells, value = donors[j], query[j]
-        a, b, c = weights[0, j], weights[1, j], weights[2, j]
+        value, a, b, c = query[0, j], weights[0, j], weights[1, j], weights[2, j]
         shares[0], shares[1], shares[2] = shares[0] + a, shares[1] + b, shares[2] + c
         if j < n_numbers:
             for i in range(n):
-                gap = abs(cells[i] - value) + offset
+                gap = abs(donors[j, i] - value) + offset
                 least[i] = min(least[i], gap)
                 first[i] += a / gap
                 second[i] += b / gap
                 third[i] += c / gap
         else:
             for i in range(n):
-                same = 1.0 if cells[i] == value else 0.0
+                same = 1.0 if donors[j, i] == value else 0.0
                 first[i] += a * same
                 second[i] += b * same
                 third[i] += c * same
-    if len(query) == n_numbers:
+    if n_columns == n_numbers:
         _scale(own, least, grades)
 
 
@@ -143,13 +165,17 @@ def _scale(own, least, grades):
 
 
 @fast_inner
-def _distances(grades, share, class_weight, first, last, class_first, class_last, own, out):
+def _total(share, class_weight):
+    return (1.0 - class_weight) * share + class_weight
+
+
+@fast_inner
+def _distances(grades, total, class_weight, first, last, class_first, class_last, own, out):
     """Compute 1 − ((1 − v) GRG + v same) / ((1 − v) share + v), v the weight of the class.
 
     ``same`` is 1 for its donors, which stand from ``class_first`` to ``class_last``; the own row is
     far away.
     """
-    total = (1.0 - class_weight) * share + class_weight
     scale, bonus = (1.0 - class_weight) / total, class_weight / total
     for i in range(first, last):
         out[i] = 1.0 - scale * grades[i]
@@ -162,35 +188,35 @@ def _distances(grades, share, class_weight, first, last, class_first, class_last
 
 
 @fast_inner
-def _take_nearest(distances, first, last, rows, counts, picked, found, nearest):
-    """Keep the k donors of least distance in rising order, ties by their place.
+def _pick_nearest(distances, first, last, k, counts, picked):
+    """List the k donors of least distance and some more; returns how many.
 
     A sample of the distances tells up to where the k nearest reach, in all likelihood; if these
-    are fewer, all donors are put in order.
+    are fewer, all donors are listed.
     """
-    k, n, m = len(found), last - first, 0
+    n, m = last - first, ZERO
     low, high, limit = FAR, 0.0, 0.5 * FAR
     every = max(n // SAMPLE, 1)
     for i in range(first, last, every):
         if distances[i] < limit:
             low, high = min(low, distances[i]), max(high, distances[i])
     if n > 2 * k:
-        limit = _reach(distances[first:last:every], low, high, 4.0 + 1.5 * k / every, counts)
+        wanted = 4.0 + 1.5 * k / every
+        limit = _reach(distances, first, last, every, low, high, wanted, counts)
         m = _within(distances, first, last, limit, picked)
     if m < k:
         m = _within(distances, first, last, 0.5 * FAR, picked)
-    _sort(distances, picked[:m], counts)
-    for place in range(min(m, k)):
-        found[place], nearest[place] = rows[picked[place]], distances[picked[place]]
+    return m
 
 
 @fast_inner
-def _reach(sample, low, high, wanted, counts):
+def _reach(distances, first, last, every, low, high, wanted, counts):
     """The upper end of the step in which a sample reaches a count."""
     step = max(high - low, 1e-12) / (STEPS - 1)
-    counts[:] = 0
-    for distance in sample:
-        counts[int(min((distance - low) / step, STEPS))] += 1
+    for place in range(STEPS + 1):
+        counts[place] = 0
+    for i in range(first, last, every):
+        counts[int(min((distances[i] - low) / step, STEPS))] += 1
     seen = 0
     for place in range(STEPS):
         seen += counts[place]
@@ -210,22 +236,23 @@ def _within(distances, first, last, limit, picked):
 
 
 @fast_inner
-def _sort(distances, picked, counts):
-    """Put donors in rising order of distance: by equal steps first, then by insertion."""
-    m = len(picked)
+def _sort(distances, m, picked, counts, ordered):
+    """Put m donors in rising order of distance: by equal steps first, then by insertion."""
     low, high = FAR, 0.0
-    for i in picked:
-        low, high = min(low, distances[i]), max(high, distances[i])
+    for place in range(m):
+        distance = distances[picked[place]]
+        low, high = min(low, distance), max(high, distance)
     scale = (STEPS - 1) / max(high - low, 1e-12)
-    counts[:] = 0
-    for i in picked:
-        counts[int((distances[i] - low) * scale) + 1] += 1
+    for step in range(STEPS + 1):
+        counts[step] = 0
+    for place in range(m):
+        counts[int((distances[picked[place]] - low) * scale) + 1] += 1
     for step in range(STEPS):
         counts[step + 1] += counts[step]
-    ordered = np.empty(m, dtype=np.intp)
-    for i in picked:
-        step = int((distances[i] - low) * scale)
-        ordered[counts[step]] = i
+    for place in range(m):
+        donor = picked[place]
+        step = int((distances[donor] - low) * scale)
+        ordered[counts[step]] = donor
         counts[step] += 1
     for place in range(m):
         donor, at = ordered[place], place

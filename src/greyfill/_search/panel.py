@@ -9,12 +9,12 @@ family's row tells where its own begin.
 
 import numpy as np
 
-from greyfill._search.jit import fast, fast_inner
-from greyfill._search.ridge import FEWEST, NOTHING, common_fit, local_fits
+from greyfill._search.jit import ZERO, fast_in_place, fast_inner
+from greyfill._search.matrices import matrix
+from greyfill._search.ridge import FEWEST, N_VECTORS, NOTHING, PLACE, common_fit, local_fits
 from greyfill.table import Bools, Floats, Ints
 
 
-@fast
 def panel_predictions(
     features: Floats,
     missing: Bools,
@@ -57,35 +57,53 @@ def panel_predictions(
     group with these targets, and is taken out of regressions on all donors. `NOTHING` stands where
     there are no donors, or too few. A fit without a penalty is the mean of the group.
     """
-    n_targets = targets.shape[1]
-    out = np.full((features.shape[1], n_slots, n_targets), NOTHING)
+    n_queries, width = features.shape[1:]
+    n_targets, k, n_fits = targets.shape[1], rows.shape[2], len(fits)
+    out = np.empty((n_queries, n_slots, n_targets))
+    out.fill(NOTHING)
+    mixed = np.zeros((n_sources if len(fallback) else 0, 1, n_targets))
+    order = width if len(common) else min(width, k)
+    beside = max(width, k) * (n_targets + 2)
+    _panel_predictions(
+        features, missing, owners, groups, own_targets, slots, rows, distances, donors, multipliers,
+        targets, softening, means, local, common, fits, ridges, places, scales, counts, middles,
+        centers, inverses, slopes, fallback, sources, shares, np.empty(width, dtype=np.intp),
+        np.empty(n_fits, dtype=np.intp), np.empty((N_VECTORS, max(width, k, n_fits, n_targets))),
+        np.empty(k * (width + n_targets) + 2 * order * order + beside), out, mixed,
+    )  # fmt: skip
+    return mixed if len(fallback) else out
+
+
+@fast_in_place
+def _panel_predictions(
+    features, missing, owners, groups, own_targets, slots, rows, distances, donors, multipliers,
+    targets, softening, means, local, common, fits, ridges, places, scales, counts, middles,
+    centers, inverses, slopes, fallback, sources, shares, chosen, wanted, vectors, room, out, mixed,
+):  # fmt: skip
     for m in range(len(means)):
-        slot = slots[means[m, 0]]
-        if slot >= 0:
-            _mean(means[m], softening, rows, distances, multipliers, targets, out[:, slot])
+        if slots[means[m, 0]] >= 0:
+            _mean(m, means, slots, softening, rows, distances, multipliers, targets, out)
     for m in range(len(local)):
-        first, size = local[m, 1], local[m, 2]
         local_fits(
-            features[0], missing, owners, donors, places[first : first + size],
-            scales[first : first + size], rows[:, local[m, 0]], distances[:, local[m, 0]],
-            multipliers, targets, fits[local[m, 3] : local[m, 4]],
-            ridges[local[m, 3] : local[m, 4]], slots, out,
+            features, missing, owners, slots, rows, distances, donors, multipliers, targets, local,
+            m, fits, ridges, places, scales, chosen, wanted, vectors, room, out,
         )  # fmt: skip
     for m in range(len(common)):
         _common(
-            features[common[m, 0]], missing, owners, groups, own_targets, slots, common[m], fits,
-            places, scales, counts, middles, centers, inverses, slopes, out,
+            features, missing, owners, groups, own_targets, slots, common, m, fits, places, scales,
+            counts, middles, centers, inverses, slopes, chosen, vectors, room, out,
         )  # fmt: skip
-    return mixture(out, fallback, sources, shares, n_sources) if len(fallback) else out
+    if len(fallback):
+        _mix(out, fallback, sources, shares, mixed)
 
 
 @fast_inner
-def _mean(which, softening, rows, distances, multipliers, targets, out):
+def _mean(m, means, slots, softening, rows, distances, multipliers, targets, out):
     """Weighted means of the targets of the first k donors of a list.
 
     Donors count alike or by 1/(d² + softening), times the multiplier of the row if there are any.
     """
-    pair, k, by_distance, n_targets = which[1], which[2], which[3], targets.shape[1]
+    slot, pair, k, n_targets = slots[means[m, 0]], means[m, 1], means[m, 2], targets.shape[1]
     for q in range(len(rows)):
         total = 0.0
         for r in range(min(k, rows.shape[2])):
@@ -93,61 +111,58 @@ def _mean(which, softening, rows, distances, multipliers, targets, out):
             if distance > 1e300:
                 break
             i, weight = rows[q, pair, r], 1.0
-            if by_distance:
+            if means[m, 3]:
                 weight = 1.0 / (distance * distance + softening)
             if len(multipliers):
                 weight *= multipliers[i]
             for t in range(n_targets):
-                out[q, t] = weight * targets[i, t] + (out[q, t] if total > 0.0 else 0.0)
+                before = out[q, slot, t] if total > 0.0 else 0.0
+                out[q, slot, t] = weight * targets[i, t] + before
             total += weight
         for t in range(n_targets):
-            out[q, t] = out[q, t] / total if total > 0.0 else NOTHING
+            out[q, slot, t] = out[q, slot, t] / total if total > 0.0 else NOTHING
 
 
 @fast_inner
 def _common(
-    queries, missing, owners, groups, own_targets, slots, family, fits, places, scales, counts,
-    middles, centers, inverses, slopes, out,
+    features, missing, owners, groups, own_targets, slots, common, m, fits, places, scales, counts,
+    middles, centers, inverses, slopes, lacking, vectors, room, out,
 ):  # fmt: skip
     """Regressions of one family on all donors of each query's group."""
-    is_split, size, n_ridges = family[1], family[3], family[4]
-    places, scales = places[family[2] :], scales[family[2] :]
+    form, begin, size, n_ridges = common[m, 0], common[m, 2], common[m, 3], common[m, 4]
     n_targets, leaves = out.shape[2], len(own_targets) > 0
-    place, lacking = np.empty(size), np.empty(size, dtype=np.intp)
-    for q in range(len(queries)):
-        g = groups[q] if is_split else 0
-        if g < 0 or counts[family[7] + g] - leaves < FEWEST:
+    for q in range(features.shape[1]):
+        g = groups[q] if common[m, 1] else ZERO
+        if g < 0 or counts[common[m, 7] + g] - leaves < FEWEST:
             continue
-        count, middle = counts[family[7] + g], middles[family[8] + g * size :]
-        center = centers[(family[7] + g) * n_targets :]
-        m = 0
+        count, middle = counts[common[m, 7] + g], common[m, 8] + g * size
+        center, n_lacking = (common[m, 7] + g) * n_targets, ZERO
         for f in range(size):
-            place[f] = (queries[q, places[f]] - middle[f]) * scales[f]
-            if missing[q, owners[places[f]]]:
-                place[f], lacking[m] = 0.0, f
-                m += 1
-        for fit in range(family[5], family[6]):
+            at = places[begin + f]
+            vectors[PLACE, f] = (features[form, q, at] - middles[middle + f]) * scales[begin + f]
+            if missing[q, owners[at]]:
+                vectors[PLACE, f], lacking[n_lacking] = 0.0, f
+                n_lacking += 1
+        for fit in range(common[m, 5], common[m, 6]):
             slot = slots[fits[fit, 0]]
             if slot >= 0 and fits[fit, 1] < 0:
                 for t in range(n_targets):
-                    own = own_targets[q, t] - center[t] if leaves else 0.0
-                    out[q, slot, t] = center[t] - own / max(count - 1.0, 1.0)
+                    own = own_targets[q, t] - centers[center + t] if leaves else 0.0
+                    out[q, slot, t] = centers[center + t] - own / max(count - 1.0, 1.0)
             elif slot >= 0:
-                at = g * n_ridges + fits[fit, 1]
-                first, start = family[9] + at * size * size, family[10] + at * size * n_targets
+                number = g * n_ridges + fits[fit, 1]
                 common_fit(
-                    place, lacking[:m], count, center,
-                    inverses[first : first + size * size].reshape(size, size),
-                    slopes[start : start + size * n_targets].reshape(size, n_targets),
-                    own_targets[q : q + leaves], out[q, slot],
+                    q, n_lacking, count, center, centers,
+                    matrix(inverses, common[m, 9] + number * size * size, size, size),
+                    matrix(slopes, common[m, 10] + number * size * n_targets, size, n_targets),
+                    own_targets, lacking, vectors, room, slot, out,
                 )  # fmt: skip
 
 
 @fast_inner
-def mixture(found, fallback, sources, shares, n_sources):
-    """Σ share · mean over the slots that predict something, else the fallback, of each source."""
+def _mix(found, fallback, sources, shares, out):
+    """Add share · mean over the slots that predict something, else the fallback, to each source."""
     n_queries, n_slots, n_targets = found.shape
-    out = np.zeros((n_sources, 1, n_targets))
     for q in range(n_queries):
         for t in range(n_targets):
             total, n = 0.0, 0
@@ -156,4 +171,3 @@ def mixture(found, fallback, sources, shares, n_sources):
                     total += found[q, slot, t]
                     n += 1
             out[sources[q], 0, t] += shares[q] * (total / n if n else fallback[t])
-    return out
