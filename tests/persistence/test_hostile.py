@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 from persistence.archives import change_array, change_tree, node_at, parts_of, sign
 
 import greyfill
+from greyfill._grey.discriminant import Discriminant
 from greyfill.exceptions import PersistenceError
+from greyfill.persistence import record_rules
 
 N = 40
 FRAME = pl.DataFrame(
@@ -363,3 +366,17 @@ def test_a_class_without_a_donor_is_refused(originals, path: Path) -> None:
     change_array(path, "_fitted.donors.labels", lambda array: array * 0)
     with pytest.raises(PersistenceError, match="a class without a donor"):
         greyfill.load(path)
+
+
+def test_a_discriminant_of_no_features_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    fitted = greyfill.GreyClassifier().fit(rng.normal(size=(60, 2)) + y[:, np.newaxis], y)._fitted
+    target = fitted.donors.y_column
+    how = Discriminant("values", 0.5, 0.1, 1.0, 0.5)
+    choice = replace(fitted.choices[target], discriminant=how)
+    record_rules.check_record(replace(fitted, choices={target: choice}))
+    nothing = {"equal": np.zeros(0)}
+    empty = replace(choice, predictors=np.zeros(0, dtype=np.intp), weights=nothing, panel=())
+    with pytest.raises(PersistenceError, match="of no features"):
+        record_rules.check_record(replace(fitted, choices={target: empty}))

@@ -335,4 +335,4 @@ def _check_choice(ground: DonorTable, target: int, choice: PanelChoice) -> None:
     if choice.discriminant is not None:
         require(ground.splits and target == ground.y_column, "a discriminant of no class")
         width = ground.feature_map.widths[choice.predictors].sum()
-        require(width <= WIDEST, "a discriminant of too many features")
+        require(0 < width <= WIDEST, "a discriminant of no features, or of too many")
