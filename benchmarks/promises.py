@@ -213,10 +213,10 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a model adds to a row without an observed cell what the batch predicts",
             "_grey/grey_engine.py",
-            "labels = np.zeros(table.n_rows, dtype=np.intp)\n",
-            "labels = np.zeros(table.n_rows, dtype=np.intp)\n"
-            "    blank = table.missing.all(axis=1)\n"
-            "    values[blank], missing[blank, 0] = values.mean(axis=0), len(values) == 1\n",
+            "queries = Queries.new(*open_rows(*_in_order(table), *scales))\n",
+            "queries = Queries.new(*open_rows(*_in_order(table), *scales))\n"
+            "    blank, values = table.missing.all(axis=1), queries.values\n"
+            "    values[blank], queries.missing[blank, 0] = values.mean(axis=0), len(values) == 1\n",
             f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
         ),
         Fault(
@@ -1264,7 +1264,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a regression reads what the row lacks",
             "_search/ridge.py",
-            "slope -= solved[a] * slopes[lacking[a], t]",
+            "slope -= vectors[SOLVED, a] * slopes[lacking[a], t]",
             "slope -= 0.0",
             RIDGE + "test_common_regressions_equal_the_reference",
         ),

@@ -66,9 +66,8 @@ class DonorLayout:
     ``starts`` are the first donors of the classes. ``near`` and ``regressed`` are the ranges of
     donors that scope "split" takes for each class, all of them where the class has too few.
     ``trust`` is how much the class itself is believed, ``class_weights`` what it counts in the
-    distance. ``donor_of`` is the donor of each row, −1
-    where it is none and at the end, ``limits`` the least and the largest value of each number, and
-    ``weights`` those of the `RELEVANCES`, with rows of zeros for those that are not there.
+    distance. ``donor_of`` is the donor of each row, −1 where it is none and at the end, ``limits``
+    the least and the largest value of each number, ``weights`` those of the `RELEVANCES`, or zeros.
     """
 
     rows: Ints

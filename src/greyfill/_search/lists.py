@@ -166,6 +166,7 @@ def _scale(own, least, grades):
 
 @fast_inner
 def _total(share, class_weight):
+    """What all columns and the class count; in a function of its own, as rounding depends on it."""
     return (1.0 - class_weight) * share + class_weight
 
 

@@ -54,8 +54,8 @@ NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
 """Families of numbers; a column that has two of them is of the later one."""
 
 FLOATS = np.dtype(np.float64)
-FEW_CELLS = 100_000
-"""So many need no look at the memory that is free."""
+FEW_CELLS = 2_000
+"""So many are read without a look at the memory that is free."""
 
 
 @refusing("X cannot be read as a table", TABLES)
