@@ -215,8 +215,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "_grey/grey_engine.py",
             "queries = Queries.new(*open_rows(*_in_order(table), *scales))\n",
             "queries = Queries.new(*open_rows(*_in_order(table), *scales))\n"
-            "    blank, values = table.missing.all(axis=1), queries.values\n"
-            "    values[blank], queries.missing[blank, 0] = values.mean(axis=0), len(values) == 1\n",
+            "    blank, cells = table.missing.all(axis=1), queries.values\n"
+            "    cells[blank], queries.missing[blank, 0] = cells.mean(axis=0), len(cells) == 1\n",
             f"{CONTRACT}::test_a_row_without_an_observed_cell_gives_what_a_batch_gives",
         ),
         Fault(
