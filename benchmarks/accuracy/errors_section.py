@@ -123,9 +123,9 @@ def limits(rows: Rows) -> str:
 
 
 def absent(rows: Rows) -> list[str]:
-    """Peers without a single result."""
+    """Methods without a single result."""
     there = {row["method"] for row in rows if "nrmse" in row}
-    return [name for name in PEERS if name not in there]
+    return [name for name in (*OURS, *PEERS) if name not in there]
 
 
 def _both(board: ranking.Board, flagship: str) -> list[str]:

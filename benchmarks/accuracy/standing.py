@@ -30,11 +30,8 @@ def standing(
     """
     units = board.known_to(flagship).by_table()
     everywhere = units.complete()
-    ranks = {f"mean rank of {len(everywhere.methods)}": everywhere.ranks()}
-    for title, names in (groups or {}).items():
-        part = everywhere.among(names)
-        ranks[f"{title} ({len(part.cases)})"] = part.ranks()
-    overall = next(iter(ranks.values()))
+    ranks = _ranks(everywhere, groups or {})
+    overall = next(iter(ranks.values()), {})
     found = {duel.rival: duel for duel in ranking.duels(units, flagship)}
     lines = []
     for name in sorted(units.methods, key=lambda name: overall.get(name, np.inf)):
@@ -44,11 +41,24 @@ def standing(
     return [*table(heads, lines), *_ranked_over(units, everywhere, flagship)]
 
 
+def _ranks(
+    ranked: ranking.Board, groups: Mapping[str, Iterable[str]]
+) -> dict[str, dict[str, float]]:
+    """Titles and mean ranks, over all tables and over groups; none for a single method."""
+    if len(ranked.methods) < 2:
+        return {}
+    found = {f"mean rank of {len(ranked.methods)}": ranked.ranks()}
+    parts = {title: ranked.among(names) for title, names in groups.items()}
+    return found | {f"{title} ({len(p.cases)})": p.ranks() for title, p in parts.items()}
+
+
 def _ranked_over(units: ranking.Board, ranked: ranking.Board, flagship: str) -> list[str]:
     """What the mean ranks rest on, where that is not all: it depends on who is ranked."""
     known, shared = (~np.isnan(b.of(flagship)) for b in (units, ranked))
     unranked = [name for name in units.methods if name not in ranked.methods]
-    lines = []
+    lines: list[str] = []
+    if len(ranked.methods) < 2:
+        return ["No other method has a result on every table, so that none is ranked.", ""]
     if shared.sum() < known.sum():
         lines += [
             f"The mean ranks are over the {shared.sum()} of {known.sum()} runs of {flagship} (a "

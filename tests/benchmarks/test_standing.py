@@ -56,3 +56,11 @@ def test_limits_are_those_of_the_runs(load_program: Callable[[str], ModuleType])
         {"method": "GreyImputer"},
     ]
     assert section.limits(found) == "120 s of computing for a table (30 for R mice and R mice+y)"
+
+
+def test_one_method_alone_has_no_rank(standing: ModuleType) -> None:
+    found = board(standing, rows("ours", 1, 1, 1), rows("late", 2, 2, None))
+    text = "\n".join(standing.standing(found, "ours", {"first": ["a"]}))
+    assert "| method | tables | ours better on | ratio | p (Holm) |" in text
+    assert "| late | 2 | 2 | 0.500 | 0.5000 |" in text
+    assert "none is ranked" in text
