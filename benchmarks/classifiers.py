@@ -134,6 +134,7 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
         "By accuracy, and the means over the tables:",
         "",
         *_by_accuracy(losses, wrong),
+        *_caution(names),
         *STUDIES,
         "Log loss:",
         "",
@@ -160,6 +161,19 @@ STUDIES = [
     "do not carry these ranks over to large tables.",
     "",
 ]
+
+
+def _caution(names: Sequence[str]) -> list[str]:
+    """What a reader could hold against the figures."""
+    seen = any(not name.startswith(tables.EXAM) for name in names)
+    return [
+        f"{'The tables were seen while greyfill was built. ' * seen}Bagged draws average a model "
+        "for each draw where the other ways fit one; how much of their gain is the averaging alone "
+        "was not measured. The models have their default settings: boosting, which does not stop "
+        "early on tables so small, is too sure of itself, so that its log loss says more of the "
+        "model than of the holes.",
+        "",
+    ]
 
 
 def words(pipeline: str) -> str:

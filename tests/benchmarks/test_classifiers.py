@@ -49,6 +49,8 @@ def test_the_section_of_made_up_figures(classifiers: ModuleType) -> None:
     assert "| BaggedDraws | – | – | 1.33 |" in text
     assert "| BaggedDraws, then random forest | 2.00 | 0.883 | 0.233 |" in text
     assert "one seed, honest folds (5 folds, 20 draws), on the commit abc1234." in text
+    assert "seen while greyfill was built" in text
+    assert "seen" not in classifiers._caution(["exam:a"])[0]
 
 
 def test_forests_follow_every_strategy_that_logistic_regression_follows(
