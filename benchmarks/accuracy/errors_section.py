@@ -9,7 +9,7 @@ import ranking
 import tables
 from methods import DRAWS, OURS, PEERS, sees_class
 from standing import HOW, against_best, matrix, standing
-from text import number, table
+from text import listed, number, table
 
 Rows = list[dict[str, Any]]
 BLIND = "GreyImputer without y"
@@ -25,7 +25,8 @@ def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         "## Errors of imputed cells",
         "",
         f"{HOW} Methods that are given the class of each row and those that are not are ranked "
-        "apart. Numeric tables have numbers alone.",
+        f"apart. Numeric tables have numbers alone. With {len(tables.RANKED)} tables no p-value "
+        f"can be below {2 / 2 ** len(tables.RANKED):.4f} before the correction.",
         "",
         *_both(board, flagship),
         *against_best(board, flagship, list(PEERS)),
@@ -98,15 +99,33 @@ def taken_part(rows: Rows, seeds: Sequence[int]) -> list[str]:
             rescued = sum(r.get("rescued", 0) for r in good)
             seconds = number(float(np.mean([r["seconds"] for r in good])), 1)
             sees = "yes" if sees_class(name) else "no"
-            lines.append((name, good[0]["version"], sees, len(good), bad, rescued, seconds))
-    heads = ("method", "version", "sees the class", "runs", "failed", "cells left to the mean")
-    return table((*heads, "CPU seconds a run"), lines)
+            used = ", ".join(map(str, sorted({r["seed"] for r in good})))
+            names = len({r["table"] for r in good})
+            counts = (len(good), names, bad, rescued)
+            lines.append((name, good[0]["version"], sees, used, *counts, seconds))
+    heads = ("method", "version", "sees the class", "seeds", "runs", "tables")
+    counted = ("failed or not tried", "cells left to the mean", "CPU seconds a run")
+    return table((*heads, *counted), lines)
+
+
+def limits(rows: Rows) -> str:
+    """The seconds that peers were given for a table, and which peers were given how many."""
+    found: dict[float, list[str]] = {}
+    for name in PEERS:
+        mine = [row["limit"] for row in rows if row["method"] == name and "limit" in row]
+        if mine:
+            found.setdefault(max(mine), []).append(name)
+    if not found:
+        return "as many seconds as it needs"
+    most, *rest = sorted(found, reverse=True)
+    others = [f"{limit:.0f} for {listed(found[limit])}" for limit in rest]
+    return f"{most:.0f} s of computing for a table" + (f" ({'; '.join(others)})" if others else "")
 
 
 def absent(rows: Rows) -> list[str]:
-    """Peers without a single result."""
+    """Methods without a single result."""
     there = {row["method"] for row in rows if "nrmse" in row}
-    return [name for name in PEERS if name not in there]
+    return [name for name in (*OURS, *PEERS) if name not in there]
 
 
 def _both(board: ranking.Board, flagship: str) -> list[str]:

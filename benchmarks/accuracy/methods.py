@@ -51,6 +51,11 @@ DRAWING = (
 )
 """Methods that give several data sets, each a draw."""
 
+CENTERED = tuple(
+    name for name in DRAWING if name.startswith(("R mice", "utrees", "ForestDiffusion"))
+)
+"""Those whose fill is the mean or vote of their draws, so that one run gives both."""
+
 BLIND = ("GreyImputer without y", "our MissForest", "our MICE")
 """Those of ours that are not given the class."""
 

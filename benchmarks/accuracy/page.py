@@ -4,9 +4,9 @@
 
 Every figure on the page is computed here from the results in the store; without ``--run`` from
 those that are there. ``--methods ours,strong`` runs the strongest peers and the plainest alone. A
-peer that computes for more than two minutes on a table is left out on that table and on larger
-ones, and named. ``GREYFILL_DATA`` is the folder of the tables, ``GREYFILL_PEERS`` that of the peers
-(``peers/install.sh``).
+peer that computes for more than two minutes on a table (``run.py --limit``: less) is left out on
+that table and on larger ones, and named. ``GREYFILL_DATA`` is the folder of the tables,
+``GREYFILL_PEERS`` that of the peers (``peers/install.sh``).
 """
 
 import argparse
@@ -84,16 +84,17 @@ def _introduction(seeds: Sequence[int], measured_on: list[str]) -> list[str]:
         "",
         f"{len(tables.RANKED)} tables, each in {len(cases.ALL)} scenarios "
         f"({listed(list(cases.ALL_TITLES.values()))}), where cells of all feature columns are "
-        f"hidden with {counted(len(seeds), 'seed')}. Natural holes stay holes and are not judged. "
-        "The class of a row is never hidden; names with `+y` (class as one more column) or "
-        "`/class` (each "
-        "class on its own) are the same peers given the class. GreyImputer is given it with "
+        f"hidden with {counted(len(seeds), 'seed')}; who has fewer is told below. Natural holes "
+        "stay holes and are not judged. The class of a row is never hidden; names with `+y` (class "
+        "as one more column) or `/class` (each class on its own) are the same peers given "
+        "the class. GreyImputer is given it with "
         '`labels="own"`, since peers see the class of the row that they fill too; its default, '
         '`"cross"`, never fills a row by its own class.',
         "",
         "**All of these tables were seen while GreyImputer was built**: what it does by default "
         "was chosen on them, in part with these holes, and nothing of the kind was done for a "
-        "peer. So these figures flatter it.",
+        "peer. So these figures flatter it; tables that nobody had seen are on "
+        "[Examination](examination.md).",
         "",
         "The error of a fill is the root mean square over the hidden cells, numbers and ranks on "
         "the [0, 1] scale of the true table, a wrong category counting 1 and a right one 0 "
@@ -128,10 +129,12 @@ def _participants(rows: Rows, seeds: Sequence[int]) -> list[str]:
         "## Who took part",
         "",
         "Each peer in an environment of its own, with its default settings unless stated, one "
-        "thread, and two minutes of computing for a table: one that takes longer is not tried on "
-        "larger ones. Peers that take only numbers get indicators of the levels and numbers scaled "
-        "to [0, 1]; the level with the highest indicator wins. TabPFN, TabImpute and TabDPT need "
-        "weights from a hub and were not run.",
+        f"thread, and {errors_section.limits(rows)}: a peer that takes longer is not tried on "
+        "tables as large or larger. Ours fill without a limit, and with `round_to_grid=False`, "
+        "since the fills of most peers are not rounded to the values of a column. Peers that take "
+        "only numbers get indicators of the levels and numbers scaled to [0, 1]; the level with "
+        "the highest indicator wins. TabPFN, TabImpute and TabDPT need weights from a hub "
+        "and were not run.",
         "",
         *errors_section.taken_part(rows, seeds),
         *(f"* {name}: {what}" for name, what in DIFFERENT.items()),

@@ -13,7 +13,7 @@ import json
 import subprocess
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 import cases
 import tables
-from methods import DRAWING, DRAWS, OURS, PEERS, STRONG, ours, sees_class
+from methods import CENTERED, DRAWING, DRAWS, OURS, PEERS, STRONG, ours, sees_class
 from store import KEY, Store
 from workers import LateError, PeerError, Worker
 
@@ -87,25 +87,36 @@ def run_peer(todo: list[Key], limit: float | None) -> Iterator[Key]:
             print(f"{method} is not installed, and left out", flush=True)
             return
         for key in sorted(todo, key=_n_cells):
-            if _n_cells(key) >= most:
-                yield key | {
-                    "error": f"not tried: took more than {seconds:.0f} s on a table so large"
-                }
-                continue
+            failed = [key | {"limit": seconds, "task": task} for task in tasks(key)]
             try:
-                case = cases.make(key["table"], key["scenario"], key["seed"])
-                draws = DRAWS if key["task"] == "draws" else 0
-                filled, about = worker.fill(case, key["seed"], draws)
-                yield (
-                    key | about | (case.judge_draws(list(filled)) if draws else case.judge(filled))
-                )
+                if _n_cells(key) >= most:
+                    raise PeerError(f"not tried: more than {seconds:.0f} s on a table so large")
+                yield from (row | {"limit": seconds} for row in judged(key, worker))
             except LateError as error:
                 most = _n_cells(key)
-                yield key | {"error": str(error)}
+                yield from (row | {"error": str(error)} for row in failed)
             except PeerError as error:
-                yield key | {"error": str(error)}
+                yield from (row | {"error": str(error)} for row in failed)
             except Exception as error:  # of the case, or of a table that cannot be judged
-                yield key | {"error": f"{type(error).__name__}: {error}"[:300]}
+                words = f"{type(error).__name__}: {error}"[:300]
+                yield from (row | {"error": words} for row in failed)
+
+
+def tasks(key: Key) -> Sequence[str]:
+    """What one answer of a peer is judged by: if its fills are the centers of its draws, both."""
+    return ("draws", "cells") if key["method"] in CENTERED else (key["task"],)
+
+
+def judged(key: Key, worker: Worker) -> list[Key]:
+    """The results of one answer, one for each task."""
+    case = cases.make(key["table"], key["scenario"], key["seed"])
+    wanted = tasks(key)
+    draws = DRAWS if "draws" in wanted else 0
+    filled, about = worker.fill(case, key["seed"], draws)
+    found = {"draws": case.judge_draws(list(filled))} if draws else {}
+    if "cells" in wanted:
+        found["cells"] = case.judge(case.center(filled) if draws else filled)
+    return [key | about | {"task": task} | scores for task, scores in found.items()]
 
 
 def _n_cells(key: Key) -> int:
@@ -123,7 +134,8 @@ def run_all(options: argparse.Namespace, task: str = "cells") -> Store:
             store.add(row | {"commit": commit()})
             score = row.get("nrmse", row.get("crps"))
             found = row["error"] if "error" in row else f"{score:.4f} {row['seconds']:.2f} s"
-            print(task, method, row["table"], row["scenario"], row["seed"], found, flush=True)
+            case = (row[name] for name in ("task", "method", "table", "scenario", "seed"))
+            print(*case, found, flush=True)
     return store
 
 

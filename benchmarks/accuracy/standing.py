@@ -9,6 +9,8 @@ import tables
 from text import counted, number, probability, table
 
 Rows = list[dict[str, Any]]
+MARGIN = 0.01
+"""A rival that is ahead by more is named once more."""
 HOW = (
     "The unit is the table: the scenarios and seeds of a table are averaged first. Mean ranks are "
     "among the methods with a result on every table, over the scenarios and seeds that all of them "
@@ -28,18 +30,44 @@ def standing(
     """
     units = board.known_to(flagship).by_table()
     everywhere = units.complete()
-    ranks = {f"mean rank of {len(everywhere.methods)}": everywhere.ranks()}
-    for title, names in (groups or {}).items():
-        part = everywhere.among(names)
-        ranks[f"{title} ({len(part.cases)})"] = part.ranks()
-    overall = next(iter(ranks.values()))
+    ranks = _ranks(everywhere, groups or {})
+    overall = next(iter(ranks.values()), {})
     found = {duel.rival: duel for duel in ranking.duels(units, flagship)}
     lines = []
     for name in sorted(units.methods, key=lambda name: overall.get(name, np.inf)):
         places = [number(by_name.get(name, np.nan), 2) for by_name in ranks.values()]
         lines.append((name, *places, *_tested(found.get(name))))
     heads = ("method", *ranks, "tables", f"{flagship} better on", "ratio", "p (Holm)")
-    return table(heads, lines)
+    return [*table(heads, lines), *_ranked_over(units, everywhere, flagship)]
+
+
+def _ranks(
+    ranked: ranking.Board, groups: Mapping[str, Iterable[str]]
+) -> dict[str, dict[str, float]]:
+    """Titles and mean ranks, over all tables and over groups; none for a single method."""
+    if len(ranked.methods) < 2:
+        return {}
+    found = {f"mean rank of {len(ranked.methods)}": ranked.ranks()}
+    parts = {title: ranked.among(names) for title, names in groups.items()}
+    return found | {f"{title} ({len(p.cases)})": p.ranks() for title, p in parts.items()}
+
+
+def _ranked_over(units: ranking.Board, ranked: ranking.Board, flagship: str) -> list[str]:
+    """What the mean ranks rest on, where that is not all: it depends on who is ranked."""
+    known, shared = (~np.isnan(b.of(flagship)) for b in (units, ranked))
+    unranked = [name for name in units.methods if name not in ranked.methods]
+    lines: list[str] = []
+    if len(ranked.methods) < 2:
+        return ["No other method has a result on every table, so that none is ranked.", ""]
+    if shared.sum() < known.sum():
+        lines += [
+            f"The mean ranks are over the {shared.sum()} of {known.sum()} runs of {flagship} (a "
+            f"table, a scenario, a seed; {shared.any(axis=1).sum()} of {len(known)} tables) that "
+            "all ranked methods have a result of."
+        ]
+    if unranked:
+        lines += [f"Without a rank, for want of a result on a table: {', '.join(unranked)}."]
+    return [" ".join(lines), ""] if lines else []
 
 
 def _tested(duel: ranking.Duel | None) -> tuple[object, ...]:
@@ -60,11 +88,14 @@ def against_best(board: ranking.Board, flagship: str, rivals: Iterable[str]) -> 
         if best is not None
     ]
     behind = [f"{name} ({ratio:.3f})" for name, *_, ratio in lines if ratio > 1.0]
+    clearly = [name for name, *_, ratio in lines if ratio > 1.0 + MARGIN]
     cells = [(n, number(o), rival, number(t), number(r, 3)) for n, o, rival, t, r in lines]
     return [
         f"On each table the one of {len(units.methods) - 1} rivals of {flagship} that errs least "
-        f"there. {flagship} errs more than it on {len(behind)} of {len(lines)} tables"
-        f"{': ' if behind else ''}{', '.join(behind)}.",
+        "there, on the scenarios and seeds that both have; it is chosen afterwards, which favors "
+        f"it. {flagship} errs more than it on {len(behind)} of {len(lines)} tables"
+        f"{': ' if behind else ''}{', '.join(behind)}. It is behind by more than {MARGIN:.0%} on "
+        f"{', '.join(clearly) or 'none'}.".replace("%", " %"),
         "",
         *table(("table", flagship, "best rival", "its error", "ratio"), cells),
     ]

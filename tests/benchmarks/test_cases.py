@@ -66,3 +66,40 @@ def test_draws_are_judged_by_cell_and_as_tables(cases: ModuleType, table: Table)
     near, far = (made.judge_draws([drawn(shift) for _ in range(5)]) for shift in (0.0, 2.0))
     assert near["crps"] < far["crps"]
     assert near["energy"] < far["energy"]
+
+
+def test_the_center_of_draws_is_a_mean_or_a_vote(cases: ModuleType) -> None:
+    columns = (Column("number", Kind.NUMERIC), Column("level", Kind.CATEGORICAL, 3))
+    table = Table(np.zeros((2, 2)), np.zeros((2, 2), dtype=bool), columns)
+    made = cases.Case(Data("made", table, None), table, table.missing)
+    draws = np.array([[[1.0, 2.0], [4.0, 2.0]], [[2.0, 2.0], [4.0, 1.0]], [[6.0, 0.0], [4.0, 0.0]]])
+    np.testing.assert_array_equal(made.center(draws), [[3.0, 2.0], [4.0, 0.0]])
+
+
+class OneAnswer:
+    """A worker that was asked once, for so many draws."""
+
+    def fill(self, case, seed, draws=0):
+        self.draws = draws
+        filled = case.table.values
+        return (np.stack([filled] * draws) if draws else filled), {"seconds": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("method", "task", "found"),
+    [
+        ("R mice", "cells", {"draws", "cells"}),
+        ("miceforest", "cells", {"cells"}),
+        ("miceforest", "draws", {"draws"}),
+    ],
+)
+def test_a_fill_that_is_the_center_of_draws_takes_one_run(
+    load_program: Callable[[str], ModuleType], method: str, task: str, found: set[str]
+) -> None:
+    run, worker = load_program("run"), OneAnswer()
+    key = {"task": task, "method": method, "table": "iris", "scenario": "mcar20", "seed": 0}
+    rows = {row["task"]: row for row in run.judged(key, worker)}
+    assert set(rows) == found == set(run.tasks(key))
+    assert (worker.draws > 0) == ("draws" in found)
+    assert all(("nrmse" in row) == (name == "cells") for name, row in rows.items())
+    assert all(("crps" in row) == (name == "draws") for name, row in rows.items())

@@ -21,6 +21,7 @@ def rows(method: str, losses: dict[str, float]) -> list[dict[str, object]]:
     return [
         {
             "method": method,
+            "label": "5 folds, 20 draws",
             "table": name,
             "scenario": "mcar20",
             "seed": 0,
@@ -38,13 +39,18 @@ def test_the_section_of_made_up_figures(classifiers: ModuleType) -> None:
         *rows("grey_forest", {"a": 0.2, "b": 0.4, "c": 0.2}),
         *rows("draws_forest", {"a": 0.3, "b": 0.3, "c": 0.1}),
     ]
-    text = "\n".join(classifiers.section(found, NAMES, [0]))
+    earlier = [
+        row | {"commit": "old"} for row in rows("native_boosting", dict.fromkeys("abc", 9.0))
+    ]
+    text = "\n".join(classifiers.section([*found, *earlier], NAMES, [0]))
     assert "| GreyClassifier | 1.67 |" in text
     assert "| GreyImputer, then random forest | 2.33 | 3 | 2 | 0.794 |" in text
     assert "random forest 2 of 3 (ratio of log losses 0.825)" in text
     assert "| BaggedDraws | – | – | 1.33 |" in text
     assert "| BaggedDraws, then random forest | 2.00 | 0.883 | 0.233 |" in text
-    assert "on the commit abc1234" in text
+    assert "one seed, honest folds (5 folds, 20 draws), on the commit abc1234." in text
+    assert "seen while greyfill was built" in text
+    assert "seen" not in classifiers._caution(["exam:a"])[0]
 
 
 def test_forests_follow_every_strategy_that_logistic_regression_follows(

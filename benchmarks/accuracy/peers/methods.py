@@ -181,22 +181,6 @@ def forest_diffusion_draws(job: Job, n: int) -> np.ndarray:
     )
 
 
-def centers_of(draw: Callable[[Job, int], np.ndarray]) -> Callable[[Job], np.ndarray]:
-    """The mean or vote of five draws of each cell; of equal votes the lowest level."""
-
-    def fill(job: Job) -> np.ndarray:
-        draws = draw(job, 5)
-        filled = draws.mean(axis=0)
-        for j in np.flatnonzero([kind == CATEGORICAL for kind in job.kinds]):
-            votes = np.array(
-                [(draws[:, :, j] == level).sum(axis=0) for level in range(job.n_levels[j])]
-            )
-            filled[:, j] = votes.argmax(axis=0)
-        return filled
-
-    return fill
-
-
 def hyperimpute(plugin: str) -> Callable[[Job], np.ndarray]:
     """A plugin of hyperimpute, on indicators of the levels and numbers scaled to [0, 1]."""
 
@@ -222,8 +206,6 @@ METHODS: dict[str, Callable[[Job], np.ndarray]] = {
     "missforest": missforest,
     "verstack": verstack,
     "miceforest": spared(miceforest),
-    "utrees": centers_of(utrees_draws),
-    "ForestDiffusion": centers_of(forest_diffusion_draws),
     "hyperimpute EM": hyperimpute("EM"),
     "hyperimpute HyperImpute": hyperimpute("hyperimpute"),
     "hyperimpute ICE": hyperimpute("ice"),

@@ -13,28 +13,12 @@ package <- c("R mice" = "mice", "R missForest" = "missForest", "R missRanger" = 
              "R VIM kNN" = "VIM")[[engine]]
 suppressPackageStartupMessages(library(package, character.only = TRUE))
 
-vote <- function(draws) names(which.max(table(draws)))
-
-joined <- function(tables) {
-  result <- tables[[1]]
-  for (name in names(result)) {
-    if (is.numeric(result[[name]])) {
-      result[[name]] <- rowMeans(sapply(tables, function(table) table[[name]]))
-    } else {
-      draws <- sapply(tables, function(table) as.character(table[[name]]))
-      result[[name]] <- apply(draws, 1, vote)
-    }
-  }
-  result
-}
-
 drawn <- function(holes, seed, n) {
   imputed <- mice(holes, m = n, maxit = 5, printFlag = FALSE, seed = seed)
   lapply(seq_len(n), function(i) complete(imputed, i))
 }
 
-fill <- list(
-  "R mice" = function(holes, seed) joined(drawn(holes, seed, 5)),
+fill <- list(  # mice, which draws, is never asked for a fill
   "R missForest" = function(holes, seed) {
     extra <- if ("num.threads" %in% names(formals(missForest))) list(num.threads = 1) else list()
     filled <- do.call(missForest, c(list(holes), extra))$ximp
