@@ -121,8 +121,8 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
     return [
         HEADING,
         "",
-        f"{len(names)} tables, 20 % of the cells hidden at random beside the natural holes, "
-        f"{counted(len(seeds), 'seed')}, honest folds ({listed(sorted({r['label'] for r in rows}))}"
+        f"By `python benchmarks/classifiers.py`: {len(names)} tables, 20 % of the cells hidden at "
+        f"random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds ({listed(sorted({r['label'] for r in rows}))}"
         f"), on the commit {listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; "
         "below by model and by accuracy. " + standing.HOW,
         "",

@@ -123,9 +123,14 @@ def limits(rows: Rows) -> str:
 
 
 def absent(rows: Rows) -> list[str]:
-    """Methods without a single result."""
+    """Sentences on methods without a single result: those that failed, and those not run."""
+    tried = {row["method"] for row in rows}
     there = {row["method"] for row in rows if "nrmse" in row}
-    return [name for name in (*OURS, *PEERS) if name not in there]
+    names = [name for name in (*OURS, *PEERS) if name not in there]
+    failed = [name for name in names if name in tried]
+    left_out = [name for name in names if name not in tried]
+    found = {"Tried without a result": failed, "Not run, for want of time": left_out}
+    return [f"{what}: {', '.join(some)}." for what, some in found.items() if some]
 
 
 def _both(board: ranking.Board, flagship: str) -> list[str]:
@@ -133,7 +138,10 @@ def _both(board: ranking.Board, flagship: str) -> list[str]:
     numeric = [name for name in tables.RANKED if tables.is_numeric(name)]
     groups = {"numeric": numeric, "with categories": set(tables.RANKED) - set(numeric)}
     lines = []
-    for title, first, sees in (("Given the class", flagship, True), ("Without", BLIND, False)):
+    for title, first, sees in (
+        ("Given the class", flagship, True),
+        ("Without the class", BLIND, False),
+    ):
         part = board.only(name for name in board.methods if sees_class(name) is sees)
         if first in part.methods:
             lines += [f"{title}:", "", *standing(part, first, groups)]
@@ -153,7 +161,8 @@ def _whole_bank(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
 
 
 def _all_figures(board: ranking.Board) -> list[str]:
-    lines = ["## All figures", "", "Mean errors over the seeds.", ""]
+    what = "Mean errors over the seeds that a method has, which *Who took part* tells."
+    lines = ["## All figures", "", what, ""]
     for scenario, title in cases.ALL_TITLES.items():
         here = [i for i, case in enumerate(board.cases) if case[1] == scenario]
         part = ranking.Board(board.methods, [board.cases[i] for i in here], board.scores[here])

@@ -141,7 +141,7 @@ def _participants(rows: Rows, seeds: Sequence[int]) -> list[str]:
         "",
     ]
     if missing:
-        lines += [f"Without any result: {', '.join(missing)}.", ""]
+        lines += [" ".join(missing), ""]
     return [*lines, "What failed, in the peers' own words:", "", *standing.failures(rows, seeds)]
 
 

@@ -34,7 +34,9 @@ def standing(
     overall = next(iter(ranks.values()), {})
     found = {duel.rival: duel for duel in ranking.duels(units, flagship)}
     lines = []
-    for name in sorted(units.methods, key=lambda name: overall.get(name, np.inf)):
+    for name in sorted(
+        units.methods, key=lambda n: overall.get(n, -1 if n == flagship else np.inf)
+    ):
         places = [number(by_name.get(name, np.nan), 2) for by_name in ranks.values()]
         lines.append((name, *places, *_tested(found.get(name))))
     heads = ("method", *ranks, "tables", f"{flagship} better on", "ratio", "p (Holm)")

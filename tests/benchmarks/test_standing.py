@@ -64,3 +64,15 @@ def test_one_method_alone_has_no_rank(standing: ModuleType) -> None:
     assert "| method | tables | ours better on | ratio | p (Holm) |" in text
     assert "| late | 2 | 2 | 0.500 | 0.5000 |" in text
     assert "none is ranked" in text
+
+
+def test_methods_that_failed_and_methods_that_were_not_run_are_told_apart(
+    load_program: Callable[[str], ModuleType],
+) -> None:
+    section = load_program("errors_section")
+    names = [*section.OURS, *section.PEERS]
+    found = [{"method": name, "nrmse": 1.0} for name in names if name not in ("GKNN", "mean")]
+    assert section.absent([*found, {"method": "mean", "error": "failed"}]) == [
+        "Tried without a result: mean.",
+        "Not run, for want of time: GKNN.",
+    ]
