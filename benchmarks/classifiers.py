@@ -122,9 +122,10 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
         HEADING,
         "",
         f"By `python benchmarks/classifiers.py`: {len(names)} tables, 20 % of the cells hidden at "
-        f"random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds ({listed(sorted({r['label'] for r in rows}))}"
-        f"), on the commit {listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; "
-        "below by model and by accuracy. " + standing.HOW,
+        f"random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds "
+        f"({listed(sorted({row['label'] for row in rows}))}), on the commit "
+        f"{listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; below by model "
+        "and by accuracy. " + standing.HOW,
         "",
         *standing.standing(losses, flagship),
         "Strategies within a model, mean ranks by log loss over the tables:",
