@@ -152,8 +152,12 @@ def _repeat() -> list[str]:
         "```bash",
         "export GREYFILL_DATA=...   # folder with the tables as CSV, and their .schema.json",
         "export GREYFILL_PEERS=...  # folder that benchmarks/accuracy/peers/install.sh has filled",
+        "python benchmarks/accuracy/run.py --methods 'R mice' --seeds 0 --limit 15  # a limit",
         "python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl",
         "```",
+        "",
+        "The store, `accuracy.jsonl`, keeps what has run, failures and limits among it: peers that "
+        "are to have another limit or fewer seeds run first.",
     ]
 
 
