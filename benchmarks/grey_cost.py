@@ -6,6 +6,7 @@
     python benchmarks/grey_cost.py --before PYTHON --accuracy --seeds 0..1    errors of both
     python benchmarks/grey_cost.py --large              and 1 000 000 × 20
     python benchmarks/grey_cost.py --tables iris wine   these alone; the page stays as it is
+    python benchmarks/grey_cost.py --tables iris --page and they are on the page, alone
 
 PYTHON is an interpreter with pandas in whose environment the earlier version was installed
 (``pip install FOLDER`` of a checkout of it). Prints Markdown and puts it on docs/performance.md.
@@ -264,6 +265,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=several, default=[0, 1], help="of --accuracy: 0..4 or 1,5")
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a peer's fill")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="these alone")
+    parser.add_argument("--page", action="store_true", help="with --tables: write the page, too")
     return parser
 
 
@@ -296,7 +298,7 @@ def main() -> None:
         }
         for section in parts(options, Field(versions, peers)):
             print("\n".join(section) + "\n")
-            if not options.tables:
+            if options.page or not options.tables:
                 again(PAGE, section, grey_page.ORDER)
 
 
