@@ -57,12 +57,17 @@ def draws_section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         "E|X − t| − ½ E|X − X′| over different draws X, X′ and the truth t, on the scale of the "
         "errors above (of a category half of Brier's score): it rewards draws that are near the "
         "truth and as uncertain as they are wrong. The mean over the hidden cells, ranked and "
-        "tested as above.",
+        f"tested as above. Seeds of draws: {_seeds(rows)}. A peer with fewer tables than the "
+        "others was stopped by its limit, or for want of time.",
         "",
     ]
     for title, board in boards.items():
         lines += [f"### {title}", "", *_both(board, flagship)] if board.methods else []
     return lines if boards["CRPS"].methods else []
+
+
+def _seeds(rows: Rows) -> str:
+    return ", ".join(map(str, sorted({row["seed"] for row in rows})))
 
 
 def shifts() -> list[str]:
