@@ -1,5 +1,6 @@
 """The walk without a browser: what the page shows is what the library and the command give."""
 
+import asyncio
 import copy
 import io
 import json
@@ -11,6 +12,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import openpyxl
 import polars as pl
@@ -22,6 +24,7 @@ from corpus.exports import EXPORTS
 import greyfill
 from greyfill.app.choices import Choices
 from greyfill.app.private_folder import PREFIX, remove_abandoned
+from greyfill.app.session import WorkerProcess, WorkError
 from greyfill.app.workbench import Workbench
 from greyfill.exceptions import GreyfillError, InvalidParameterError
 from greyfill.text import clean
@@ -291,6 +294,19 @@ def test_a_worker_that_dies_is_told_of_and_replaced(server):
     assert page["total"] == 23
     assert server.fill(table)["filled"] == 2
     server.json("DELETE", table)
+
+
+def test_a_worker_whose_answers_have_ended_takes_no_orders():
+    async def ask() -> None:
+        answers = asyncio.StreamReader()
+        answers.feed_eof()  # it died, and nobody has been told yet
+        worker = WorkerProcess(SimpleNamespace(returncode=None, stdout=answers, stdin=None))
+        await worker._listener
+        assert not worker.is_alive
+        await asyncio.wait_for(worker.ask("rows"), 5)
+
+    with pytest.raises(WorkError):
+        asyncio.run(ask())
 
 
 @pytest.mark.skipif(not hasattr(greyfill, "worth"), reason="this greyfill has no worth")

@@ -67,8 +67,8 @@ class WorkerProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it takes orders."""
-        return self._process.returncode is None
+        """Whether it takes orders: the end of its answers may be seen before its own."""
+        return self._process.returncode is None and not self._listener.done()
 
     async def ask(self, do: str, **given: Any) -> Any:
         """Have something done, and wait for it."""
