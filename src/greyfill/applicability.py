@@ -42,7 +42,9 @@ def with_levels(
                 f"{parameter}: column {name!r} holds {table[name].dtype}, so {level!r} cannot be a "
                 "level of it. Leave the level away to keep the cells empty."
             )
-        text = table[name].cast(nw.String)
+        text = table[name]
+        if text.dtype != nw.String:  # else older versions of pandas would write "None" into holes
+            text = text.cast(nw.String)
         named = text.fill_null(level).zip_with(flags(rows[name], text), text)
         table = table.with_columns(named.alias(name))
     return table.to_native()
