@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import Design, choose_predictors, row_keys, row_order, uniform
 from greyfill._chained.draws import (
@@ -22,6 +21,7 @@ from greyfill._chained.draws import (
     typical_values,
 )
 from greyfill._chained.methods import BY_KIND, check_counts, method_of
+from greyfill.blas import one_blas_thread
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 
@@ -203,7 +203,7 @@ def run_chain(plan: ChainPlan, seed: np.random.SeedSequence, is_sequential: bool
             deviation = drawn.std(ddof=1) if len(drawn) > 1 else 0.0
             traces[step - 1, places[j]] = drawn.mean(), deviation
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         noise = lambda _, j, rows: rng.random(len(rows))  # noqa: E731
         values = draw_holes(plan, plan.table, noise, fit, trace, is_sequential)
     kept = {j: ColumnModel(m.column, m.predictors, thinned(m.model)) for j, m in models.items()}
@@ -256,7 +256,7 @@ class FittedChains:
             values = self._completed_plan(c)
             rng = np.random.default_rng([self.seed, c, j])
             encoded = self.plan.design.encode(values)
-            with threadpool_limits(limits=1, user_api="blas"):
+            with one_blas_thread():
                 self._late[c, j] = self.plan.fit_column(j, values, encoded, rng)
         return self._late[c, j]
 

@@ -10,11 +10,11 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 from scipy.special import ndtri
 from scipy.stats import binom
-from threadpoolctl import threadpool_limits
 
 from greyfill._chained.design import Design, row_keys, row_order, uniform
 from greyfill._chained.draws import settle
 from greyfill._joint.joint_normal import JointSettings, SparseNormal, Theta, fit_em, fit_sparse
+from greyfill.blas import one_blas_thread
 from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Column, Floats, Ints, Kind, SymmetricScaler, Table
 
@@ -245,7 +245,7 @@ def fit_draws(
         values[order] = fitted.draw(ordered, c, bounds, noise)
         return values
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return fitted, [drawn(c, seed) for c, seed in enumerate(seeds)], most
 
 
@@ -258,7 +258,7 @@ def draw_theta(
     θ draws of holes given θ and of θ given the holes, in turns (Tanner and Wong 1987).
     """
     rng, rows = np.random.default_rng(seed), np.arange(len(z))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         for _ in range(how.n_iter):
             filled = draw_holes(theta, z, hole, rng.standard_normal(z.shape))
             theta = tuple(n.redraw(filled, how, rng) for n in theta)
