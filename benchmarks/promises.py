@@ -249,7 +249,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "GreyImputer takes the rows as they come",
-            "_grey/grey_engine.py",
+            "_grey/passes.py",
             "rows = rows[np.lexsort([*known_y, *keys] if settings.crosses else [*keys, *known_y])]",
             "rows = rows.copy()",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
@@ -1180,14 +1180,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "the donors' holes are filled with y",
-            "_grey/grey_engine.py",
+            "_grey/passes.py",
             "plain = _without_y(donors, p) if crosses else donors",
             "plain = donors",
             CROSS + "test_no_label_touches_the_fills_of_donors",
         ),
         Fault(
             "the donors' holes start at the means of their class",
-            "_grey/grey_engine.py",
+            "_grey/passes.py",
             "0 * codes if settings.crosses else splitting(codes)",
             "splitting(codes)",
             CROSS + "test_no_label_touches_the_fills_of_donors",
@@ -1226,14 +1226,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "`GreyImputer` keeps its limits": [
         Fault(
             "tuning goes on when its time is over",
-            "_grey/grey_engine.py",
-            "choice = choose_panel(predictor, cells, rng, loss, until, discriminates and of_class)",
-            "choice = choose_panel(predictor, cells, rng, loss)",
+            "_grey/passes.py",
+            'how = "log" if of_class else "square", until, discriminates and of_class',
+            'how = "log" if of_class else "square", np.inf, discriminates and of_class',
             LIMITS + "test_without_time_only_the_first_kinds_are_tried_and_that_is_told",
         ),
         Fault(
             "all rows are donors",
-            "_grey/grey_engine.py",
+            "_grey/passes.py",
             "capped(of_rows, len(rows), settings.max_donors, settings.random_state)",
             "capped(of_rows, len(rows), None, settings.random_state)",
             LIMITS + "test_a_sample_of_donors_fills_all_rows_with_the_help_of_their_labels",

@@ -24,7 +24,8 @@ from members import predictions
 from scipy.optimize import nnls
 from sections import again
 
-from greyfill._grey.grey_engine import GreySettings, fit_imputer
+from greyfill._grey.grey_engine import fit_imputer
+from greyfill._grey.passes import GreySettings
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "accuracy"))  # for its tables and cases

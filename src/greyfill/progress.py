@@ -222,9 +222,9 @@ class Clock:
         """A pass over the columns is done."""
         self._last, self._passed = self._passed, self.now()
 
-    def reserve(self) -> None:
-        """Keep time for a pass with panels, which takes longer than the plain one before."""
-        self._deadline -= RESERVED * (self._passed - self._last)
+    def reserve(self, n_passes: int) -> None:
+        """Keep time for passes with panels, which take longer than the plain one before."""
+        self._deadline -= n_passes * RESERVED * (self._passed - self._last)
 
     def until(self, n_left: int) -> float:
         """When the next of so many columns has had its share."""

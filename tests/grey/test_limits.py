@@ -60,7 +60,7 @@ def test_columns_share_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) ->
     assert clock.until(1) == 112.0
     monkeypatch.setattr(Clock, "now", staticmethod(lambda: 101.0))
     clock.end_pass()  # it took a second
-    clock.reserve()
+    clock.reserve(1)
     assert clock.until(1) == 112.0 - RESERVED
 
 
@@ -186,20 +186,22 @@ def test_what_left_early_is_still_listed_with_its_error() -> None:
 
 # ---------------------------------------------------------------------------- progress
 
+OTHERS = "panels of other columns"
+
 
 @pytest.mark.parametrize(
-    ("labels", "last"),
+    ("labels", "stages"),
     [
-        ("own", ["panels", "pass 3 of 3", "panels of other columns"]),
-        ("cross", ["panels", "panels of other columns", "training rows"]),
+        ("own", ["early panels", "pass 2 of 3", "panels", "pass 3 of 3", OTHERS]),
+        ("cross", ["pass 2 of 3", "panels", OTHERS, "training rows"]),
     ],
 )
-def test_progress_counts_the_columns_of_every_pass(labels: str, last: list[str]) -> None:
+def test_progress_counts_the_columns_of_every_pass(labels: str, stages: list[str]) -> None:
     X, _, y = table()
     seen: list[Progress] = []
     greyfill.GreyImputer(labels=labels, progress=seen.append, n_jobs=2).fit(X, y)
     ended = {step.stage: step for step in seen if step.done == step.total}
-    assert list(ended) == ["pass 1 of 3", "pass 2 of 3", *last]
+    assert list(ended) == ["pass 1 of 3", *stages]
     assert ended["panels"].total == 4
     assert all(step.seconds >= 0.0 for step in seen)
 

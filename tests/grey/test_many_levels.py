@@ -13,6 +13,7 @@ from greyfill._grey import grey_engine
 from greyfill._grey.candidates import COMMON_RIDGE, Candidate, Plan
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
+from greyfill._grey.passes import GreySettings
 from greyfill._grey.predictor import Neighborhood
 from greyfill._grey.selection import PanelChoice
 from greyfill.table import MANY_LEVELS, Column, Kind, Table
@@ -52,7 +53,7 @@ def fitted_towns(labels: np.ndarray | None = None) -> grey_engine.FittedGrey:
         Column("noise", Kind.NUMERIC),
     )
     table = Table(np.where(missing, 0.0, values), missing, columns)
-    settings = grey_engine.GreySettings(n_cells=20, max_iter=1)
+    settings = GreySettings(n_cells=20, max_iter=1)
     return grey_engine.fit_imputer(table, labels, None, settings)[1]
 
 

@@ -16,15 +16,15 @@ The path of ``fit`` and what follows it:
 4. `selection`: candidates predict held-out observed cells, all of them the first cells and those
    that are not clearly worse the others; the best of each family form the panel. In a model of the
    class it is mixed with a `discriminant` where held-out labels say so.
-5. `grey_engine.fit_imputer`: passes over the columns with holes, fewest first; each pass rewrites
-   the fills in the donor table. The first two use plain panels, then panels are chosen on what they
-   filled. Then panels of the class and of the columns without holes are chosen: `FittedGrey` is
-   complete, and nothing after ``fit`` changes it.
-6. `grey_engine.fill_new_rows`, `predict`, `posterior`: new rows, mixed over the classes.
-7. `cross_fit`: training rows by the same rule, so that no row sees its own y.
-8. `calibration`, `uncertainty`: residuals of held-out rows, by class or level and in units of a
+5. `passes`: over the columns with holes, fewest first; each pass rewrites the fills in the donor
+   table. A plain pass, one by early panels, then the panels chosen on what these filled.
+6. `grey_engine.fit_imputer`: the passes, then panels of the class and of the columns without holes:
+   `FittedGrey` is complete, and nothing after ``fit`` changes it.
+7. `grey_engine.fill_new_rows`, `predict`, `posterior`: new rows, mixed over the classes.
+8. `cross_fit`: training rows by the same rule, so that no row sees its own y.
+9. `calibration`, `uncertainty`: residuals of held-out rows, by class or level and in units of a
    local spread, give intervals, and with a bootstrap draws.
-9. `contributions`: the share of each donor and the effect of each predictor in a filled cell.
+10. `contributions`: the share of each donor and the effect of each predictor in a filled cell.
 
 Records are frozen, but for `DonorTable`, which the passes write and then close. Private dicts
 (``_made``, ``_features`` …) memoize what follows from the fields; pickles and files lack them.

@@ -11,14 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from greyfill._grey.donor_table import Queries
-from greyfill._grey.grey_engine import (
-    FittedGrey,
-    GreySettings,
-    as_of_classes,
-    joined_spreads,
-    predict,
-)
+from greyfill._grey.grey_engine import FittedGrey, as_of_classes, predict
 from greyfill._grey.outcomes import Forecast
+from greyfill._grey.passes import GreySettings, joined_spreads
 from greyfill._grey.selection import BLOCK_ROWS
 from greyfill._neighbors.links import map_threads
 from greyfill._neighbors.new_rows import Spreads

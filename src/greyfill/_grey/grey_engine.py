@@ -1,35 +1,30 @@
-"""Passes over the columns of a training table, and the prediction of new rows."""
+"""What ``fit`` leaves of a training table, and the prediction of new rows."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate, Plan
-from greyfill._grey.donor_table import DonorTable, Queries, donor_table, splitting
+from greyfill._grey.candidates import UNTUNED, Plan
+from greyfill._grey.donor_table import DonorTable, Queries, donor_table
 from greyfill._grey.outcomes import Forecast
+from greyfill._grey.passes import (
+    FilledDonors,
+    GreySettings,
+    choose_panels,
+    run_passes,
+    untuned_panels,
+)
 from greyfill._grey.predictor import ColumnPredictor
-from greyfill._grey.relevance import CLASS_WEIGHT, Relevance, predictors_of
-from greyfill._grey.selection import BLOCK_ROWS, LARGE, PanelChoice, choose_panel
-from greyfill._neighbors.engine import training_cells
-from greyfill._neighbors.k_selection import capped
+from greyfill._grey.relevance import Relevance
+from greyfill._grey.selection import BLOCK_ROWS, PanelChoice
 from greyfill._neighbors.links import map_threads
 from greyfill._neighbors.new_rows import Spreads
-from greyfill._neighbors.schedule import Report
-from greyfill._neighbors.start import ClassStart, column_centers
-from greyfill.information import normalize
-from greyfill.progress import Clock, Meter
+from greyfill.progress import Clock
 from greyfill.table import Floats, Ints, RangeScaler, Table, to_share
-
-PLAIN_PASSES = 2
-"""Passes by panels that need no comparison, before panels are chosen on what these filled."""
 
 TUNED_COLUMNS, TUNED_CELLS = 25, 20_000
 """In tables of so many columns and cells ``fit`` also tunes columns without holes, in a moment."""
-
-MOST_CELLS = 20_000
-"""Held-out cells of all columns; each has 40 at least."""
 
 FEW_CELLS = 40
 """Held-out cells of these columns: the panels err hardly more than those of 250."""
@@ -39,22 +34,6 @@ NEGLIGIBLE = 0.01
 
 MOST_QUERIES = 4 * BLOCK_ROWS
 """Rows as of their classes that are predicted at a time, where there are several rows."""
-
-
-@dataclass(frozen=True)
-class GreySettings:
-    """What a caller may set."""
-
-    n_cells: int = 250
-    max_iter: int = 3
-    tol: float = 1e-4
-    n_jobs: int | None = None
-    random_state: int | None = 0
-    max_donors: int | None = None
-    crosses: bool = False
-    time_budget: float | None = None
-    report: Report = lambda message: None
-    meter: Meter = field(default_factory=lambda: Meter(None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +76,7 @@ class FittedGrey:
             choice = self.choices.get(target)
             if choice is None:
                 borrows = all(choice.borrows for choice in self.choices.values())
-                untuned = _untuned(self.donors, [target], UNTUNED)[target]
+                untuned = untuned_panels(self.donors, [target], UNTUNED)[target]
                 choice = replace(untuned, borrows=borrows)
             self._models[target] = choice, choice.predictor(self.donors, self.n_jobs)
         return self._models[target]
@@ -141,8 +120,8 @@ def fit_imputer(
     continuous target instead, NaN where unknown.
     """
     clock, response = Clock(settings.time_budget), _to_scale(response)
-    fitted, relevance = _run_passes(table, labels, response, settings, clock)
-    fitted = _with_all_choices(fitted, relevance, table, settings, clock)
+    passed = run_passes(table, labels, response, settings, clock)
+    fitted = _with_all_choices(_fitted(passed, settings), passed.relevance, table, settings, clock)
     values = _training_values(fitted, table)
     others = np.setdiff1d(np.arange(table.n_rows), fitted.rows)
     if len(others):
@@ -150,6 +129,15 @@ def fit_imputer(
         known = None if y is None or fitted.crosses else y[others]
         values[others] = fill_new_rows(fitted, table.rows(others), known)
     return values, fitted
+
+
+def _fitted(passed: FilledDonors, settings: GreySettings) -> FittedGrey:
+    """What the passes leave, to predict with."""
+    p = passed
+    return FittedGrey(
+        p.scaler, p.donors, p.rows, p.choices, p.history, p.converged, p.spreads,
+        settings.n_cells, settings.n_jobs, settings.random_state, p.crosses,
+    )  # fmt: skip
 
 
 def _to_scale(response: Floats | None) -> Floats | None:
@@ -168,7 +156,7 @@ def fit_model(
     give its row's label away.
     """
     clock, response = Clock(settings.time_budget), _to_scale(response)
-    blind, _ = _run_passes(table, None, None, settings, clock)
+    blind = _fitted(run_passes(table, None, None, settings, clock), settings)
     filled = Table(_training_values(blind, table), np.zeros_like(table.missing), table.columns)
     scaled, rows = table.with_values(blind.scaler.scale(filled).values), blind.rows
     codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
@@ -177,118 +165,8 @@ def fit_model(
     relevance, last = Relevance(donors, settings.random_state), donors.y_column
     n_cells = {last: settings.n_cells}
     # Only here: an imputer's fills gain nothing by it, and each new row would pay for it.
-    choices = _choose_panels(donors, relevance, n_cells, settings, clock, discriminates=True)
+    choices = choose_panels(donors, relevance, n_cells, settings, clock, discriminates=True)
     return replace(blind, donors=donors, choices=choices, _models={}, _held={})
-
-
-def _run_passes(
-    table: Table,
-    labels: Ints | None,
-    response: Floats | None,
-    settings: GreySettings,
-    clock: Clock,
-) -> tuple[FittedGrey, Relevance]:
-    """Fill the donors' holes until they stay; panels of the columns with holes are chosen.
-
-    If no row may see its own y, plain passes without any y fill them, and it stays at that.
-    """
-    scaler, rows, donors = _start(table, labels, response, settings)
-    relevance, targets = Relevance(donors, settings.random_state), donors.targets
-    p, meter, history = table.n_columns, settings.meter, list[float]()
-    crosses = settings.crosses and donors.table.n_columns > p
-    plain = _without_y(donors, p) if crosses else donors
-    n, is_large = settings.max_iter if targets else 0, table.n_rows > LARGE
-    choosing = min(1 if is_large else PLAIN_PASSES, max(n - 1, 0))
-
-    def fill(donors: DonorTable, choices: dict[int, PanelChoice]) -> list[Spreads]:
-        number = len(history) + 1
-        meter.begin(f"pass {number} of {n}", len(choices), (n - number) * len(targets))
-        change, spreads = _one_pass(donors, choices, settings)
-        history.append(change)
-        clock.end_pass()
-        settings.report(f"pass {number}: largest change {change:.2g}")
-        return spreads
-
-    for number in range(choosing):
-        panel = (COMMON_RIDGE,) if is_large or number == 0 else UNTUNED
-        fill(plain, _untuned(plain, plain.targets, panel))
-    donors.table.values[:, :p] = plain.table.values[:, :p]
-    meter.begin("panels", len(targets), ahead=(n - choosing) * len(targets))
-    clock.reserve()
-    n_cells, spreads = dict.fromkeys(targets, settings.n_cells), list[Spreads]()
-    choices = _choose_panels(donors, relevance, n_cells, settings, clock, choosing)
-    filled = {j: choice for j, choice in choices.items() if j >= p or not crosses}
-    while filled and len(history) < n and (len(history) == choosing or history[-1] >= settings.tol):
-        spreads = fill(donors, filled)
-    # Plain passes lead up to the panels; only a pass that repeats them can leave cells in place.
-    is_repeated = len(history) - choosing > 1
-    converged = (history[-1] < settings.tol if is_repeated else None) if targets else True
-    fitted = FittedGrey(
-        scaler, replace(donors, _is_open=False), rows, choices, tuple(history), converged,
-        joined_spreads(spreads, rows, p),
-        settings.n_cells, settings.n_jobs, settings.random_state, crosses,
-    )  # fmt: skip
-    return fitted, relevance
-
-
-def _without_y(donors: DonorTable, n_columns: int) -> DonorTable:
-    """A copy of the donors, to be filled as if there were no y."""
-    cells = donors.table.select(np.arange(donors.table.n_columns) < n_columns)
-    return donor_table(cells, np.zeros_like(donors.labels), None, is_open=True)
-
-
-def _start(
-    table: Table, labels: Ints | None, response: Floats | None, settings: GreySettings
-) -> tuple[RangeScaler, Ints, DonorTable]:
-    """The scale, the rows that are donors, and the donor table with start values in its holes."""
-    rows = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
-    if len(rows) == 0:
-        labels, rows = None, np.arange(table.n_rows)
-    # By content, so that the order in which the rows came does not matter.
-    keys = [*table.values[rows].T, *table.missing[rows].T]
-    known_y = [extra[rows] for extra in (labels, response) if extra is not None]
-    # The last key counts most: then ties of neighbors would go to the first class.
-    rows = rows[np.lexsort([*known_y, *keys] if settings.crosses else [*keys, *known_y])]
-    known = training_cells(table, rows)
-    scaler = RangeScaler.learn(known)
-    of_rows = None if labels is None else labels[rows]
-    rows = rows[capped(of_rows, len(rows), settings.max_donors, settings.random_state)]
-    scaled = scaler.scale(table.rows(rows))
-    codes = np.zeros(len(rows), dtype=np.intp) if labels is None else labels[rows]
-    start, _ = ClassStart().fill(scaled, 0 * codes if settings.crosses else splitting(codes))
-    start = np.where(scaled.missing.all(axis=0), column_centers(scaler.scale(known)), start)
-    y = None if response is None else response[rows]
-    return scaler, rows, donor_table(scaled.with_values(start), codes, y, is_open=True)
-
-
-def _one_pass(
-    donors: DonorTable, choices: dict[int, PanelChoice], settings: GreySettings
-) -> tuple[float, list[Spreads]]:
-    """Fill every hole once, column after column; return the largest change, and the spreads."""
-    largest, spreads = 0.0, []
-    for j, choice in choices.items():
-        rows = np.flatnonzero(donors.table.missing[:, j])
-        forecast = choice.predict(
-            choice.predictor(donors, settings.n_jobs), Queries.of(donors, rows)
-        )
-        largest = max(largest, donors.fill(rows, j, donors.fills(j, forecast)))
-        if forecast.outcomes.width > 1:
-            spread = np.asarray(1.0 - forecast.shares().max(axis=1))
-        else:
-            usual = np.sqrt(np.mean(choice.residuals**2)) if len(choice.residuals) else np.nan
-            spread = np.full(len(rows), usual)
-        spreads.append((rows, np.full(len(rows), j), spread))
-        settings.meter.advance()
-    return largest, spreads
-
-
-def joined_spreads(spreads: list[Spreads], donor_rows: Ints, n_columns: int) -> Spreads:
-    """Spreads of all columns of the training table, with its row numbers."""
-    nothing = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0)
-    joined = zip(nothing, *spreads, strict=True)
-    rows, columns, found = (np.concatenate(part) for part in joined)
-    own = columns < n_columns  # a response was filled beside them
-    return donor_rows[rows[own]], columns[own], found[own]
 
 
 def _training_values(fitted: FittedGrey, table: Table) -> Floats:
@@ -318,49 +196,8 @@ def _with_all_choices(
         n_cells[fitted.donors.y_column] = settings.n_cells
     left = {j: n for j, n in n_cells.items() if j not in fitted.choices}
     settings.meter.begin("panels of other columns", len(left))
-    found = _choose_panels(fitted.donors, relevance, left, settings, clock)
+    found = choose_panels(fitted.donors, relevance, left, settings, clock)
     return replace(fitted, choices=dict(sorted({**fitted.choices, **found}.items())))
-
-
-def _choose_panels(
-    donors: DonorTable,
-    relevance: Relevance,
-    n_cells: dict[int, int],
-    settings: GreySettings,
-    clock: Clock,
-    number: int = 0,
-    discriminates: bool = False,
-) -> dict[int, PanelChoice]:
-    """Panels of some columns in a pass, by at most so many held-out cells of each."""
-    predictors = predictors_of(donors, n_cells)
-    share, waiting = MOST_CELLS // max(len(n_cells), 1), list(n_cells)
-
-    def choose(target: int) -> PanelChoice:
-        how = predictors[target], *relevance.weights(target, predictors[target])
-        predictor = ColumnPredictor(donors, target, donors.observed_rows(target), *how)
-        rng = np.random.default_rng([settings.random_state or 0, target, number])
-        most = min(5_000 // max(len(predictors[target]), 1), share)
-        of_class = donors.has_classes and target == donors.y_column
-        loss = "log" if of_class else "square"
-        cells, until = int(np.clip(most, 40, n_cells[target])), clock.until(len(waiting))
-        waiting.pop()  # one column less to share the time
-        choice = choose_panel(predictor, cells, rng, loss, until, discriminates and of_class)
-        settings.meter.advance()
-        return choice
-
-    found = map_threads(choose, list(n_cells), settings.n_jobs)
-    return dict(zip(n_cells, found, strict=True))
-
-
-def _untuned(
-    donors: DonorTable, targets: Iterable[int], panel: tuple[Candidate, ...]
-) -> dict[int, PanelChoice]:
-    """A panel that needs no comparison, with equal weights."""
-    out = {}
-    for j, predictors in predictors_of(donors, targets).items():
-        equal = {"equal": normalize(np.zeros(len(predictors)))}
-        out[j] = PanelChoice(j, predictors, equal, CLASS_WEIGHT, panel, borrows=True)
-    return out
 
 
 def fill_new_rows(fitted: FittedGrey, table: Table, y: Floats | None = None) -> Floats:

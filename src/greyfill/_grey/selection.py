@@ -169,9 +169,10 @@ class Round:
         order = np.argsort(means, kind="stable")
         return np.asarray(order[np.isfinite(means[order])])
 
-    def errors(self) -> dict[int, float]:
+    def errors(self) -> dict[Candidate, float]:
         """The mean loss of every candidate."""
-        return dict(zip(self.which.tolist(), self.losses.mean(axis=1).tolist(), strict=True))
+        names = [self.plan.candidates[i] for i in self.which.tolist()]
+        return dict(zip(names, self.losses.mean(axis=1).tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +194,11 @@ class CellTrial:
             )
         return cls(predictor, few, _trial_plan(predictor), loss)
 
+    def numbers(self, candidates: tuple[Candidate, ...]) -> Ints:
+        """The numbers of some candidates in the plan, as far as it has them."""
+        found = [self.plan.candidates.index(c) for c in candidates if c in self.plan.candidates]
+        return np.array(found, dtype=np.intp)
+
     def queries(self, cells: Ints) -> Queries:
         """The rows of some cells, as if they lacked the target."""
         return Queries.of(self.predictor.donors, cells).without(self.predictor.target)
@@ -210,6 +216,32 @@ class CellTrial:
         return Round(self.plan, which, outcomes, truth, found, losses)
 
 
+@dataclass(frozen=True, eq=False)
+class EarlyChoice:
+    """A panel by the first cells alone, and all candidates that are not clearly worse."""
+
+    choice: PanelChoice
+    left: tuple[Candidate, ...] = ()
+
+
+def choose_early(
+    predictor: ColumnPredictor, n_cells: int, rng: np.random.Generator, until: float = np.inf
+) -> EarlyChoice:
+    """Let all candidates meet the first cells: enough to fill holes before the panel is chosen."""
+    plain = _plain(predictor)
+    if not _can_compare(predictor):
+        return EarlyChoice(plain)
+    cells = rng.permutation(predictor.donor_rows)[:n_cells]
+    trial = CellTrial.of(predictor, "square", rng)
+    first = _first_round(trial, cells, until)
+    if not len(first.ranked()):
+        return EarlyChoice(plain)
+    choice, names = _with_panel(plain, trial, first), first.plan.candidates
+    if predictor.donors.is_wide(predictor.target):
+        return EarlyChoice(choice)
+    return EarlyChoice(choice, tuple(names[i] for i in _survivors(first).tolist()))
+
+
 def choose_panel(
     predictor: ColumnPredictor,
     n_cells: int,
@@ -217,38 +249,63 @@ def choose_panel(
     loss: str = "square",
     until: float = np.inf,
     discriminates: bool = False,
+    early: EarlyChoice | None = None,
 ) -> PanelChoice:
     """Compare candidates on held-out cells and keep a panel of the best.
 
-    All of them meet the first cells, and those that may still join the panel the others. After
-    the moment ``until`` no other kind of candidate is tried. ``discriminates`` says that the panel
-    of classes may be mixed with a discriminant.
+    All of them meet the first cells, and those that may still join the panel the others; if an
+    earlier choice left some, these alone are compared. After the moment ``until`` no other kind of
+    candidate is tried. ``discriminates`` says that the panel of classes may be mixed with a
+    discriminant.
     """
-    p = predictor
-    plain = PanelChoice(
-        p.target, p.predictors, p.weights, p.class_weight, (MEAN_OF_ALL,), borrows=p.borrows
-    )
-    if len(p.donor_rows) < 4 or len(p.predictors) == 0:
+    if early is not None and monotonic() > until:
+        return early.choice
+    plain = _plain(predictor)
+    if not _can_compare(predictor):
         return plain
-    cells = rng.permutation(p.donor_rows)[:n_cells]
-    trial = CellTrial.of(p, loss, rng)
-    if p.donors.is_wide(p.target):
-        race = early = _wide_round(trial, trial.queries(cells))
+    cells = rng.permutation(predictor.donor_rows)[:n_cells]
+    trial = CellTrial.of(predictor, loss, rng)
+    errors: dict[Candidate, float] = {}
+    if early is not None and (left := trial.numbers(early.left)).size:
+        race, errors = trial.round(left, trial.queries(cells)), dict(early.choice.errors)
     else:
-        n_first = FIRST_VOTES if p.donors.is_categorical[p.target] else FIRST_NUMBERS
-        n_first = n_first if len(cells) >= 1.5 * n_first else len(cells)
-        race = early = _first_round(trial, trial.queries(cells[:n_first]), until)
-        left = _survivors(early)
+        race = first = _first_round(trial, cells, until)
+        left, n_first, errors = _survivors(first), first.losses.shape[1], first.errors()
         if len(left) and n_first < len(cells) and monotonic() < until:
-            race = early.followed(trial.round(left, trial.queries(cells[n_first:])))
+            race = first.followed(trial.round(left, trial.queries(cells[n_first:])))
     if not len(race.ranked()):
         return plain
-    n_rows = p.donors.table.n_rows
-    panel = _best_panel(race, slice(None), n_rows)
-    found, how, sharpness = Forecast(race.found[panel].mean(axis=0), race.outcomes), None, 1.0
+    queries = None
     if discriminates and monotonic() < until and not race.outcomes.n_others:
         queries = trial.queries(cells[: len(race.truth)])
-        how, found = choose_discriminant(p, queries, found, race.truth, np.array(SHARPNESS))
+    found = _with_panel(plain, trial, race, queries)
+    return replace(found, errors=tuple((errors | dict(found.errors)).items()))
+
+
+def _plain(predictor: ColumnPredictor) -> PanelChoice:
+    """The mean of all donors."""
+    p = predictor
+    how = p.predictors, p.weights, p.class_weight
+    return PanelChoice(p.target, *how, (MEAN_OF_ALL,), borrows=p.borrows)
+
+
+def _can_compare(predictor: ColumnPredictor) -> bool:
+    return len(predictor.donor_rows) >= 4 and len(predictor.predictors) > 0
+
+
+def _with_panel(
+    plain: PanelChoice, trial: "CellTrial", race: Round, of_class: Queries | None = None
+) -> PanelChoice:
+    """The best panel of a race, its error and what it leaves of held-out cells.
+
+    With the queries ``of_class`` a discriminant may join the panel.
+    """
+    n_rows, loss = trial.predictor.donors.table.n_rows, trial.loss
+    panel = _best_panel(race, slice(None), n_rows)
+    found, how, sharpness = Forecast(race.found[panel].mean(axis=0), race.outcomes), None, 1.0
+    if of_class is not None:
+        powers = np.array(SHARPNESS)
+        how, found = choose_discriminant(trial.predictor, of_class, found, race.truth, powers)
 
     def log_loss(power: float) -> float:
         return float(race.outcomes.loss(found.predicted, race.truth, "log", power).mean())
@@ -261,7 +318,7 @@ def choose_panel(
         panel=tuple(names[i] for i in race.which[panel].tolist()),
         sharpness=sharpness,
         error=float(race.outcomes.loss(found.predicted, race.truth, loss, sharpness).mean()),
-        errors=tuple((names[i], error) for i, error in (early.errors() | race.errors()).items()),
+        errors=tuple(race.errors().items()),
         residuals=_cross_residuals(race, n_rows) if len(race.truth) > 1 else np.zeros(0),
         discriminant=how,
     )
@@ -318,7 +375,17 @@ def _all_candidates(
     return Plan.of(tuple(out))
 
 
-def _first_round(trial: CellTrial, queries: Queries, until: float) -> Round:
+def _first_round(trial: CellTrial, cells: Ints, until: float) -> Round:
+    """The first cells, or all where they are few; of very many levels always all."""
+    p = trial.predictor
+    if p.donors.is_wide(p.target):
+        return _wide_round(trial, trial.queries(cells))
+    n_first = FIRST_VOTES if p.donors.is_categorical[p.target] else FIRST_NUMBERS
+    some = cells[:n_first] if len(cells) >= 1.5 * n_first else cells
+    return _all_meet(trial, trial.queries(some), until)
+
+
+def _all_meet(trial: CellTrial, queries: Queries, until: float) -> Round:
     """All candidates while there is time, the most promising kinds first.
 
     Regressions on neighbors are tried at the best places alone.

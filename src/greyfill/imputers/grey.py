@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from greyfill._grey.cross_fit import fill_training_rows
-from greyfill._grey.grey_engine import GreySettings, fill_new_rows, fit_imputer
+from greyfill._grey.grey_engine import fill_new_rows, fit_imputer
+from greyfill._grey.passes import GreySettings
 from greyfill.blas import one_blas_thread
 from greyfill.checks import (
     check_choice,
@@ -44,10 +45,11 @@ class GreyImputer(ConfidenceMixin):
     Weights, scope, k, kernel ω and penalty α are compared on left-out observed cells. The best of
     each family that is not worse than the best by two standard errors joins a panel, whose
     predictions are averaged; in tables of more than 5 000 rows the cheapest within one standard
-    error serves alone. Two passes over the columns, fewest holes first, by one ridge and a mean of
-    neighbors, come before this choice, so that it is made on a filled table. Columns without holes
-    are tuned on 40 cells, for new rows; in tables of more than 25 columns or 20 000 cells a fixed
-    panel fills them. Nothing is tuned after ``fit``.
+    error serves alone. Two passes over the columns, fewest holes first, come before this choice, so
+    that it is made on a filled table: by a ridge, and by early panels, which few cells chose, or
+    without them where no row may see its own y. Columns without holes are tuned on 40 cells, for
+    new rows; in tables of more than 25 columns or 20 000 cells a fixed panel fills them. Nothing is
+    tuned after ``fit``.
 
     Parameters
     ----------
@@ -63,8 +65,8 @@ class GreyImputer(ConfidenceMixin):
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
     max_iter : int, default=3
-        The largest number of passes over the columns: two plain ones, then those with panels. With
-        y and labels="cross" only the plain ones, without y, fill the donors.
+        The largest number of passes over the columns: a plain one, one by early panels, then those
+        with panels. With y and labels="cross" two plain ones, without y, fill the donors.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
     max_donors : int, optional

@@ -12,12 +12,12 @@ from greyfill import frames, targets
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import (
     FittedGrey,
-    GreySettings,
     fit_model,
     most_probable_class,
     new_queries,
     posterior,
 )
+from greyfill._grey.passes import GreySettings
 from greyfill.blas import one_blas_thread
 from greyfill.checks import OwnScore, check_whole, is_number
 from greyfill.exceptions import InvalidDataError
