@@ -207,11 +207,10 @@ def test_donors_within_a_limit_are_listed(
 ) -> None:
     above, limit = min(limits) - (limits[0] == limits[1]), max(limits)
     lost = np.random.default_rng(seed).integers(0, most, 2 * LEAF, endpoint=True).astype(np.uint16)
-    least, places = np.empty(2 * LEAF // losses.GROUP, np.uint16), np.empty(n + 1, np.intp)
-    losses.least_losses.py_func(lost, least)
-    assert least.tolist() == lost.reshape(len(least), -1).min(axis=1).tolist()
+    hits, places = np.zeros(2 * LEAF, np.uint8), np.empty(n + 1, np.intp)
+    words = hits.view(np.uint64)
     with np.errstate(over="ignore"):
-        count = losses.list_within.py_func(lost, least, n, above, limit, places)
+        count = losses.list_within.py_func(lost, n, above, limit, hits, words, places)
     assert places[:count].tolist() == [i for i in range(n) if above < lost[i] <= limit]
 
 

@@ -179,6 +179,7 @@ class TrainingWork:
         self.fallbacks: Counter[str] = Counter()
         self._links: list[Links] = []
         self._moving: list[Links] | None = None
+        self._applied: tuple[list[Links], list[Floats]] = [], []
         self._all_filled = False
         self._spreads: list[Spreads] = []
         self._pools = prepared.pools(self.missing)
@@ -204,7 +205,9 @@ class TrainingWork:
 
     def state(self) -> bytes:
         """A digest of the current values of the holes that a further pass may change."""
-        cells = [self.values[p.rows[p.slots], p.columns] for p in self._find_moving()]
+        moving, (applied, cells) = self._find_moving(), self._applied
+        if applied is not moving:
+            cells = [self.values[p.rows[p.slots], p.columns] for p in moving]
         return digest(np.concatenate(cells) if cells else np.zeros(0))
 
     def fill_for_good(self, takers: Ints) -> None:
@@ -331,6 +334,7 @@ class TrainingWork:
             links,
             self.prepared.n_jobs if sum(len(piece.slots) for piece in links) > CUT else 1,
         )
+        self._applied = links, fresh
         changes = [
             kernels.write_cells(
                 self.values, is_categorical, piece.rows, piece.slots, piece.columns, new

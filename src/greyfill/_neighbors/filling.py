@@ -40,8 +40,11 @@ class WeightedFill:
         """Weights of the donors for numbers (rows sum to 1) and for votes; nearest donor first."""
         first, last = distances[:, :1], distances[:, -1:]
         exact = distances == 0.0
-        closeness = (first / np.where(exact, 1.0, distances)) ** 2
-        closeness = np.where(exact.any(axis=1, keepdims=True), exact, closeness)
-        spread = np.where(last > first, last - first, 1.0)
-        votes = np.where(last > first, (last - distances) / spread, 1.0)
-        return closeness / closeness.sum(axis=1, keepdims=True), votes
+        closeness = np.where(exact, 1.0, distances)
+        np.square(np.divide(first, closeness, out=closeness), out=closeness)
+        np.copyto(closeness, exact, where=exact.any(axis=1, keepdims=True))
+        closeness /= closeness.sum(axis=1, keepdims=True)
+        votes = last - distances
+        votes /= np.where(last > first, last - first, 1.0)
+        np.copyto(votes, 1.0, where=last <= first)
+        return closeness, votes

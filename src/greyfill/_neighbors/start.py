@@ -47,7 +47,7 @@ class ClassStart:
         """Values without holes, and the number of cells whose class had no observed value."""
         assert labels is not None
         filled = table.values.copy()
-        fallbacks, exponent = 0, _exponents(table)
+        fallbacks, exponent = 0, exponents(_known_cells(table), axis=0)
         lowest = labels.min(initial=0)  # −1 where there are rows without a label
         for label in np.flatnonzero(np.bincount(labels - lowest)) + lowest:
             rows = np.flatnonzero(labels == label)
@@ -67,14 +67,15 @@ def column_centers(table: Table, exponent: Ints | None = None) -> Floats:
     A column without an observed value gets 0. No order of the rows changes a bit. Values are at
     most 2 to the ``exponent`` of their column, unless given that of the largest.
     """
-    observed = ~table.missing
-    exponent = _exponents(table) if exponent is None else exponent
-    sums = Steps.of_columns(np.ldexp(np.where(observed, table.values, 0.0), -exponent))
-    centers = np.ldexp(sums.floats / np.maximum(observed.sum(axis=0), 1), exponent)
+    cells = _known_cells(table)
+    exponent = exponents(cells, axis=0) if exponent is None else exponent
+    sums = Steps.of_columns(np.ldexp(cells, -exponent, out=cells))
+    n_observed = table.n_rows - table.missing.sum(axis=0)
+    centers = np.ldexp(sums.floats / np.maximum(n_observed, 1), exponent)
     for j in np.flatnonzero(table.is_categorical):
-        centers[j] = most_frequent(table.values[observed[:, j], j])
+        centers[j] = most_frequent(table.values[~table.missing[:, j], j])
     return np.asarray(centers)
 
 
-def _exponents(table: Table) -> Ints:
-    return exponents(np.where(table.missing, 0.0, table.values), axis=0)
+def _known_cells(table: Table) -> Floats:
+    return np.where(table.missing, 0.0, table.values)

@@ -5,11 +5,16 @@ from sorted columns, looked up by shelves. The order, in which boxes prune well,
 leaves of a kd-tree, from left to right.
 """
 
+from typing import Any
+
 import numpy as np
 
 from greyfill._search.jit import exact, exact_inner
 from greyfill._search.pool import BLOCK, FAR, LEAF
 from greyfill._search.reference import GRID
+
+VECTOR: Any = np.uintp(8)
+"""Numbers in the longest vectors."""
 
 
 @exact_inner
@@ -23,8 +28,8 @@ def grey_distances(query, donors, rows, count, is_categorical, weights, low, off
     """Equations (32) and (35) for the first rows; ``offset`` is ρΔmax, and 0 when Δmax is.
 
     A missing cell of the query is −∞ and one of a donor +∞: their coefficient is 0. The donors are
-    fetched first, so that the processor waits for all of them at once; then the ``terms`` of a
-    donor are written, so that vectors of them are divided, and summed in order.
+    fetched first, so that the processor waits for all of them at once. Then they are divided column
+    by column in whole vectors; nobody reads what ``terms`` has behind the last donor.
     """
     top, bottom = low + offset, offset
     if offset == 0.0:  # no two numbers differ, and every coefficient is 1
@@ -32,16 +37,19 @@ def grey_distances(query, donors, rows, count, is_categorical, weights, low, off
     for i in range(count):
         row = rows[i]
         for j in range(len(query)):
-            terms[i, j] = donors[row, j]
-    for i in range(count):
-        total = 0.0
-        for j in range(len(query)):
-            apart = abs(terms[i, j] - query[j])
-            same = 1.0 if apart == 0.0 else 0.0
-            terms[i, j] = weights[j] * (same if is_categorical[j] else top / (apart + bottom))
-        for j in range(len(query)):
-            total += terms[i, j]
-        out[i] = total
+            terms[j, i] = donors[row, j]
+    whole = (count + VECTOR - np.uintp(1)) // VECTOR * VECTOR
+    out[:whole] = 0.0
+    for j in range(len(query)):
+        a, weight = query[j], weights[j]
+        if a == -np.inf:
+            continue
+        if is_categorical[j]:
+            for i in range(whole):
+                out[i] += weight if terms[j, i] == a else 0.0
+        else:
+            for i in range(whole):
+                out[i] += weight * (top / (abs(terms[j, i] - a) + bottom))
     for i in range(count):
         out[i] = on_grid(1.0 - out[i])
 
@@ -75,36 +83,20 @@ def measure(
         )
     else:
         heom_distances(row, values, measured_rows, count, is_categorical, weights, measured)
-    n, limit = np.uintp(0), distances[-1]
-    for i in range(count):  # most donors are farther than the k nearest so far
-        measured[n], measured_rows[n] = measured[i], measured_rows[i]
-        n += np.uintp(measured[i] <= limit)
-    if n == 0:
-        return
-    for place in range(len(rows)):
-        measured[n], measured_rows[n] = distances[place], rows[place]
-        n += np.uintp(rows[place] >= 0)
-    _keep_nearest(measured, measured_rows, n, rows, distances)
+    for i in range(count):
+        distance, row, place = measured[i], measured_rows[i], len(rows) - 1
+        if not _is_before(distance, row, distances[place], rows[place]):
+            continue  # most are farther than the k nearest so far
+        while place > 0 and _is_before(distance, row, distances[place - 1], rows[place - 1]):
+            distances[place], rows[place] = distances[place - 1], rows[place - 1]
+            place -= 1
+        distances[place], rows[place] = distance, row
 
 
 @exact_inner
-def _keep_nearest(measured, measured_rows, count, rows, distances):
-    """The k nearest of the first ``count`` donors in rising distance, ties by row number.
-
-    Each donor is put where the number of donors before it says: without a branch, that is faster
-    than to sort.
-    """
-    rows[:] = -1
-    distances[:] = np.inf
-    for i in range(count):
-        row, distance = measured_rows[i], measured[i]
-        place = 0
-        for other in range(count):
-            tied = (measured[other] == distance) & (measured_rows[other] < row)
-            place += (measured[other] < distance) | tied
-        if place < len(rows):
-            rows[place] = row
-            distances[place] = distance
+def _is_before(distance, row, other, other_row):
+    """Whether a donor is nearer than another; ties go to the smaller row number."""
+    return distance < other or (distance == other and row < other_row)
 
 
 @exact_inner

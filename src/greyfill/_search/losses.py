@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from greyfill._search.jit import exact_inner
-from greyfill._search.pool import BLOCK, HOLE, LEAF, STEPS
+from greyfill._search.pool import BLOCK, HOLE, STEPS
 
 KNOT = 0.5
 """Differences are told apart up to this share of ρΔmax, where most of the nearest donors lie."""
@@ -27,9 +27,8 @@ KNOT = 0.5
 MOST = 65_534
 """No donor loses more: the factors are as large as 16 bits allow."""
 
-
-GROUP = LEAF // 2
-"""Donors whose least loss tells whether any of them is looked at."""
+GROUP = 32
+"""Donors that are passed over together: their hits are four words."""
 
 
 class Losses(NamedTuple):
@@ -99,28 +98,22 @@ def add_losses(columns, n_head, coarse, codes, factors, caps, holes, out):
 
 
 @exact_inner
-def least_losses(lost, out):
-    """The least that a donor of each group loses.
+def list_within(lost, n, above, limit, hits, words, places):
+    """List the donors that lose more than ``above`` and at most ``limit``; return how many.
 
-    The size of a group is no constant here: LLVM would unroll the loop, and take no vectors.
+    ``hits`` has a byte for each donor and zeros behind the last one, ``words`` are the same bytes
+    by eights. Few groups have a hit.
     """
-    size = len(lost) // len(out)
-    for group in range(len(out)):
-        least = np.uint16(MOST)
-        for b in range(group * size, group * size + size):
-            least = min(least, lost[np.uintp(b)])
-        out[group] = least
-
-
-@exact_inner
-def list_within(lost, least, n, above, limit, places):
-    """List the donors that lose more than ``above`` and at most ``limit``; return how many."""
-    count, first, size = np.uintp(0), np.uint16(above + 1), np.uint16(limit - above - 1)
-    for group in range(len(least)):
-        if least[group] > limit:
-            continue
-        for place in range(group * GROUP, min(group * GROUP + GROUP, n)):
-            places[count] = place
-            # without a sign, what is below the first is large: one comparison does for both
-            count += np.uintp(np.uint16(lost[np.uintp(place)] - first) <= size)
+    first, size = np.uint16(above + 1), np.uint16(limit - above - 1)
+    for b in range(n):
+        # without a sign, what is below the first is large: one comparison does for both
+        hits[np.uintp(b)] = np.uint8(np.uint16(lost[np.uintp(b)] - first) <= size)
+    count = np.uintp(0)
+    for start in range(0, len(hits), GROUP):
+        w = np.uintp(start // 8)
+        some = words[w] | words[w + np.uintp(1)] | words[w + np.uintp(2)] | words[w + np.uintp(3)]
+        if some:
+            for place in range(start, start + GROUP):
+                places[count] = place
+                count += np.uintp(hits[np.uintp(place)])
     return np.intp(count)

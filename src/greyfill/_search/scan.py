@@ -17,15 +17,7 @@ import numpy as np
 
 from greyfill._search.distances import extremes, measure
 from greyfill._search.jit import ONE, ZERO, exact, exact_inner, fast_inner
-from greyfill._search.losses import (
-    GROUP,
-    MOST,
-    Losses,
-    add_losses,
-    least_losses,
-    list_within,
-    read_losses,
-)
+from greyfill._search.losses import MOST, Losses, add_losses, list_within, read_losses
 from greyfill._search.pool import LEAF, LEAVES
 from greyfill._search.scores import add_pairs, add_scores, any_reaches, bound_scores
 
@@ -78,7 +70,7 @@ PLAIN, COARSE, BOXED = 0, 1, 2
 """Ways to visit donors: all of them, those that coarse cells leave, leaves that boxes leave."""
 
 TRIAL = 4
-"""After this many queries a call decides whether its way pays."""
+"""For this many queries a call watches whether its way pays."""
 
 WORTHWHILE = (1.0, 0.5, 0.4)
 """A way pays when it visits at most this share of the leaves."""
@@ -90,7 +82,7 @@ SINGLES = 2
 """Donors for each leaf that are measured one by one; where these are not enough, all leaves are
 scored."""
 
-CHUNK: Any = np.uintp(16)
+CHUNK: Any = np.uintp(32)
 """So many donors are measured before the limit of their losses is judged anew."""
 
 PICKS = 32
@@ -133,7 +125,8 @@ class Scratch(NamedTuple):
     picked: Any
     losses: Losses
     lost: Any
-    least: Any
+    hits: Any
+    words: Any
     block_bounds: Any
     leaf_bounds: Any
     best: Any
@@ -322,7 +315,8 @@ def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
     may lose. Returns how many were measured, and that limit; the search is given up when they are
     too many.
     """
-    lost, least, places, order = scratch.lost, scratch.least, scratch.places, pool.rows
+    lost, hits, words = scratch.lost, scratch.hits, scratch.words
+    places, order = scratch.places, pool.rows
     terms, measured, measured_rows = scratch.terms, scratch.measured, scratch.measured_rows
     exact, low, offset, own_row = query.exact, query.low, query.offset, query.own_row
     values, is_categorical = pool.values, pool.is_categorical
@@ -332,11 +326,10 @@ def _scan_coarse(query, pool, weights, guess, scratch, rows, distances):
     )  # fmt: skip
     full += query.margin
     rows[:], distances[:] = -1, np.inf
-    least_losses(lost, least)
     limit = int(max(min((full - NO_SCORE) * unit, MOST), -1.0))
     above, tried, n_measured = -1, min(guess, limit), 0
     while above < limit:
-        n_found, i = list_within(lost, least, len(order), above, tried, places), 0
+        n_found, i = list_within(lost, len(order), above, tried, hits, words, places), 0
         while i < n_found:
             count = np.uintp(0)
             while i < n_found and count < CHUNK:
@@ -408,6 +401,7 @@ def _best_block(grey, query, pool, weights32, scratch):
 
 @exact_inner
 def _make_scratch(p, k, n_leaves, n_blocks, n):
+    hits = np.zeros(n_leaves * LEAF, dtype=np.uint8)
     return Scratch(
         np.empty((LEAVES, LEAF), dtype=np.float32),
         np.empty(LEAVES, dtype=np.intp),
@@ -418,15 +412,16 @@ def _make_scratch(p, k, n_leaves, n_blocks, n):
             np.empty(p, dtype=np.uint8),
         ),
         np.empty(n_leaves * LEAF, dtype=np.uint16),
-        np.empty(n_leaves * LEAF // GROUP, dtype=np.uint16),
+        hits,
+        hits.view(np.uint64),
         np.empty(n_blocks, dtype=np.float32),
         np.empty(LEAVES, dtype=np.float32),
         np.empty(k, dtype=np.float32),
         np.empty(n, dtype=np.float32),
         np.empty(n + 1, dtype=np.intp),
-        np.empty((LEAF, p)),
-        np.empty(k + LEAF + 1),
-        np.empty(k + LEAF + 1, dtype=np.intp),
+        np.empty((p, LEAF)),
+        np.empty(LEAF),
+        np.empty(LEAF + 1, dtype=np.intp),
     )
 
 
@@ -464,7 +459,7 @@ def search(grey, queries, queries_missing, own_rows, pool, weights, by_weight, r
                 n_visited, n_found = _scan_leaves(grey, query, pool, weights32, scratch)
             _measure_found(grey, query, pool, weights, n_found, scratch, rows[q], distances[q])
         visited, total = visited + n_visited, total + n_visited
-        if q + 1 - since == TRIAL and visited > WORTHWHILE[way] * n_leaves * TRIAL:
+        if q < since + TRIAL and visited > WORTHWHILE[way] * n_leaves * TRIAL:
             may_pay = grey and way == BOXED and n_blocks > FEW
             way, since, visited = COARSE if may_pay else PLAIN, q + 1, 0
     return total / (n_leaves * max(len(queries), 1))

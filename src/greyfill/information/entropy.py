@@ -82,7 +82,8 @@ def exponents(values: Floats, axis: int) -> Ints:
     >>> exponents(np.array([[1.0, -3.0], [0.5, 0.25]]), axis=1)
     array([ 2, -1], dtype=int32)
     """
-    mantissa, exponent = np.frexp(np.abs(values).max(axis=axis, initial=0.0))
+    highest, lowest = values.max(axis=axis, initial=0.0), values.min(axis=axis, initial=0.0)
+    mantissa, exponent = np.frexp(np.maximum(highest, -lowest))
     return np.asarray(exponent - (mantissa == 0.5))
 
 

@@ -45,11 +45,9 @@ def window_information(
     codes = np.where(known[category], values[category], 0.0).astype(np.intp)
     if is_categorical:
         labels = dense_codes(target[None].astype(np.intp))
-        same = np.broadcast_to(labels, values.shape)
+        same = np.broadcast_to(labels, (int(number.sum()), table.n_rows))
         information[category] = histogram_columns(codes, known[category], labels[0])
-        information[number] = parzen_columns(
-            values[number], known[number], same[number], bandwidth_factor
-        )
+        information[number] = parzen_columns(values[number], known[number], same, bandwidth_factor)
     else:
         numbers = np.broadcast_to(target.astype(np.float64), values.shape)
         codes = dense_codes(codes)
