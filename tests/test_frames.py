@@ -423,8 +423,11 @@ def test_strided_and_read_only_arrays():
 def test_plain_rows_are_encoded_alike_and_not_rewritten(order):
     _, origin = encode(np.arange(8.0).reshape(4, 2))
     X = np.array([[np.nan, -0.0], [1e300, np.nan]], order=order)
-    before, (table, _) = X.copy(), encode(X, schema=origin.schema)
-    plain = encode_plain(X, origin.schema)
+    before, (table, given) = X.copy(), encode(X, schema=origin.schema)
+    plain, restored = encode_plain(X, origin.schema)
+    assert restored.container is given.container
+    assert restored.missing is plain.missing
+    assert (restored.families, restored.boxed) == (given.families, given.boxed)
     assert plain.values.tobytes() == table.values.tobytes()
     assert plain.values.flags.c_contiguous
     assert plain.missing.flags.c_contiguous

@@ -5,20 +5,33 @@ linear algebra that splits each of them over all cores takes several times the w
 and the last digits of a result depend on how many cores there are.
 """
 
+from collections.abc import Callable
 from contextlib import ContextDecorator
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import Any, ClassVar
 
 
 @cache
-def _libraries() -> list[Any]:
-    """The libraries of linear algebra, looked up once, which takes milliseconds."""
+def _libraries() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
+    """How the libraries' numbers of threads are read and set; looked up once: it takes long."""
     # what compiled code calls: only a library that is loaded can be found
     import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    return [
+        _functions(lib) for lib in ThreadpoolController().select(user_api="blas").lib_controllers
+    ]
+
+
+def _functions(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
+    """Those of the library itself where it counts for the whole process, else threadpoolctl's."""
+    if getattr(library, "threading_layer", "") == "pthreads":
+        names = "openblas_get_num_threads", "openblas_set_num_threads"
+        read, write = map(getattr(library, "_get_symbol", lambda name: None), names)
+        if read is not None and write is not None:
+            return read, write
+    return library.get_num_threads, partial(_set_threads, library)
 
 
 def _set_threads(library: Any, n: int) -> None:
@@ -42,15 +55,15 @@ class one_blas_thread(ContextDecorator):
 
     _lock: ClassVar[Any] = Lock()
     _n_within: ClassVar[int] = 0
-    _before: ClassVar[list[tuple[Any, int]]] = []
+    _before: ClassVar[list[tuple[Callable[[int], Any], int]]] = []
 
     def __enter__(self) -> None:
         cls = one_blas_thread
         with cls._lock:
             if cls._n_within == 0:
-                cls._before = [(lib, n) for lib in _libraries() if (n := lib.get_num_threads()) > 1]
-                for library, _ in cls._before:
-                    _set_threads(library, 1)
+                cls._before = [(write, n) for read, write in _libraries() if (n := read()) > 1]
+                for write, _ in cls._before:
+                    write(1)
             cls._n_within += 1
 
     def __exit__(self, *_: object) -> None:
@@ -58,5 +71,5 @@ class one_blas_thread(ContextDecorator):
         with cls._lock:
             cls._n_within -= 1
             if cls._n_within == 0:
-                for library, n in cls._before:
-                    _set_threads(library, n)
+                for write, n in cls._before:
+                    write(n)

@@ -449,6 +449,8 @@ def test_the_short_way_of_new_rows_ends_where_the_long_way_does(
         imputer.fit(training, CLASSES)
     X = new_rows()[given]
     short = answer_of(imputer.transform, X)
+    monkeypatch.setattr(frames, "encode_plain", lambda X, schema: None)
+    assert short == answer_of(imputer.transform, X)
     monkeypatch.setattr(type(imputer), "_surely_fits", lambda self, opened: False)
     assert short == answer_of(imputer.transform, X)
 

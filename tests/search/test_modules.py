@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.runtime import _nrt_python, rtsys
 
 from greyfill._search import jit, modules
 from greyfill._search.modules import Fragment, ModuleCompiler
@@ -44,6 +45,19 @@ def test_only_the_kernel_becomes_machine_code() -> None:
     assert not inner.library.is_built
     (found,) = kernel.overloads.values()
     assert type(found.library) is modules.KernelCode
+
+
+def test_arrays_that_a_kernel_makes_are_freed() -> None:
+    kernel, given = outer(), np.array([4.0, 9.0])
+    kernel(given)
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        kernel(given)
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert after.alloc - before.alloc == after.free - before.free > 0
 
 
 def test_a_function_that_python_calls_too_has_its_own_code() -> None:

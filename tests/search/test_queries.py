@@ -65,7 +65,9 @@ def test_rows_as_of_classes_leave_out_negligible_ones(seed: int) -> None:
     rows = some_rows(rng, 6)
     cells = open_rows(rows.values, rows.missing, *ranges, *features.arrays)
     shares = rng.dirichlet(np.full(3, 0.4), size=6)
-    found = of_classes(*cells, shares, 0.1, *features.arrays)
+    every_class = np.column_stack([np.zeros((3, 4)), np.arange(3)])
+    of_labels = features.of(every_class)[:, :, features.starts[4] :]
+    found = of_classes(*cells, shares, 0.1, of_labels)
     sources, parts, labels, values, missing, encoded = found
     kept = shares >= 0.1 * shares.max(axis=1, keepdims=True)
     assert np.column_stack([sources, labels]).tolist() == np.argwhere(kept).tolist()

@@ -1,6 +1,7 @@
 """The training rows as donors: a filled table with y as one more column, and its features."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -178,12 +179,12 @@ class DonorTable:
         """Whether the last column holds classes."""
         return self.n_classes > 1
 
-    @property
+    @cached_property
     def splits(self) -> bool:
         """Whether donors may be those of a class; very many classes are a column like others."""
         return 1 < self.n_classes <= MANY_LEVELS
 
-    @property
+    @cached_property
     def y_column(self) -> int:
         """The last column: the class or the response, where there is one."""
         return self.table.n_columns - 1
@@ -226,6 +227,17 @@ class DonorTable:
         features: Floats = self._features["both"]
         return features
 
+    @property
+    def class_features(self) -> Floats:
+        """The features of each class in both `FORMS`, shape (form, class, feature of y)."""
+        if "classes" not in self._features:
+            codes = np.repeat(np.arange(self.n_classes), self.table.n_columns).astype(float)
+            first = self.feature_map.starts[self.y_column]
+            every = self.feature_map.of(codes.reshape(self.n_classes, -1))
+            self._features["classes"] = np.ascontiguousarray(every[:, :, first:])
+        features: Floats = self._features["classes"]
+        return features
+
     def fill(self, rows: Ints, column: int, values: Floats) -> float:
         """Rewrite holes of a column and their features; return the largest change."""
         assert self._is_open, "a fitted donor table is not rewritten"
@@ -264,6 +276,31 @@ class DonorTable:
         if self.is_categorical[column]:
             return forecast.most_probable().astype(float)
         return forecast.predicted[:, 0].clip(*self.seen_range(column))
+
+
+@dataclass(frozen=True, eq=False)
+class DonorLayout:
+    """The donors of a target, class after class, and its predictors, numbers before categories.
+
+    ``cells`` has shape (predictor, donor), donor i is row ``rows[i]`` of the donor table, and
+    ``starts`` are the first donors of the classes. ``near`` and ``regressed`` are the ranges of
+    donors that scope "split" takes for each class, all of them where the class has too few.
+    ``trust`` is how much the class itself is believed, ``class_weights`` what it counts in the
+    distance. ``donor_of`` is the donor of each row, −1 where it is none and at the end, ``limits``
+    the least and the largest value of each number, ``weights`` those of `RELEVANCES`, or zeros.
+    """
+
+    rows: Ints
+    starts: Ints
+    near: Ints
+    regressed: Ints
+    trust: Floats
+    class_weights: Floats
+    donor_of: Ints
+    columns: Ints
+    limits: Floats
+    weights: Floats
+    cells: Floats
 
 
 def donor_table(
@@ -342,6 +379,11 @@ class Queries:
         values[rows, donors.y_column], missing[rows, donors.y_column] = labels, False
         given[rows] = labels
         return Queries(values, missing, given, self.own_rows, self.sources)
+
+    def with_shares(self, shares: Floats) -> "Queries":
+        """The same rows with the probabilities of their classes."""
+        given = self.values, self.missing, self.labels, self.own_rows, self.sources
+        return Queries(*given, shares, self._features)
 
     def without(self, column: int) -> "Queries":
         """The same rows as if they lacked a column."""

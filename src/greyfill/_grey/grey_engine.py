@@ -224,9 +224,9 @@ def _fill_block(fitted: FittedGrey, table: Table, y: Floats | None) -> Floats:
     values = queries.values.copy()
     if fitted.donors.splits and y is None:
         as_of_classes(fitted, queries)  # once for all columns
-    for j in np.flatnonzero(table.missing.any(axis=0)).tolist():
-        rows = np.flatnonzero(table.missing[:, j])
-        some = queries if len(rows) == table.n_rows else queries.part(rows)
+    for j in np.logical_or.reduce(table.missing).nonzero()[0].tolist():
+        rows = table.missing[:, j]
+        some = queries if np.count_nonzero(rows) == len(rows) else queries.part(rows)
         values[rows, j] = fitted.donors.fills(j, predict(fitted, j, some))
     return np.asarray(close_rows(values, *_in_order(table), *fitted.scales(table)))
 
@@ -291,9 +291,9 @@ def as_of_classes(fitted: FittedGrey, queries: Queries) -> tuple[Ints, Floats, Q
         donors, shares = fitted.donors, with_shares(fitted, queries).shares
         cells = queries.values, queries.missing, queries.features(donors)
         rows, shares, labels, values, missing, features = of_classes(
-            *cells, shares, NEGLIGIBLE, *donors.feature_map.arrays
+            *cells, shares, NEGLIGIBLE, donors.class_features
         )
-        own, sources = queries.own_rows[rows], queries.sources[rows]
+        own, sources = queries.own_rows.take(rows), queries.sources.take(rows)
         known = {"both": features, True: labels}
         labeled = Queries(values, missing, labels, own, sources, _features=known)
         queries._features["by class"] = rows, shares, labeled
@@ -305,7 +305,7 @@ def with_shares(fitted: FittedGrey, queries: Queries) -> Queries:
     """The same rows with their class probabilities, where classes split the donors."""
     if not fitted.donors.splits or len(queries.shares) or not len(queries.values):
         return queries
-    return replace(queries, shares=posterior(fitted, queries))
+    return queries.with_shares(posterior(fitted, queries))
 
 
 def _of_most_probable_class(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:

@@ -8,7 +8,7 @@ import numpy as np
 
 from greyfill._grey.candidates import ALL_DONORS, RELEVANCES, Candidate, Plan, RidgeFamily
 from greyfill._grey.donor_fits import arranged
-from greyfill._grey.donor_table import DonorTable, Queries
+from greyfill._grey.donor_table import DonorLayout, DonorTable, Queries
 from greyfill._grey.outcomes import Forecast, Outcomes, class_doubt
 from greyfill._neighbors.distance import Grey
 from greyfill._neighbors.links import QueryRows, Search, places_among, searchable
@@ -58,29 +58,8 @@ class Neighborhood:
     distances: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class DonorLayout:
-    """The donors of a target, class after class, and its predictors, numbers before categories.
-
-    ``cells`` has shape (predictor, donor), donor i is row ``rows[i]`` of the donor table, and
-    ``starts`` are the first donors of the classes. ``near`` and ``regressed`` are the ranges of
-    donors that scope "split" takes for each class, all of them where the class has too few.
-    ``trust`` is how much the class itself is believed, ``class_weights`` what it counts in the
-    distance. ``donor_of`` is the donor of each row, −1 where it is none and at the end, ``limits``
-    the least and the largest value of each number, ``weights`` those of the `RELEVANCES`, or zeros.
-    """
-
-    rows: Ints
-    starts: Ints
-    near: Ints
-    regressed: Ints
-    trust: Floats
-    class_weights: Floats
-    donor_of: Ints
-    columns: Ints
-    limits: Floats
-    weights: Floats
-    cells: Floats
+NO_NEIGHBORS = Neighborhood(NO_ROWS.reshape(0, 0, 0), NOBODY.reshape(0, 0, 0))
+"""Of candidates that take all donors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +159,15 @@ class ColumnPredictor:
         if self._made[key] is None:
             return self._mean_of_listed(plan, queries)
         predictions, owners, splits, fits, outcomes = self._made[key]
-        near, n = self.neighborhood(plan, queries, plan.everything), len(queries.values)
+        near = self.neighborhood(plan, queries, plan.everything) if plan.k else NO_NEIGHBORS
         if mixture is None:
+            n = len(queries.values)
             mixture = ONE_ROW if n == 1 else (np.arange(n), np.ones(n), n)
-        donors, rows, targets, multipliers = self._of_rows(near.rows)
+        rows, donors = self._of_rows(near.rows)
         mixed = predictions(
             queries.features(self.donors), queries.missing, owners,
             queries.groups(self.donors, splits), NO_TARGETS, plan.everything, len(plan.everything),
-            rows, near.distances, donors, multipliers, targets, SOFTENING, *fits, *mixture,
+            rows, near.distances, *donors, SOFTENING, *fits, *mixture,
         )  # fmt: skip
         return Forecast(mixed[:, 0], outcomes)
 
@@ -218,7 +198,7 @@ class ColumnPredictor:
         if which is not plan.everything:
             slots = np.full(len(plan.candidates), -1)
             slots[which] = np.arange(len(which))
-        donors, rows, targets, multipliers = self._of_rows(near.rows)
+        rows, donors = self._of_rows(near.rows)
         own = NO_TARGETS
         if leave_out:
             own = self.donors.outcomes(self.target).truth(queries.values[:, self.target])
@@ -226,7 +206,7 @@ class ColumnPredictor:
         found = panel.panel_predictions(
             queries.features(self.donors), queries.missing, self.donors.feature_map.owners,
             queries.groups(self.donors, self.splits), own, slots, len(which), rows, near.distances,
-            donors, multipliers, targets, SOFTENING, plan.means, *fits,
+            *donors, SOFTENING, plan.means, *fits,
         )  # fmt: skip
         return np.asarray(found)
 
@@ -299,7 +279,7 @@ class ColumnPredictor:
 
         to = self.layout()
         rows, distances = lists.neighbor_lists(
-            queries.values, queries.missing, to.columns, to.donor_of[queries.own_rows],
+            queries.values, queries.missing, to.columns, to.donor_of.take(queries.own_rows),
             queries.groups(self.donors, self.splits), queries.sources, to.cells, to.limits, to.rows,
             to.starts, to.weights, to.class_weights, to.near, relevances, plan.splits, GREY.rho, k,
         )  # fmt: skip
@@ -388,18 +368,21 @@ class ColumnPredictor:
         total = raw.sum(axis=1, keepdims=True)
         return np.asarray(raw / np.where(total > 0, total, 1.0))
 
-    def _of_rows(self, rows: Ints) -> tuple[Floats, Ints, Floats, Floats]:
-        """Features, rows, targets and multipliers; of many donors, those of rows that occur."""
-        multipliers = NOBODY if self.multipliers is None else self.multipliers
-        features = self.donors.features[0]
-        if self.is_swept:
-            return features, rows, self._truth(), multipliers
-        if rows.size == 0:
-            return features, rows, self._once("no truth", lambda: self._truth()[:0]), multipliers
+    def _of_rows(self, rows: Ints) -> tuple[Ints, tuple[Floats, Floats, Floats]]:
+        """Rows, and features, multipliers and targets; of many donors, those of rows that occur."""
+        if self.is_swept or rows.size == 0:
+            return rows, self._once("donors", self._all_donors)
         used, places = np.unique(rows, return_inverse=True)
         truth = self.donors.outcomes(self.target).truth(self.donors.table.values[used, self.target])
-        few = multipliers[used] if len(multipliers) else NOBODY
-        return features[used], places.reshape(rows.shape).astype(np.intp), truth, few
+        few = NOBODY if self.multipliers is None else self.multipliers[used]
+        found = self.donors.features[0][used], few, truth
+        return places.reshape(rows.shape).astype(np.intp), found
+
+    def _all_donors(self) -> tuple[Floats, Floats, Floats]:
+        """Features, multipliers and targets of all rows; no targets where donors are many."""
+        multipliers = NOBODY if self.multipliers is None else self.multipliers
+        truth = self._truth() if self.is_swept else self._truth()[:0]
+        return self.donors.features[0], multipliers, truth
 
     def _truth(self) -> Floats:
         """The targets of all rows; kept where they are few."""

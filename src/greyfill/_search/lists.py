@@ -61,8 +61,7 @@ def neighbor_lists(
         values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
         class_weights, ranges, relevances, splits, rho, np.empty((2, len(columns))),
         np.empty((WEIGHTINGS, n_donors)), np.empty(n_donors), np.empty(WEIGHTINGS),
-        np.empty(STEPS + 1, dtype=np.intp), np.empty(n_donors + 1, dtype=np.intp),
-        np.empty(n_donors + 1, dtype=np.intp), found, distances,
+        np.empty((3, max(n_donors, STEPS) + 1), dtype=np.intp), found, distances,
     )  # fmt: skip
     return found, distances
 
@@ -70,9 +69,10 @@ def neighbor_lists(
 @exact_in_place
 def _neighbor_lists(
     values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
-    class_weights, ranges, relevances, splits, rho, query, grades, gaps, shares, counts, picked,
-    ordered, found, distances,
+    class_weights, ranges, relevances, splits, rho, query, grades, gaps, shares, room, found,
+    distances,
 ):  # fmt: skip
+    counts, picked, ordered = room[0], room[1], room[2]
     for q in range(len(values)):
         if q == 0 or sources[q] != sources[q - 1]:
             for j in range(len(columns)):

@@ -41,6 +41,9 @@ NEEDLESS = (
 )  # fmt: skip
 """Steps that change nothing in kernels."""
 
+OF_LIFETIMES = "ir_legalization"
+"""The step that ends the life of each variable, which means something where arrays are made."""
+
 
 class KernelCode(LIBRARY):  # type: ignore[misc]
     """Code of a kernel, which is optimized as a whole, not first function by function."""
@@ -102,8 +105,9 @@ class ShortCompiler(COMPILER):  # type: ignore[misc]
     def define_pipelines(self) -> Any:
         """Numba's steps, without some."""
         pipelines = super().define_pipelines()
+        needless = NEEDLESS if self.state.flags.nrt else (*NEEDLESS, OF_LIFETIMES)
         for pipeline in pipelines:
-            pipeline.passes = [step for step in pipeline.passes if step[0].name() not in NEEDLESS]
+            pipeline.passes = [step for step in pipeline.passes if step[0].name() not in needless]
             pipeline.finalize()
         return pipelines
 

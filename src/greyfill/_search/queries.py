@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from greyfill._search.features import encode_cell, encode_column
+from greyfill._search.features import encode_cell
 from greyfill._search.jit import exact, exact_in_place
 from greyfill.table import Bools, Floats, Ints
 
@@ -26,7 +26,8 @@ def open_rows(
     """
     starts = arrays[0]
     shape = len(values), len(starts) - 1
-    scaled, lacking = np.zeros(shape), np.ones(shape, dtype=np.bool_)
+    scaled, lacking = np.zeros(shape), np.empty(shape, dtype=np.bool_)
+    lacking.fill(True)
     features = np.zeros((2, len(values), starts[-1]))
     _open_rows(
         values, missing, low, high, half_range, has_levels, is_categorical, *arrays, scaled,
@@ -63,22 +64,22 @@ def of_classes(
     features: Floats,
     shares: Floats,
     negligible: float,
-    *arrays: Any,
+    of_labels: Floats,
 ) -> tuple[Ints, Floats, Ints, Floats, Bools, Floats]:
     """Rows as of their classes: number of the row, share, class, cells, which lack, features.
 
     The classes of a row follow each other, without those whose share is ``negligible`` of its
-    largest one. The last column of a row is its class. ``arrays`` are those of
-    `greyfill._search.features`.
+    largest one. The last column of a row is its class, and the last features are those of its class
+    in ``of_labels``, shape (form, class, feature).
     """
-    y, least = values.shape[1] - 1, shares.max(axis=1, keepdims=True) * negligible
-    counts = shares >= least
+    counts = shares >= np.maximum.reduce(shares, axis=1, keepdims=True) * negligible
     sources, labels = map(np.ascontiguousarray, counts.nonzero())
-    total = np.where(counts, shares, 0.0).cumsum(axis=1)[:, -1]  # in order, unlike np.sum
-    parts = shares[sources, labels] / total[sources]
-    cells, lacks, out = values[sources], missing[sources], features.take(sources, axis=1)
-    cells[:, y], lacks[:, y] = labels, False
-    encode_column(labels.astype(float), np.arange(len(sources)), y, *arrays, out)
+    total = np.add.accumulate(shares * counts, axis=1)[:, -1]  # in order, unlike np.sum
+    parts = shares[counts] / total.take(sources)
+    cells, lacks = values.take(sources, axis=0), missing.take(sources, axis=0)
+    cells[:, -1], lacks[:, -1] = labels, False
+    out = features.take(sources, axis=1)
+    out[:, :, out.shape[2] - of_labels.shape[2] :] = of_labels.take(labels, axis=1)
     return sources, parts, labels, cells, lacks, out
 
 

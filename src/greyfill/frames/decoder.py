@@ -74,7 +74,7 @@ def decode(
     is_array = isinstance(origin.container, np.ndarray)
     result: Any = _filled_array(filled, origin) if is_array else _filled_frame(filled, origin)
     names = origin.schema.names
-    if kept is not None and not kept.all():
+    if kept is not None and np.count_nonzero(kept) < len(kept):
         names = tuple(names[j] for j in np.flatnonzero(kept))
         result = result[:, kept] if is_array else _backend(result).keep(result, kept)
     result = convert(result, names, library)

@@ -242,7 +242,7 @@ class Schema:
         """The columns of a `Table` under this schema."""
         return tuple(Column(f.name, f.kind, len(f.levels)) for f in self.fields)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, as text."""
         return tuple(field.name for field in self.fields)

@@ -186,7 +186,7 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
         """
         table, origin = self._open_new(X)
         filled = table.values
-        if self._kept.any():
+        if np.count_nonzero(self._kept):
             filled = self._put_back(table, self._fill_table(table.select(self._kept)))
         result: AnyTable = self._restore(origin, table.missing, filled)
         return result
@@ -364,7 +364,7 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
 
     def _put_back(self, table: Table, kept: Floats) -> Floats:
         """The values of the whole table, with those of the kept columns."""
-        if self._kept.all():
+        if kept.shape == table.values.shape:
             return kept
         filled = table.values.copy()
         filled[:, self._kept] = kept
@@ -417,7 +417,7 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
     def _restore(self, origin: Any, mask: Bools, filled: Floats) -> Any:
         """The container that came in, with only the holes rewritten."""
         indicators = {}
-        if self._flagged.any():
+        if np.count_nonzero(self._flagged):  # a fraction of the time of any()
             flags = self._flag_names(self._input_names(None))
             indicators = dict(zip(flags, mask[:, self._flagged].T, strict=True))
         if self.left_alone_:

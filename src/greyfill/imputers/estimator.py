@@ -104,22 +104,18 @@ class TableEstimator(OwnParameters, BaseEstimator):
 
     def _open_new(self, X: Any) -> tuple[Table, Any]:
         """New rows in the numbers of the table of ``fit``, and what restores their container."""
-        if "_schema" not in self.__dict__:  # else scikit-learn would take long to say yes
+        known = self.__dict__
+        if "_schema" not in known:  # else scikit-learn would take long to say yes
             check_fitted(self)
+        if "feature_names_in_" not in known:
+            plain = frames.encode_plain(X, self._schema)
+            if plain is not None:
+                return plain
         opened = frames.open_table(X)
         self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)
         if not self._surely_fits(opened):
             self._check_columns(X, reset=False)
         return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
-
-    def _open_rows(self, X: Any) -> Table:
-        """New rows in the numbers of the table of ``fit``, whose container is not wanted back."""
-        known = self.__dict__
-        if "_schema" in known and "feature_names_in_" not in known:
-            table = frames.encode_plain(X, self._schema)
-            if table is not None:
-                return table
-        return self._open_new(X)[0]
 
     def _surely_fits(self, opened: Any) -> bool:
         """Whether the columns are those of ``fit`` by their names, or without any by their number.

@@ -56,7 +56,7 @@ class TableModel(SavedEstimator):
 
     def _new_rows(self, X: Any) -> Table:
         """New rows in the columns that had a value in ``fit``."""
-        return self._open_rows(X).select(self._kept)
+        return self._open_new(X)[0].select(self._kept)
 
 
 class _GreyModel(TableModel):
