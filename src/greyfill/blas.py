@@ -6,10 +6,12 @@ and the last digits of a result depend on how many cores there are.
 """
 
 from collections.abc import Callable
-from contextlib import ContextDecorator
-from functools import cache, partial
+from functools import cache, partial, wraps
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @cache
@@ -45,7 +47,7 @@ def _set_threads(library: Any, n: int) -> None:
     release(force=True)
 
 
-class one_blas_thread(ContextDecorator):
+class one_blas_thread:
     """Linear algebra on one thread, and then as it was; works as a decorator, too.
 
     The number is one of the process. Of several that limit it at a time, the first remembers it and
@@ -56,6 +58,16 @@ class one_blas_thread(ContextDecorator):
     _lock: ClassVar[Any] = Lock()
     _n_within: ClassVar[int] = 0
     _before: ClassVar[list[tuple[Callable[[int], Any], int]]] = []
+
+    def __call__(self, work: Callable[P, R]) -> Callable[P, R]:
+        """The same work on one thread."""
+
+        @wraps(work)
+        def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return work(*args, **kwargs)
+
+        return limited
 
     def __enter__(self) -> None:
         cls = one_blas_thread

@@ -44,7 +44,8 @@ class Outcomes:
 
         The last of many levels is that of each level that is not listed; there p̂ is at least 1e-4.
         """
-        powers = predicted.clip(LEAST_OF_MANY if self.n_others else LEAST, 1.0)
+        least = LEAST_OF_MANY if self.n_others else LEAST
+        powers = np.minimum(np.maximum(predicted, least), 1.0)  # np.clip takes thrice as long
         if sharpness != 1.0:
             powers **= sharpness
         shares: Floats = powers / np.add.reduce(powers, axis=-1, keepdims=True)

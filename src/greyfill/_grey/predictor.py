@@ -83,9 +83,10 @@ class ColumnPredictor:
 
     def _once(self, key: Any, make: Callable[[], Made]) -> Made:
         """What depends on the donors alone, made at its first use."""
-        if key not in self._made:
-            self._made[key] = make()
-        made: Made = self._made[key]
+        try:
+            made: Made = self._made[key]
+        except KeyError:
+            made = self._made[key] = make()
         return made
 
     @property
@@ -153,12 +154,10 @@ class ColumnPredictor:
 
         One that predicts nothing is left out; where all are, all donors' mean counts.
         """
-        key = "mean", plan
-        if key not in self._made:
-            self._made[key] = self._arrange_mean(plan)
-        if self._made[key] is None:
+        made = self._once(("mean", plan), lambda: self._arrange_mean(plan))
+        if made is None:
             return self._mean_of_listed(plan, queries)
-        predictions, owners, splits, fits, outcomes = self._made[key]
+        predictions, owners, splits, fits, outcomes = made
         near = self.neighborhood(plan, queries, plan.everything) if plan.k else NO_NEIGHBORS
         if mixture is None:
             n = len(queries.values)
@@ -275,15 +274,21 @@ class ColumnPredictor:
 
     def _swept(self, queries: Queries, plan: Plan, relevances: Ints, k: int) -> Neighborhood:
         """The k nearest donors for each place, all of one sweep."""
+        neighbor_lists, columns, donor_of, donors = self._once("sweep", self._arrange_sweep)
+        rows, distances = neighbor_lists(
+            queries.values, queries.missing, columns, donor_of.take(queries.own_rows),
+            queries.groups(self.donors, self.splits), queries.sources, *donors, relevances,
+            plan.splits, GREY.rho, k,
+        )  # fmt: skip
+        return Neighborhood(rows, distances)
+
+    def _arrange_sweep(self) -> tuple[Any, ...]:
+        """The kernel that sweeps, and what it reads of the donors."""
         from greyfill._search import lists
 
         to = self.layout()
-        rows, distances = lists.neighbor_lists(
-            queries.values, queries.missing, to.columns, to.donor_of.take(queries.own_rows),
-            queries.groups(self.donors, self.splits), queries.sources, to.cells, to.limits, to.rows,
-            to.starts, to.weights, to.class_weights, to.near, relevances, plan.splits, GREY.rho, k,
-        )  # fmt: skip
-        return Neighborhood(rows, distances)
+        donors = to.cells, to.limits, to.rows, to.starts, to.weights, to.class_weights, to.near
+        return lists.neighbor_lists, to.columns, to.donor_of, donors
 
     def _searched(self, queries: Queries, plan: Plan, relevances: Ints, k: int) -> Neighborhood:
         """The k nearest donors for each place by the search of pools."""

@@ -59,8 +59,8 @@ def neighbor_lists(
     distances.fill(np.inf)
     _neighbor_lists(
         values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
-        class_weights, ranges, relevances, splits, rho, np.empty((2, len(columns))),
-        np.empty((WEIGHTINGS, n_donors)), np.empty(n_donors), np.empty(WEIGHTINGS),
+        class_weights, ranges, relevances, splits, rho, np.empty((3, len(columns) + WEIGHTINGS)),
+        np.empty((WEIGHTINGS + 1, n_donors)),
         np.empty((3, max(n_donors, STEPS) + 1), dtype=np.intp), found, distances,
     )  # fmt: skip
     return found, distances
@@ -69,9 +69,9 @@ def neighbor_lists(
 @exact_in_place
 def _neighbor_lists(
     values, missing, columns, own, labels, sources, donors, limits, rows, starts, weights,
-    class_weights, ranges, relevances, splits, rho, query, grades, gaps, shares, room, found,
-    distances,
+    class_weights, ranges, relevances, splits, rho, query, grades, room, found, distances,
 ):  # fmt: skip
+    gaps, shares = grades[WEIGHTINGS], query[2]
     counts, picked, ordered = room[0], room[1], room[2]
     for q in range(len(values)):
         if q == 0 or sources[q] != sources[q - 1]:
@@ -116,7 +116,7 @@ def _sum_grades(query, own, donors, limits, weights, rho, least, grades, shares)
     GRC = (Δmin + ρΔmax) / (Δ + ρΔmax): the numerator is common to all numbers, so it is multiplied
     with their sum.
     """
-    n_columns, n_numbers, n, high = query.shape[1], limits.shape[1], donors.shape[1], 0.0
+    n_columns, n_numbers, n, high = len(donors), limits.shape[1], donors.shape[1], 0.0
     for j in range(n_numbers):
         if query[1, j] == 0.0:
             high = max(high, query[0, j] - limits[0, j], limits[1, j] - query[0, j])
@@ -159,7 +159,7 @@ def _scale(own, least, grades):
     for i in range(len(least)):
         top = min(top, least[i])
     if top < FAR:
-        for r in range(len(grades)):
+        for r in range(WEIGHTINGS):
             for i in range(len(least)):
                 grades[r, i] *= top
 

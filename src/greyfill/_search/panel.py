@@ -67,8 +67,9 @@ def panel_predictions(
     _panel_predictions(
         features, missing, owners, groups, own_targets, slots, rows, distances, donors, multipliers,
         targets, softening, means, local, common, fits, ridges, places, scales, counts, middles,
-        centers, inverses, slopes, fallback, sources, shares, np.empty(width, dtype=np.intp),
-        np.empty(n_fits, dtype=np.intp), np.empty((N_VECTORS, max(width, k, n_fits, n_targets))),
+        centers, inverses, slopes, fallback, sources, shares,
+        np.empty((2, max(width, n_fits)), dtype=np.intp),
+        np.empty((N_VECTORS, max(width, k, n_fits, n_targets))),
         np.empty(k * (width + n_targets) + 2 * order * order + beside), out, mixed,
     )  # fmt: skip
     return mixed if len(fallback) else out
@@ -78,8 +79,9 @@ def panel_predictions(
 def _panel_predictions(
     features, missing, owners, groups, own_targets, slots, rows, distances, donors, multipliers,
     targets, softening, means, local, common, fits, ridges, places, scales, counts, middles,
-    centers, inverses, slopes, fallback, sources, shares, chosen, wanted, vectors, room, out, mixed,
+    centers, inverses, slopes, fallback, sources, shares, numbers, vectors, room, out, mixed,
 ):  # fmt: skip
+    chosen, wanted = numbers[0], numbers[1]
     for m in range(len(means)):
         if slots[means[m, 0]] >= 0:
             _mean(m, means, slots, softening, rows, distances, multipliers, targets, out)

@@ -116,13 +116,13 @@ def encode(
     return Table(values, missing, schema.columns), origin
 
 
-def encode_plain(X: Any, schema: Schema) -> tuple[Table, Origin] | None:
+def encode_plain(X: Any, schema: Schema) -> Table | None:
     """What `encode` makes of few new rows of floats, in a fraction of its time.
 
     None where there is more to look at: then `encode` reads the rows, or says what is wrong.
 
     >>> _, origin = encode(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> encode_plain(np.array([[np.nan, 5.0]]), origin.schema)[0].values
+    >>> encode_plain(np.array([[np.nan, 5.0]]), origin.schema).values
     array([[0., 5.]])
     >>> encode_plain(np.array([[np.inf, 5.0]]), origin.schema) is None
     True
@@ -131,13 +131,17 @@ def encode_plain(X: Any, schema: Schema) -> tuple[Table, Origin] | None:
         return None
     if X.shape[1] != len(schema.fields) or schema.missing_values or not schema.all_numbers:
         return None
-    values = X.copy(order="C")
-    missing = np.isnan(values)
-    values[missing] = 0.0
+    cells = np.ascontiguousarray(X)
+    missing = np.isnan(cells)
+    values = np.where(missing, 0.0, cells)
     if np.count_nonzero(np.isfinite(values)) < values.size:
         return None
-    origin = Origin(schema, X, missing, *_of_floats(X.shape[1]))
-    return Table(values, missing, schema.columns), origin
+    return Table(values, missing, schema.columns)
+
+
+def plain_origin(X: Any, table: Table, schema: Schema) -> Origin:
+    """What `decode` needs of rows that `encode_plain` took."""
+    return Origin(schema, X, table.missing, *_of_floats(table.n_columns))
 
 
 @lru_cache(maxsize=16)

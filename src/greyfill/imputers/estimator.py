@@ -104,18 +104,21 @@ class TableEstimator(OwnParameters, BaseEstimator):
 
     def _open_new(self, X: Any) -> tuple[Table, Any]:
         """New rows in the numbers of the table of ``fit``, and what restores their container."""
-        known = self.__dict__
-        if "_schema" not in known:  # else scikit-learn would take long to say yes
-            check_fitted(self)
-        if "feature_names_in_" not in known:
-            plain = frames.encode_plain(X, self._schema)
-            if plain is not None:
-                return plain
+        plain = self._plain_rows(X)
+        if plain is not None:
+            return plain, frames.plain_origin(X, plain, self._schema)
         opened = frames.open_table(X)
         self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)
         if not self._surely_fits(opened):
             self._check_columns(X, reset=False)
         return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
+
+    def _plain_rows(self, X: Any) -> Table | None:
+        """The same without a container, of few rows of floats without names; else None."""
+        known = self.__dict__
+        if "_schema" not in known:  # else scikit-learn would take long to say yes
+            check_fitted(self)
+        return None if "feature_names_in_" in known else frames.encode_plain(X, self._schema)
 
     def _surely_fits(self, opened: Any) -> bool:
         """Whether the columns are those of ``fit`` by their names, or without any by their number.

@@ -56,7 +56,9 @@ class TableModel(SavedEstimator):
 
     def _new_rows(self, X: Any) -> Table:
         """New rows in the columns that had a value in ``fit``."""
-        return self._open_new(X)[0].select(self._kept)
+        plain = self._plain_rows(X)
+        table = self._open_new(X)[0] if plain is None else plain
+        return table.select(self._kept)
 
 
 class _GreyModel(TableModel):
