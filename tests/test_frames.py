@@ -21,7 +21,15 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.frames import Family, decode, encode, encode_plain, pandas_backend, polars_backend
+from greyfill.frames import (
+    Family,
+    decode,
+    encode,
+    encode_plain,
+    pandas_backend,
+    plain_origin,
+    polars_backend,
+)
 from greyfill.frames.columns import backend_of
 from greyfill.frames.encoder import read_native
 from greyfill.table import Kind
@@ -424,7 +432,8 @@ def test_plain_rows_are_encoded_alike_and_not_rewritten(order):
     _, origin = encode(np.arange(8.0).reshape(4, 2))
     X = np.array([[np.nan, -0.0], [1e300, np.nan]], order=order)
     before, (table, given) = X.copy(), encode(X, schema=origin.schema)
-    plain, restored = encode_plain(X, origin.schema)
+    plain = encode_plain(X, origin.schema)
+    restored = plain_origin(X, plain, origin.schema)
     assert restored.container is given.container
     assert restored.missing is plain.missing
     assert (restored.families, restored.boxed) == (given.families, given.boxed)

@@ -20,7 +20,13 @@ library arrives.
 
 from greyfill.frames.columns import interval_frame, library_of, long_frame
 from greyfill.frames.decoder import cell_values, decode
-from greyfill.frames.encoder import encode, encode_plain, find_excluded, merge_schemas
+from greyfill.frames.encoder import (
+    encode,
+    encode_plain,
+    find_excluded,
+    merge_schemas,
+    plain_origin,
+)
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
 from greyfill.frames.validation import (
     check_bounds,
@@ -52,6 +58,7 @@ __all__ = [
     "long_frame",
     "merge_schemas",
     "open_table",
+    "plain_origin",
     "shown",
     "sorted_levels",
     "with_names",

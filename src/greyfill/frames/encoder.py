@@ -116,13 +116,13 @@ def encode(
     return Table(values, missing, schema.columns), origin
 
 
-def encode_plain(X: Any, schema: Schema) -> tuple[Table, Origin] | None:
-    """What `encode` makes of few new rows of floats, in a fraction of its time.
+def encode_plain(X: Any, schema: Schema) -> Table | None:
+    """The table that `encode` makes of few new rows of floats, in a fraction of its time.
 
     None where there is more to look at: then `encode` reads the rows, or says what is wrong.
 
     >>> _, origin = encode(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> encode_plain(np.array([[np.nan, 5.0]]), origin.schema)[0].values
+    >>> encode_plain(np.array([[np.nan, 5.0]]), origin.schema).values
     array([[0., 5.]])
     >>> encode_plain(np.array([[np.inf, 5.0]]), origin.schema) is None
     True
@@ -136,13 +136,13 @@ def encode_plain(X: Any, schema: Schema) -> tuple[Table, Origin] | None:
     values[missing] = 0.0
     if np.count_nonzero(np.isfinite(values)) < values.size:
         return None
-    origin = Origin(schema, X, missing, *_of_floats(X.shape[1]))
-    return Table(values, missing, schema.columns), origin
+    return Table(values, missing, schema.columns)
 
 
-@lru_cache(maxsize=16)
-def _of_floats(n: int) -> tuple[tuple[Family, ...], tuple[bool, ...]]:
-    return (Family.FLOAT,) * n, (False,) * n
+def plain_origin(X: Any, table: Table, schema: Schema) -> Origin:
+    """What restores the container of rows that `encode_plain` read."""
+    n = table.n_columns
+    return Origin(schema, X, table.missing, (Family.FLOAT,) * n, (False,) * n)
 
 
 def as_sentinels(missing_values: Any) -> tuple[Any, ...]:

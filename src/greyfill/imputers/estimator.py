@@ -104,18 +104,23 @@ class TableEstimator(OwnParameters, BaseEstimator):
 
     def _open_new(self, X: Any) -> tuple[Table, Any]:
         """New rows in the numbers of the table of ``fit``, and what restores their container."""
-        known = self.__dict__
-        if "_schema" not in known:  # else scikit-learn would take long to say yes
+        plain = self._open_plain(X)
+        if plain is not None:
+            return plain, frames.plain_origin(X, plain, self._schema)
+        if "_schema" not in self.__dict__:  # else scikit-learn would take long to say yes
             check_fitted(self)
-        if "feature_names_in_" not in known:
-            plain = frames.encode_plain(X, self._schema)
-            if plain is not None:
-                return plain
         opened = frames.open_table(X)
         self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)
         if not self._surely_fits(opened):
             self._check_columns(X, reset=False)
         return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
+
+    def _open_plain(self, X: Any) -> Table | None:
+        """The same of few rows of floats, by a short way; None where there is more to look at."""
+        known = self.__dict__
+        if "_schema" not in known or "feature_names_in_" in known:
+            return None
+        return frames.encode_plain(X, self._schema)
 
     def _surely_fits(self, opened: Any) -> bool:
         """Whether the columns are those of ``fit`` by their names, or without any by their number.

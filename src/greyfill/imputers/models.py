@@ -56,7 +56,8 @@ class TableModel(SavedEstimator):
 
     def _new_rows(self, X: Any) -> Table:
         """New rows in the columns that had a value in ``fit``."""
-        return self._open_new(X)[0].select(self._kept)
+        table = self._open_plain(X)
+        return (self._open_new(X)[0] if table is None else table).select(self._kept)
 
 
 class _GreyModel(TableModel):
