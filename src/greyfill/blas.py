@@ -6,12 +6,11 @@ and the last digits of a result depend on how many cores there are.
 """
 
 from collections.abc import Callable
-from functools import cache, partial, wraps
+from contextlib import ContextDecorator
+from dataclasses import dataclass, field
+from functools import cache, partial
 from threading import Lock
-from typing import Any, ClassVar, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from typing import Any
 
 
 @cache
@@ -47,7 +46,22 @@ def _set_threads(library: Any, n: int) -> None:
     release(force=True)
 
 
-class one_blas_thread:
+@dataclass(eq=False)
+class _Limit:
+    """How many limit the libraries now, and what the first of them found.
+
+    An object, as Python forgets what it knows of a class whenever an attribute of it changes.
+    """
+
+    lock: Any = field(default_factory=Lock)
+    n_within: int = 0
+    before: list[tuple[Callable[[int], Any], int]] = field(default_factory=list)
+
+
+LIMIT = _Limit()
+
+
+class one_blas_thread(ContextDecorator):
     """Linear algebra on one thread, and then as it was; works as a decorator, too.
 
     The number is one of the process. Of several that limit it at a time, the first remembers it and
@@ -55,33 +69,17 @@ class one_blas_thread:
     which counts where one row is predicted.
     """
 
-    _lock: ClassVar[Any] = Lock()
-    _n_within: ClassVar[int] = 0
-    _before: ClassVar[list[tuple[Callable[[int], Any], int]]] = []
-
-    def __call__(self, work: Callable[P, R]) -> Callable[P, R]:
-        """The same work on one thread."""
-
-        @wraps(work)
-        def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self:
-                return work(*args, **kwargs)
-
-        return limited
-
     def __enter__(self) -> None:
-        cls = one_blas_thread
-        with cls._lock:
-            if cls._n_within == 0:
-                cls._before = [(write, n) for read, write in _libraries() if (n := read()) > 1]
-                for write, _ in cls._before:
+        with LIMIT.lock:
+            if LIMIT.n_within == 0:
+                LIMIT.before = [(write, n) for read, write in _libraries() if (n := read()) > 1]
+                for write, _ in LIMIT.before:
                     write(1)
-            cls._n_within += 1
+            LIMIT.n_within += 1
 
     def __exit__(self, *_: object) -> None:
-        cls = one_blas_thread
-        with cls._lock:
-            cls._n_within -= 1
-            if cls._n_within == 0:
-                for write, n in cls._before:
+        with LIMIT.lock:
+            LIMIT.n_within -= 1
+            if LIMIT.n_within == 0:
+                for write, n in LIMIT.before:
                     write(n)

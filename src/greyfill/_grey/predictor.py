@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,8 +47,7 @@ Mixture = tuple[Ints, Floats, int]
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
-class Neighborhood:
+class Neighborhood(NamedTuple):
     """The nearest donors of some queries: rows of the donor table, and their distances.
 
     Both have the shape (query, place, k). Empty places have row 0 and distance infinity.
