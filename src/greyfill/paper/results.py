@@ -1,5 +1,7 @@
 """What a reproduction measured: long tables, and mean ± standard error over seeds out of them."""
 
+import shutil
+import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -90,6 +92,7 @@ class Results:
 
     ``runs`` has a row for each setting, rate, seed, method, reading and metric; ``error`` says why
     a method gave no value. Of the neighbor methods, the rows of ``reading`` are looked at.
+    ``commit`` is the state of the source that measured; "" where it is no checkout.
     """
 
     runs: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=RUNS))
@@ -97,6 +100,7 @@ class Results:
     information: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=INFORMATION))
     timings: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=TIMINGS))
     reading: Reading = PANEL[0]
+    commit: str = ""
 
     def cell(self, scenario: str, rate: float, method: str, metric: str) -> Cell | None:
         """Mean and sd over the seeds of one metric of one method."""
@@ -165,6 +169,19 @@ class Results:
         for path in paths:
             put_parquet(path, getattr(self, path.stem))
         return paths
+
+
+def source_commit(package: Path = Path(__file__).parents[1]) -> str:
+    """The commit of the checkout that has ``package``, "-dirty" if changed; "" if there is none.
+
+    >>> source_commit(Path("/usr/lib/python3/site-packages/greyfill"))
+    ''
+    """
+    root, git = package.parents[1], shutil.which("git")  # src/greyfill lies two below the root
+    if git is None or not (root / ".git").exists():
+        return ""
+    command = [git, "-C", str(root), "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
