@@ -365,9 +365,9 @@ def _passes(results: Results, plan: ReproductionPlan) -> Section:
 def _start(results: Results) -> Section:
     text = (
         "Processor time for the column weights, mean ± standard error of repeats taken in turns in "
-        "one process, on tables with 20 % holes. CGKNN weighs each column once, FWGKNN once for "
-        "each column with holes. These times are the only figures on this page that differ from "
-        "run to run."
+        "one process that keeps the memory it frees, on tables with 20 % holes. CGKNN weighs each "
+        "column once, FWGKNN once for each column with holes. These times are the only figures on "
+        "this page that differ from run to run."
     )
     return Section("start", "Time to initialize", (text,), (grids.start_seconds(results),))
 
