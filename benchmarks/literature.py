@@ -51,13 +51,15 @@ wrong category counts 1) with 20 % of the cells hidden completely at random, {se
 divides by the error of mean and mode, table by table. *Labels* tells whether the method needs the
 classes; all were given them, and `grey` uses them too. Times are processor seconds on one thread
 for {costly} (1 000 × 20) and for all tables. These are single runs on a shared machine: look at
-the order of magnitude. `python benchmarks/literature.py` writes this page.
+the order of magnitude. `python benchmarks/literature.py` writes this page. Measured on {commits}.
 """
 
 LAWS = """Laws hold in the tests (`tests/systems`): a cold deck of the table itself is the nearest
 hot deck; a shell in one column is the two bracketing values; the objectives of fuzzy clusters and
 of opt.knn never rise; the output of a column never sees its own input; gradients of the net and of
-prototypes are those of finite differences."""
+prototypes are those of finite differences. The figures below are those that
+`python benchmarks/literature_oracles.py --write` and `python benchmarks/lvq_check.py` kept; they
+need R's Amelia, Weka and sklvq."""
 
 
 def systems() -> list[Method]:
@@ -84,7 +86,9 @@ def measure(name: str, table: str, seed: int) -> tuple[float, float]:
 def run(names: list[str], seeds: int, *, again: bool) -> None:
     """Measure what the file lacks, and keep it after each table."""
     import tables
+    from run import commit
 
+    state = commit()  # before the results are rewritten
     measure("knni", "iris", 0)  # what is compiled once does not count
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in names:
@@ -95,6 +99,7 @@ def run(names: list[str], seeds: int, *, again: bool) -> None:
                 error, seconds = measure(name, table, seed)
                 found["nrmse"].append(round(error, 4))
                 found["seconds"].append(round(seconds, 3))
+                found["commit"] = state
                 print(name, table, seed, found["nrmse"][-1], found["seconds"][-1], flush=True)
             known[table] = found
             kept[name] = known
@@ -115,6 +120,24 @@ def figures(results: dict[str, Any], name: str) -> list[str]:
     few = "" if len(common) == len(results["mean"]) else f" ({len(common)} tables)"
     return [f"{errors.mean():.3f}{few}", f"{(errors / plain).mean():.2f}", costly,
             f"{sum(seconds.values()):.0f}"]  # fmt: skip
+
+
+def measured_on(results: dict[str, Any]) -> str:
+    """The commits that measured, with their systems if there are several.
+
+    >>> measured_on({"mean": {"iris": {"commit": "1a"}}, "em": {"iris": {"commit": "1a"}}})
+    'commit 1a'
+    >>> measured_on({"mean": {"iris": {"commit": "1a"}}, "em": {"iris": {}}})
+    'commit 1a (`mean`), an earlier commit (`em`)'
+    """
+    systems: dict[str, list[str]] = {}
+    for name, found in results.items():
+        for commit in sorted({one.get("commit", "") for one in found.values()}):
+            systems.setdefault(commit, []).append(f"`{name}`")
+    told = {f"commit {c}" if c else "an earlier commit": names for c, names in systems.items()}
+    if len(told) == 1:
+        return next(iter(told))
+    return ", ".join(f"{commit} ({', '.join(names)})" for commit, names in told.items())
 
 
 def year(paper: str) -> str:
@@ -138,7 +161,11 @@ def page() -> str:
     results, notes = json.loads(RESULTS.read_text()), json.loads(NOTES.read_text())
     counts = {len(one["nrmse"]) for found in results.values() for one in found.values()}
     seeds = " to ".join(str(n) for n in sorted({min(counts), max(counts)}))
-    words = {"seeds": f"{seeds} seed{'' if seeds == '1' else 's'}", "costly": COSTLY}
+    words = {
+        "seeds": f"{seeds} seed{'' if seeds == '1' else 's'}",
+        "costly": COSTLY,
+        "commits": measured_on(results),
+    }
     parts = [PREFACE.format(tables=len(results["mean"]), **words)]
     listed = systems()
     rows = [

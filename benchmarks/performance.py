@@ -22,6 +22,7 @@ import limits
 import matplotlib as mpl
 import numpy as np
 from harness import Measured, Scenario, race
+from run import commit
 from sections import again, kept
 
 mpl.use("Agg")
@@ -36,7 +37,7 @@ OURS = ["CGKNN", "CGKNN, k by cv", "FWGKNN", "GKNN", "GBNN", "MI-KNN", "IKNN",
 def versions() -> str:
     names = ("greyfill", "numpy", "numba", "scikit-learn")
     shown = ", ".join(f"{name} {version(name)}" for name in names)
-    return f"Python {platform.python_version()}, {shown}; two cores"
+    return f"Python {platform.python_version()}, {shown}; commit {commit()}; two cores"
 
 
 def table(results: dict[str, Measured], against: str | None = KNN) -> list[str]:

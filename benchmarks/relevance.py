@@ -9,6 +9,7 @@ error of the hidden cells, and the seconds that weighing took.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+
+from run import commit
 
 from greyfill import NeighborImputer, datasets, frames, targets
 from greyfill.evaluation.protocols import fit_fill, prepare
@@ -152,7 +157,11 @@ def main() -> None:
     command = (
         f"python benchmarks/relevance.py --seeds {chosen.seeds} --pair-seeds {chosen.pair_seeds}"
     )
-    lines = [PREFACE.read_text(encoding="utf-8").replace("{command}", command)]
+    told = {"{command}": command, "{commit}": commit()}
+    preface = PREFACE.read_text(encoding="utf-8")
+    for name, words in told.items():
+        preface = preface.replace(name, words)
+    lines = [preface]
     lines += section(f"Relevance to the class ({chosen.seeds} seeds)", BY_CLASS, chosen.seeds)
     lines += section(
         f"Relevance to the column with the hole ({chosen.pair_seeds} seeds)", BY_COLUMN,

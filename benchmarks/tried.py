@@ -179,8 +179,9 @@ def figures(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
         some = [row for row in rows if kind in row]
         ways = [way for way in some[0][kind] if way != "engine"]
         lines = [[way, *overall(ratios(some, kind, way))] for way in ways]
-        seeds = len({row["seed"] for row in some})
-        told = f"{len(some)} cases: tables, scenarios, and {seeds} seed(s)."
+        seeds, commits = ({row.get(key, "") for row in some} for key in ("seed", "commit"))
+        states = ", ".join(sorted(one or "an earlier one" for one in commits))
+        told = f"{len(some)} cases: tables, scenarios, and {len(seeds)} seed(s). Commit: {states}."
         heads = ["way", "error by that of the engine", "worst table"]
         yield [f"## Figures of {word}", "", told, "", *table(heads, lines)]
     lines = []
@@ -205,7 +206,7 @@ def figures(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
 def main() -> None:
     import cases
     import tables
-    from run import named, several
+    from run import commit, named, several
     from store import KEY, Store
 
     parser = argparse.ArgumentParser(
@@ -222,7 +223,7 @@ def main() -> None:
         if not options.page and not store.has(key):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                store.add(key | measure(name, scenario, seed))
+                store.add(key | measure(name, scenario, seed) | {"commit": commit()})
             print(*case, flush=True)
     for section in figures(list(store)):
         again(PAGE, section)

@@ -45,3 +45,13 @@ def test_what_is_not_measured_says_so(literature: Any) -> None:
     assert literature.figures(results, "fkm") == ["not measured", "", "", ""]
     results["fkm"] = {"iris": {"nrmse": [0.1], "seconds": [2.0]}}
     assert literature.figures(results, "fkm") == ["0.100", "0.33", "", "2"]
+
+
+def test_the_page_says_on_which_commit_it_ran(literature: Any) -> None:
+    one, two = {"iris": {"commit": "1a"}}, {"iris": {"commit": "2b"}}
+    assert literature.measured_on({"mean": one, "em": one}) == "commit 1a"
+    assert (
+        literature.measured_on({"mean": one, "em": two, "fkm": one})
+        == "commit 1a (`mean`, `fkm`), commit 2b (`em`)"
+    )
+    assert literature.measured_on({"em": {"iris": {}}}) == "an earlier commit"

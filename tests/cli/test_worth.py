@@ -14,11 +14,12 @@ def test_the_verdict_the_code_and_the_numbers(greyfill, folder, monkeypatch):
         return worth(X, y, **{**options, **quick})
 
     monkeypatch.setattr(evaluation, "worth", weigh)
-    rows = [f"{i % 7 if i % 4 else ''},{'ab'[i % 3 % 2]},{'yn'[i % 2]}" for i in range(40)]
-    (folder / "t.csv").write_text("\n".join(["x,c,y", *rows]), encoding="utf-8")
+    rows = [f"P{i},{i % 7 if i % 4 else ''},{'ab'[i % 3 % 2]},{'yn'[i % 2]}" for i in range(40)]
+    (folder / "t.csv").write_text("\n".join(["case,x,c,y", *rows]), encoding="utf-8")
     options = ("t.csv", "--target", "y", "--repeats", "3", "--cache", "kept.parquet")
     done = greyfill("worth", *options)
     assert (asked["n_jobs"], asked["repeats"], asked["n_splits"]) == (-1, 3, 5)
+    assert "note: Used, though no other row can tell: 'case'" in done.stderr
     assert "12 pipelines on 2 outer folds" in done.stdout
     assert "Imputing is worth " in done.stdout
     assert done.stdout.rstrip().endswith("model.fit(X, y)")

@@ -71,7 +71,7 @@ def made(scores: dict[str, list[float]], inner: dict[str, list[float]], **more: 
                 ]
     types = {"repeat": int, "fold": int, "inner": int, "pipeline": str, "metric": str}
     results = pl.DataFrame(rows, schema={**types, "value": float, "error": str})
-    snippet = Snippet(["sex"], ["dose"], True, 5)
+    snippet = Snippet(["sex"], ["dose"], [], True, 5)
     given = {"metric": "log_loss", "missingness": MissingnessTest(0.0, 0.5, 99)} | more
     return Worth(results, given["metric"], given["missingness"], snippet, 4, 1000)
 
@@ -276,7 +276,7 @@ def test_the_code_runs_and_plain_code_predicts_what_was_measured(
 ) -> None:
     X, y = table(80)
     y = y if classifies else y + np.linspace(0, 1, 80)
-    snippet = Snippet(["sex"], ["dose", "level"], classifies, 2)
+    snippet = Snippet(["sex"], ["dose", "level"], [], classifies, 2)
     known: dict[str, Any] = {"X": X, "y": y}
     exec(snippet.written(name), known)
     model = known["model"]
@@ -291,8 +291,19 @@ def test_the_code_runs_and_plain_code_predicts_what_was_measured(
 
 def test_the_code_names_columns_of_arrays_by_position() -> None:
     X, y = table(60)
-    _, (levels, numbers) = _task(X.to_numpy(dtype=object), y, 2, "auto", None, None)
-    assert (levels, numbers) == ([2], [0, 1])
+    _, found = _task(X.to_numpy(dtype=object), y, 2, "auto", None, None)
+    assert found == ([2], [0, 1], [])
     known: dict[str, Any] = {"X": X[["dose", "level"]].to_numpy(), "y": y}
-    exec(Snippet([], [0, 1], True, 2).written("grey_indicator_linear"), known)
+    exec(Snippet([], [0, 1], [], True, 2).written("grey_indicator_linear"), known)
     assert known["model"].predict(known["X"]).shape == (60,)
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_code_runs_beside_dates(name: str) -> None:
+    X, y = table(60)
+    X = X.assign(seen=pd.date_range("2024-01-01", periods=60))
+    _, found = _task(X, y, 2, "auto", None, None)
+    assert found == (["sex"], ["dose", "level"], ["seen"])
+    known: dict[str, Any] = {"X": X, "y": y}
+    exec(Snippet(*found, True, 2).written(name), known)
+    assert known["model"].predict(X).shape == (60,)

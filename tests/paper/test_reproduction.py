@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from greyfill import __version__
 from greyfill.exceptions import InvalidParameterError
 from greyfill.paper import ReproductionPlan, reproduce, runs
 from greyfill.paper.reproduction import command, measure, write_page
@@ -49,6 +50,14 @@ def test_page_stands_alone_and_names_its_command(done):
     assert "<svg role=" in html
     assert not re.search(r"<(script|link|img)\b", html)
     assert "0.0950" in html  # the paper's figure for CGKNN
+
+
+def test_page_names_the_commit_that_measured(done, tmp_path):
+    plan = replace(TINY, methods=("mean",), passes=0)
+    write_page(replace(done.results, commit="1234abc"), plan, tmp_path, "")
+    assert f"greyfill {__version__} of commit 1234abc" in (tmp_path / "reproduction.md").read_text()
+    write_page(replace(done.results, commit=""), plan, tmp_path, "")
+    assert f"greyfill {__version__}, Python" in (tmp_path / "reproduction.html").read_text()
 
 
 def test_ids_in_the_page_are_unique_across_figures(done):

@@ -61,7 +61,7 @@ class ShiftJob:
         """Shift and print."""
         choice.check()
         from greyfill.cli.console import print_overview
-        from greyfill.jobs.sheet import read_sheet
+        from greyfill.jobs.sheet import notes_on_used, read_sheet
 
         deltas = self._deltas()
         self._check(printing.force)
@@ -93,10 +93,7 @@ class ShiftJob:
                 classifier=None if self.classifier == "none" else self.classifier,
                 random_state=choice.seed,
             )
-        doubtful = FillJob(sheet, choice).left_alone
-        if doubtful:
-            named = "; ".join(f"{name!r} ({why})" for name, why in doubtful.items())
-            messages.append(f"Used, though no other row can tell: {named}. --ignore leaves it out.")
+        messages += notes_on_used(FillJob(sheet, choice).left_alone)
         console.show_notes([*sheet.notes(schema_of(sheet).fields), *messages])
         if self.plot is not None:
             self._draw(found, self.plot, printing.force)

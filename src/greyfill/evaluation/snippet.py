@@ -18,17 +18,20 @@ FILLERS = {
 }
 
 
-def column_names(X: Any, schema: frames.Schema, kept: Bools) -> tuple[list[Any], list[Any]]:
-    """Columns with levels and with numbers, as the user would name them: arrays have positions."""
+def column_names(
+    X: Any, schema: frames.Schema, kept: Bools
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Columns of levels, numbers and moments, as the user names them: arrays have positions."""
     is_array = isinstance(frames.open_table(X), np.ndarray)
     levels: list[Any] = []
     numbers: list[Any] = []
+    moments: list[Any] = []
     for place in np.flatnonzero(kept).tolist():
         about = schema.fields[place]
-        if about.family not in MOMENTS:  # of which scikit-learn's scalers know nothing
-            chosen = levels if about.kind is Kind.CATEGORICAL else numbers
-            chosen.append(place if is_array else about.name)
-    return levels, numbers
+        chosen = levels if about.kind is Kind.CATEGORICAL else numbers
+        chosen = moments if about.family in MOMENTS else chosen
+        chosen.append(place if is_array else about.name)
+    return levels, numbers, moments
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,14 @@ class Snippet:
 
     levels: list[Any]
     numbers: list[Any]
+    moments: list[Any]
     classifies: bool
     n_draws: int
 
     def written(self, name: str) -> str:
         """Code that makes ``model`` and fits it on X and y.
 
-        >>> print(Snippet(["sex"], ["age"], True, 5).written("grey_model"))
+        >>> print(Snippet(["sex"], ["age"], [], True, 5).written("grey_model"))
         from greyfill import GreyClassifier
         <BLANKLINE>
         model = GreyClassifier(categorical_features=['sex'])
@@ -101,6 +105,8 @@ class Snippet:
         ]
         flags = '"passthrough"' if model == BOOSTING else "StandardScaler()"
         rest = flags if "indicator" in strategy else '"drop"'
+        if self.moments and rest == flags:  # of which scikit-learn's scalers know nothing
+            parts.append(f'("drop", {self.moments!r})')
         return f"make_column_transformer({', '.join(parts)}, remainder={rest})"
 
 

@@ -134,8 +134,8 @@ def worth(
 
 def _task(
     X: Any, y: Any, n_draws: int, *kinds: Any
-) -> tuple[PredictionTask, tuple[list[Any], list[Any]]]:
-    """The rows with a y, and the columns of levels and of numbers; refuse what tells nothing."""
+) -> tuple[PredictionTask, tuple[list[Any], list[Any], list[Any]]]:
+    """The rows with a y, and the columns by what they hold; refuse what tells nothing."""
     names = ("categorical_features", "ordinal_features", "missing_values")
     table, origin = frames.encode(X, **dict(zip(names, kinds, strict=True)))
     if y is None:

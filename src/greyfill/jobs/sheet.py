@@ -89,6 +89,19 @@ class Sheet:
         return [*self.source.notes, *texts, *labels, *asked]
 
 
+def notes_on_used(left_alone: Mapping[str, str]) -> list[str]:
+    """That columns were used which a fill leaves alone, with the reasons.
+
+    >>> notes_on_used({"case": "an identifier"})
+    ["Used, though no other row can tell: 'case' (an identifier). --ignore leaves it out."]
+    >>> notes_on_used({})
+    []
+    """
+    named = "; ".join(f"{name!r} ({why})" for name, why in left_alone.items())
+    told = f"Used, though no other row can tell: {named}. --ignore leaves it out."
+    return [told] if left_alone else []
+
+
 def read_sheet(
     name: str,
     options: TableOptions,

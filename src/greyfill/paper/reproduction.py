@@ -23,7 +23,7 @@ from greyfill.paper import figures, forensics, grids
 from greyfill.paper.claims import UCI, claims, rmse_claims
 from greyfill.paper.grids import TextGrid
 from greyfill.paper.printed import LABELS, PrintedTable, table_of
-from greyfill.paper.results import PASSES, RUNS, Results, information, start_times
+from greyfill.paper.results import PASSES, RUNS, Results, information, source_commit, start_times
 from greyfill.paper.runs import (
     CONVENTIONS,
     DROPPED_VOTE,
@@ -115,7 +115,7 @@ def measure(plan: ReproductionPlan, jobs: int = -1, *, progress: bool = False) -
     """Carry out a plan, its runs in parallel processes, times to start alone at the end."""
     fills: list[Record] = []
     curves: list[Record] = []
-    runs = plan.runs()
+    runs, commit = plan.runs(), source_commit()
     workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     finished = workers(delayed(execute)(run) for run in runs)
     columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -128,6 +128,7 @@ def measure(plan: ReproductionPlan, jobs: int = -1, *, progress: bool = False) -
         information=information(plan.scenarios, plan.seeds),
         timings=start_times(plan.scenarios, plan.seeds[0], plan.repeats),
         reading=plan.reading,
+        commit=commit,
     )
 
 
@@ -198,7 +199,7 @@ def write_page(
         "folder": images,
         "failures": {LABELS.get(m, m): error for m, error in results.failures().items()},
         "versions": {
-            "greyfill": __version__,
+            "greyfill": " of commit ".join(filter(None, (__version__, results.commit))),
             "Python": python_version(),
             **{name: version(name) for name in LIBRARIES},
         },
@@ -364,9 +365,9 @@ def _passes(results: Results, plan: ReproductionPlan) -> Section:
 def _start(results: Results) -> Section:
     text = (
         "Processor time for the column weights, mean ± standard error of repeats taken in turns in "
-        "one process, on tables with 20 % holes. CGKNN weighs each column once, FWGKNN once for "
-        "each column with holes. These times are the only figures on this page that differ from "
-        "run to run."
+        "one process that keeps the memory it frees, on tables with 20 % holes. CGKNN weighs each "
+        "column once, FWGKNN once for each column with holes. These times are the only figures on "
+        "this page that differ from run to run."
     )
     return Section("start", "Time to initialize", (text,), (grids.start_seconds(results),))
 

@@ -1,5 +1,7 @@
 """What a reproduction measured: long tables, and mean ± standard error over seeds out of them."""
 
+import shutil
+import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,6 +44,9 @@ INFORMATION = {
     "bits": pl.Float64,
     "weight": pl.Float64,
 }
+KEPT = 4_000_000
+"""Numbers in a block of 31 MiB, the largest of which C's malloc learns to keep what is freed."""
+
 TIMINGS = {
     "scenario": pl.String,
     "repeat": pl.Int64,
@@ -90,6 +95,7 @@ class Results:
 
     ``runs`` has a row for each setting, rate, seed, method, reading and metric; ``error`` says why
     a method gave no value. Of the neighbor methods, the rows of ``reading`` are looked at.
+    ``commit`` is the state of the source that measured; "" where it is no checkout.
     """
 
     runs: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=RUNS))
@@ -97,6 +103,7 @@ class Results:
     information: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=INFORMATION))
     timings: pl.DataFrame = field(default_factory=partial(pl.DataFrame, schema=TIMINGS))
     reading: Reading = PANEL[0]
+    commit: str = ""
 
     def cell(self, scenario: str, rate: float, method: str, metric: str) -> Cell | None:
         """Mean and sd over the seeds of one metric of one method."""
@@ -167,6 +174,19 @@ class Results:
         return paths
 
 
+def source_commit(package: Path = Path(__file__).parents[1]) -> str:
+    """The commit of the checkout that has ``package``, "-dirty" if changed; "" if there is none.
+
+    >>> source_commit(Path("/usr/lib/python3/site-packages/greyfill"))
+    ''
+    """
+    root, git = package.parents[1], shutil.which("git")  # src/greyfill lies two below the root
+    if git is None or not (root / ".git").exists():
+        return ""
+    command = [git, "-C", str(root), "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
     """Information of every column about the class, on tables without holes made in them.
 
@@ -185,8 +205,11 @@ def information(scenarios: tuple[str, ...], seeds: range) -> pl.DataFrame:
 def start_times(scenarios: tuple[str, ...], seed: int, repeats: int) -> pl.DataFrame:
     """Processor time that CGKNN and FWGKNN need for their column weights, taken in turns.
 
-    The table has 20 % holes; FWGKNN weighs for each column that has holes.
+    The table has 20 % holes; FWGKNN weighs for each column that has holes. A fresh process gives
+    large arrays back and has their pages zeroed again, which took FWGKNN twice as long as its
+    weights did; one that had worked before does not. So memory is kept first.
     """
+    np.ones(KEPT)
     rows: list[tuple[str, int, str, int, float]] = []
     for name in scenarios:
         case = SCENARIOS[name].case(0.20, seed)

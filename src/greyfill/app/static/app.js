@@ -20,7 +20,7 @@
   const bdi = (text, given = {}) => el("bdi", given, text);
   const count = (n) => n.toLocaleString("en-US");
   const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + "s"}`;
-  const share = (x) => x === 0 ? "0 %" : x < 0.001 ? "<0.1 %" : `${(100 * x).toFixed(1)} %`;
+  const share = (x) => x === 0 ? "0\u00a0%" : x < 0.001 ? "<0.1\u00a0%" : `${(100 * x).toFixed(1)}\u00a0%`;
   const short = (text, most = 60) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
   class Refused extends Error {}
