@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
 import cases
 import tables
+from run import commit
 
 import greyfill
 from greyfill import frames
@@ -54,6 +55,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--tables", nargs="+", default=tables.RANKED)
     given = parser.parse_args()
+    print(f"commit {commit()}\n")
     print(
         "| table | numeric | on a grid | few |", *(f" {m} | on its grid |" for m in given.methods)
     )

@@ -8,8 +8,14 @@ protocols.
 """
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+
+from run import commit
 
 from greyfill import CGKNNImputer, GKNNImputer, GreyImputer, IKNNImputer, ampute
 from greyfill.datasets import load
@@ -60,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     seeds = parser.parse_args().seeds
+    print(f"commit {commit()}")
     for table in (iris, noise):
         holes = RATES[table.__name__]
         runs = [accuracies(table, holes, seed) for seed in range(seeds)]
