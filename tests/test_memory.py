@@ -13,6 +13,7 @@ from imputers.family import IMPUTERS, quick
 
 from greyfill import GreyClassifier, GreyRegressor, KNNIImputer, checks
 from greyfill.exceptions import GreyfillError, NotEnoughMemoryError
+from greyfill.frames import encoder
 from greyfill.imputers import estimator
 
 LINUX = pytest.mark.skipif(not checks.STATM.exists(), reason="reads /proc")
@@ -77,6 +78,7 @@ def test_tables_beyond_the_free_memory_are_refused(
     X, y = holed(200, 4), np.arange(200) % 2
     model = quick(imputer).fit(X, y)
     leave(4_000, monkeypatch)
+    monkeypatch.setattr(encoder, "FEW_CELLS", 100)  # so few are read without a look at memory
     with pytest.raises(NotEnoughMemoryError, match=r"200 × 4 cells .* 3\.9 KiB are free.*sample"):
         quick(imputer).fit(X, y)
     with pytest.raises(NotEnoughMemoryError, match="in chunks"):
