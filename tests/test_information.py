@@ -27,6 +27,7 @@ from greyfill.information import (
     pair_information,
     parzen_information,
 )
+from greyfill.information.measures import above_chance
 from greyfill.information.parzen import on_grid
 from greyfill.table import Column, Kind, Table
 
@@ -569,3 +570,12 @@ def test_narrower_windows_see_clusters_that_the_rule_smooths_away() -> None:
 def test_windows_of_no_width_are_refused(wrong) -> None:
     with pytest.raises(InvalidParameterError, match="bandwidth_factor must be a number between"):
         ClassInformation(bandwidth_factor=wrong)
+
+
+def test_what_is_above_chance_does_not_depend_on_the_columns_beside_it():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        null = rng.random((20, 3))
+        information = null.max(axis=0) + rng.random(3)
+        alone = [above_chance(information[[j]], null[:, [j]])[0] for j in range(3)]
+        assert above_chance(information, null).tolist() == alone

@@ -223,8 +223,13 @@ class Clock:
         self._last, self._passed = self._passed, self.now()
 
     def reserve(self, n_passes: int) -> None:
-        """Keep time for passes with panels, which take longer than the plain one before."""
-        self._deadline -= n_passes * RESERVED * (self._passed - self._last)
+        """Keep time for passes with panels, which take longer than the plain one before.
+
+        At most half of what is left: the first pass of a process also loads the kernels.
+        """
+        left = max(self._deadline - self._passed, 0.0)
+        if left < inf:
+            self._deadline -= min(n_passes * RESERVED * (self._passed - self._last), left / 2)
 
     def until(self, n_left: int) -> float:
         """When the next of so many columns has had its share."""

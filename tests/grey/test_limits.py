@@ -55,13 +55,32 @@ def test_with_time_enough_nothing_is_left_out(seconds: float | None) -> None:
 
 def test_columns_share_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Clock, "now", staticmethod(lambda: 100.0))
-    clock = Clock(12.0)
-    assert clock.until(4) == 103.0
-    assert clock.until(1) == 112.0
+    clock = Clock(20.0)
+    assert clock.until(4) == 105.0
+    assert clock.until(1) == 120.0
     monkeypatch.setattr(Clock, "now", staticmethod(lambda: 101.0))
     clock.end_pass()  # it took a second
     clock.reserve(1)
-    assert clock.until(1) == 112.0 - RESERVED
+    assert clock.until(1) == 120.0 - RESERVED
+
+
+@pytest.mark.parametrize(("n_passes", "kept"), [(1, 0.6), (2, 1.2), (50, 5.95)])
+def test_at_most_half_of_the_time_is_kept_for_passes(
+    n_passes: int, kept: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Clock, "now", staticmethod(lambda: 100.0))
+    clock = Clock(12.0)
+    monkeypatch.setattr(Clock, "now", staticmethod(lambda: 100.1))
+    clock.end_pass()  # 6 × 0.1 s for each pass with panels
+    clock.reserve(n_passes)
+    assert clock.until(1) == pytest.approx(112.0 - kept)
+
+
+def test_without_a_limit_nothing_is_kept() -> None:
+    clock = Clock(None)
+    clock.end_pass()
+    clock.reserve(3)
+    assert clock.until(5) == np.inf
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, "long", float("nan"), True])

@@ -65,8 +65,9 @@ class GreyImputer(ConfidenceMixin):
     n_cells : int, default=250
         Observed cells of each column on which candidates are compared.
     max_iter : int, default=3
-        The largest number of passes over the columns: a plain one, one by early panels, then those
-        with panels. With y and labels="cross" two plain ones, without y, fill the donors.
+        The largest number of passes over the columns: a plain one, one by early panels (not if
+        only two are allowed, nor in tables of more than 5 000 rows), then those with panels. With y
+        and labels="cross" two plain ones, without y, fill the donors.
     tol : float, default=1e-4
         Passes end when no cell moves by this much on the [0, 1] scale.
     max_donors : int, optional

@@ -313,6 +313,8 @@ def above_chance(information: Floats, null: Floats) -> Floats:
     >>> above_chance(np.array([1.0, 0.3]), np.array([[0.1, 0.1], [0.3, 0.3]]))
     array([0.8, 0. ])
     """
+    if len(information) == 1:  # numpy adds a lone column in another order than one of several
+        return above_chance(np.repeat(information, 2), np.repeat(null, 2, axis=1))[:1]
     excess = information - null.mean(axis=0)
     return np.where(excess > 2 * null.std(axis=0), excess, 0.0)
 
