@@ -118,10 +118,11 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
     first = words("grey_model")
     flagship = first if first in losses.methods else losses.methods[0]
     titles = [standing.shown(name) for name in names]
+    exam = " --exam" if all(name.startswith("exam:") for name in names) else ""
     return [
         HEADING,
         "",
-        f"By `python benchmarks/classifiers.py`: {len(names)} tables, 20 % of the cells hidden at "
+        f"By `python benchmarks/classifiers.py{exam}`: {len(names)} tables, 20 % of the cells hidden at "
         f"random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds "
         f"({listed(sorted({row['label'] for row in rows}))}), on the commit "
         f"{listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; below by model "
