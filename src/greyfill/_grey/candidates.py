@@ -128,6 +128,11 @@ class Plan:
         return np.arange(len(self.candidates))
 
     @cached_property
+    def numbers(self) -> dict[Candidate, int]:
+        """The number of each candidate."""
+        return {candidate: number for number, candidate in enumerate(self.candidates)}
+
+    @cached_property
     def common_firsts(self) -> frozenset[int]:
         """The first fits of all regressions on all donors."""
         return frozenset(family.first for family in self.common)

@@ -196,8 +196,8 @@ class CellTrial:
 
     def numbers(self, candidates: tuple[Candidate, ...]) -> Ints:
         """The numbers of some candidates in the plan, as far as it has them."""
-        found = [self.plan.candidates.index(c) for c in candidates if c in self.plan.candidates]
-        return np.array(found, dtype=np.intp)
+        known = self.plan.numbers
+        return np.array([known[c] for c in candidates if c in known], dtype=np.intp)
 
     def queries(self, cells: Ints) -> Queries:
         """The rows of some cells, as if they lacked the target."""
@@ -265,7 +265,6 @@ def choose_panel(
         return plain
     cells = rng.permutation(predictor.donor_rows)[:n_cells]
     trial = CellTrial.of(predictor, loss, rng)
-    errors: dict[Candidate, float] = {}
     if early is not None and (left := trial.numbers(early.left)).size:
         race, errors = trial.round(left, trial.queries(cells)), dict(early.choice.errors)
     else:
@@ -294,7 +293,7 @@ def _can_compare(predictor: ColumnPredictor) -> bool:
 
 
 def _with_panel(
-    plain: PanelChoice, trial: "CellTrial", race: Round, of_class: Queries | None = None
+    plain: PanelChoice, trial: CellTrial, race: Round, of_class: Queries | None = None
 ) -> PanelChoice:
     """The best panel of a race, its error and what it leaves of held-out cells.
 
