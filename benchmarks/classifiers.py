@@ -6,9 +6,10 @@
 the natural holes. In each of five folds the training rows, with their labels, teach the imputer and
 the classifier, and test rows are filled without: the pipelines of ``greyfill.worth``, and random
 forests after the same strategies. Log loss and accuracy on the test rows, the mean over the folds.
-Prints a section in Markdown, and puts it on a page if one is named. Results that the store has
-already are not computed again. ``--exam`` takes the tables of the examination instead, once the
-version is finished. Needs ``GREYFILL_DATA``, as the accuracy page does.
+Prints a section in Markdown, and puts it on a page if one is named. Results that the store,
+docs/data/classifiers.jsonl, has already are not computed again. ``--exam`` takes the tables of the
+examination instead, once the version is finished. Needs ``GREYFILL_DATA``, as the accuracy page
+does.
 """
 
 import argparse
@@ -43,7 +44,7 @@ import ranking
 import standing
 import tables
 from run import commit, named, several
-from store import KEY, Store
+from store import KEPT, KEY, Store
 from text import counted, listed, number, table
 
 FOREST = "forest"
@@ -247,7 +248,7 @@ def main() -> None:
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
     parser.add_argument("--exam", action="store_true", help="the tables of GREYFILL_EXAM")
     parser.add_argument("--pipelines", type=lambda text: text.split(","), default=list(WAYS))
-    parser.add_argument("--store", type=Path, default=Path("classifiers.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "classifiers.jsonl")
     parser.add_argument("--page", type=Path, help="where the section is put anew")
     options = parser.parse_args()
     options.tables = tables.of_examination() if options.exam else options.tables

@@ -1,12 +1,12 @@
 """The examination: tables that nobody looked at while greyfill was built, filled once.
 
-    python benchmarks/examination.py --store examination.jsonl
+    python benchmarks/examination.py
 
 Fills the tables of the folder ``GREYFILL_EXAM`` (``NAME.csv`` beside ``NAME.schema.json``) by
 GreyImputer and its strongest rivals and writes docs/examination.md, whatever comes out. Results
-that the store has already are not computed again; a failure is a result. ``GREYFILL_PEERS`` is the
-folder of the peers (``accuracy/peers/install.sh``). Processes with different ``--methods`` may
-share a store; ``--page-only`` writes the page from what it has.
+that the store, docs/data/examination.jsonl, has already are not computed again; a failure is a
+result. ``GREYFILL_PEERS`` is the folder of the peers (``accuracy/peers/install.sh``). Processes
+with different ``--methods`` may share a store; ``--page-only`` writes the page from what it has.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import run
 import standing
 import tables
 from methods import DIFFERENT, commits, sees_class
-from store import Store
+from store import KEPT, Store
 from text import counted, listed, number, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "examination.md"
@@ -145,7 +145,7 @@ def main() -> None:
     )
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--seeds", default="0..2")
-    parser.add_argument("--store", type=Path, default=Path("examination.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "examination.jsonl")
     parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--page-only", action="store_true")
     given = parser.parse_args()

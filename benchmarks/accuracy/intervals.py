@@ -1,6 +1,6 @@
 """How often the 90 % intervals of GreyImputer hold the hidden cells.
 
-    python benchmarks/accuracy/intervals.py --seeds 0,1 --store results.jsonl
+    python benchmarks/accuracy/intervals.py --seeds 0,1
 
 A number is covered if it lies within its limits, a category if its level is in the set. The
 widths of the limits are in shares of the column's true range; a set counts its levels. Likeliest is

@@ -1,25 +1,30 @@
 """What the use of labels in GreyImputer does to its fills and to classifiers that they teach.
 
-    python benchmarks/accuracy/labels.py [--seeds 0..4] [--tables iris,wine] [--store labels.jsonl]
+    python benchmarks/accuracy/labels.py [--seeds 0..4] [--tables iris,wine]
 
 At most 600 rows of each table, 20 and 30 % of the observed cells hidden completely at random beside
 the natural holes, five folds: the imputer is fitted on the training rows of a fold with their
 labels and fills the test rows without. Log loss (probabilities of at least 0.001) and accuracy of
 logistic regression and of histogram gradient boosting on the test rows; cell error is that of the
-hidden cells of the training rows, as in ``cases.py``. Results that the store has already are not
-computed again, so a run can be stopped.
+hidden cells of the training rows, as in ``cases.py``. Writes a section of docs/leakage.md. Results
+that the store, docs/data/labels.jsonl, has already are not computed again, so a run can be stopped.
 """
 
 import argparse
+import sys
 import warnings
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import tables
 from cases import Case
-from run import named, several
-from store import KEY, Store
+from run import commit, named, several
+from sections import again
+from store import KEPT, KEY, Store
+from text import listed, table
 
 from greyfill import GreyImputer
 from greyfill.evaluation.protocols import CLASSIFIERS, fold_fills
@@ -29,7 +34,9 @@ from greyfill.missingness import hide, mcar
 ROWS, FOLDS, LEAST = 600, 5, 1e-3
 RATES = {"mcar20": 0.2, "mcar30": 0.3}
 USES = ("none", "own", "cross")
-MODELS = ("logistic_regression", "gradient_boosting")
+MODELS = {"logistic_regression": "logistic regression", "gradient_boosting": "boosting"}
+PAGE = Path(__file__).parents[2] / "docs" / "leakage.md"
+HEADING = "Figures of labels"
 
 
 def make(name: str, rate: float, seed: int) -> Case:
@@ -66,12 +73,13 @@ def measure(case: Case, use: str, seed: int) -> dict[str, float]:
 
 
 def run_all(options: argparse.Namespace, store: Store) -> None:
-    for seed, rate, table, use in product(options.seeds, RATES, options.tables, USES):
-        key = dict(zip(KEY, ("labels", use, "", table, rate, seed), strict=True))
+    for seed, rate, name, use in product(options.seeds, RATES, options.tables, USES):
+        key = dict(zip(KEY, ("labels", use, "", name, rate, seed), strict=True))
         if not store.has(key):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                store.add(key | measure(make(table, RATES[rate], seed), use, seed))
+                found = measure(make(name, RATES[rate], seed), use, seed)
+                store.add(key | found | {"commit": commit()})
 
 
 def means(store: Store, seeds: list[int]) -> dict[str, dict[str, dict[str, float]]]:
@@ -82,42 +90,54 @@ def means(store: Store, seeds: list[int]) -> dict[str, dict[str, dict[str, float
     whole = {key: rows for key, rows in cases.items() if len(rows) == len(USES)}
     figures = ["cells", *(f"{name} {what}" for name in MODELS for what in ("loss", "right"))]
     return {
-        table: {
+        name: {
             use: {
-                f: float(np.mean([r[use][f] for key, r in whole.items() if key[0] == table]))
+                f: float(np.mean([r[use][f] for key, r in whole.items() if key[0] == name]))
                 for f in figures
             }
-            | {"n": sum(key[0] == table for key in whole)}
+            | {"n": sum(key[0] == name for key in whole)}
             for use in USES
         }
-        for table in tables.RANKED
-        if any(key[0] == table for key in whole)
+        for name in tables.RANKED
+        if any(key[0] == name for key in whole)
     }
 
 
-def show(found: dict[str, dict[str, dict[str, float]]]) -> None:
+def section(found: dict[str, dict[str, dict[str, float]]], commits: list[str]) -> list[str]:
     """One table, none / own / cross in each cell, and what was promised."""
-    print("| table | cases | cell error | log loss, logistic | log loss, boosting |", end="")
-    print(" accuracy, logistic | accuracy, boosting |\n|---|---|---|---|---|---|---|")
     order = ["cells", *(f"{m} loss" for m in MODELS), *(f"{m} right" for m in MODELS)]
     rows = {**found, "mean": {u: _mean_of(found, u) for u in USES}}
-    for table, by_use in rows.items():
+    lines = []
+    for name, by_use in rows.items():
         cells = [" / ".join(f"{by_use[use][f]:.3f}" for use in USES) for f in order]
-        print(f"| {table} | {by_use['own']['n']:.0f} | {' | '.join(cells)} |")
+        lines.append([name, f"{by_use['own']['n']:.0f}", *cells])
     losses = {
         use: {t: np.mean([found[t][use][f"{m} loss"] for m in MODELS]) for t in found}
         for use in USES
     }
     total = {use: np.mean(list(values.values())) for use, values in losses.items()}
     right = {u: np.mean([rows["mean"][u][f"{m} right"] for m in MODELS]) for u in USES}
-    below = [t for t in found if losses["cross"][t] < losses["own"][t]]
-    print(f"\nmean log loss, cross by none: {total['cross'] / total['none']:.4f}, ", end="")
-    print(f"own by none: {total['own'] / total['none']:.4f}")
-    for m in MODELS:
-        ratio = rows["mean"]["cross"][f"{m} loss"] / rows["mean"]["none"][f"{m} loss"]
-        print(f"  {m}: cross by none {ratio:.4f}")
-    print(f"cross below own on {len(below)} of {len(found)}; not on {set(found) - set(below)}")
-    print("accuracy: " + ", ".join(f"{use} {right[use]:.4f}" for use in USES))
+    others = [f"{t} ({losses['own'][t]:.4f} / {losses['cross'][t]:.4f})" for t in found
+              if losses["cross"][t] >= losses["own"][t]]  # fmt: skip
+    ratios = {m: rows["mean"]["cross"][f"{m} loss"] / rows["mean"]["none"][f"{m} loss"]
+              for m in MODELS}  # fmt: skip
+    heads = ["table", "cases", "cell error", "log loss, logistic", "log loss, boosting",
+             "accuracy, logistic", "accuracy, boosting"]  # fmt: skip
+    return [
+        f"## {HEADING}",
+        "",
+        f"Written by `python benchmarks/accuracy/labels.py` on the commit {listed(commits)}; in "
+        'each cell `labels="none"` / `"own"` / `"cross"`.',
+        "",
+        *table(heads, lines),
+        f"* Mean log loss by that of *none*: *cross* {total['cross'] / total['none']:.4f} "
+        f"({', '.join(f'{MODELS[m]} {ratio:.4f}' for m, ratio in ratios.items())}), "
+        f"*own* {total['own'] / total['none']:.4f}.",
+        f"* The log loss of *cross* is below that of *own* on {len(found) - len(others)} of "
+        f"{len(found)} tables{'; not on ' * bool(others)}{listed(others)}.",
+        f"* Accuracy: {', '.join(f'*{use}* {share:.4f}' for use, share in right.items())}.",
+        "",
+    ]
 
 
 def _mean_of(found: dict[str, dict[str, dict[str, float]]], use: str) -> dict[str, float]:
@@ -131,11 +151,13 @@ def main() -> None:
     )
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
     parser.add_argument("--seeds", type=several, default=list(range(5)), help="0..4 or 1,5")
-    parser.add_argument("--store", type=Path, default=Path("labels.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "labels.jsonl")
     options = parser.parse_args()
     store = Store(options.store)
     run_all(options, store)
-    show(means(store, options.seeds))
+    lines = section(means(store, options.seeds), sorted({row["commit"] for row in store}))
+    print("\n".join(lines))
+    again(PAGE, lines)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Run what the store does not have yet, and write the page of results from it.
 
-    python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl
+    python benchmarks/accuracy/page.py --run --seeds 0..1
 
-Every figure on the page is computed here from the results in the store; without ``--run`` from
-those that are there. ``--methods ours,strong`` runs the strongest peers and the plainest alone. A
-peer that computes for more than two minutes on a table (``run.py --limit``: less) is left out on
-that table and on larger ones, and named. ``GREYFILL_DATA`` is the folder of the tables,
-``GREYFILL_PEERS`` that of the peers (``peers/install.sh``).
+Every figure on the page is computed here from the results in the store, docs/data/accuracy.jsonl;
+without ``--run`` from those that are there. ``--methods ours,strong`` runs the strongest peers and
+the plainest alone. A peer that computes for more than two minutes on a table (``run.py --limit``:
+less) is left out on that table and on larger ones, and named. ``GREYFILL_DATA`` is the folder of
+the tables, ``GREYFILL_PEERS`` that of the peers (``peers/install.sh``).
 """
 
 import argparse
@@ -25,7 +25,7 @@ import simulations
 import standing
 import tables
 from methods import DIFFERENT, DRAWING, OURS, PEERS, commits
-from store import Store
+from store import KEPT, Store
 from text import counted, listed, table
 
 from greyfill.table import Kind
@@ -153,11 +153,12 @@ def _repeat() -> list[str]:
         "export GREYFILL_DATA=...   # folder with the tables as CSV, and their .schema.json",
         "export GREYFILL_PEERS=...  # folder that benchmarks/accuracy/peers/install.sh has filled",
         "python benchmarks/accuracy/run.py --methods 'R mice' --seeds 0 --limit 15  # a limit",
-        "python benchmarks/accuracy/page.py --run --seeds 0..1 --store accuracy.jsonl",
+        "python benchmarks/accuracy/page.py --run --seeds 0..1",
         "```",
         "",
-        "The store, `accuracy.jsonl`, keeps what has run, failures and limits among it: peers that "
-        "are to have another limit or fewer seeds run first.",
+        "`docs/data/accuracy.jsonl` keeps what has run, failures and limits among it, and is not "
+        "run again: delete the lines of a method to measure it anew. Peers that are to have "
+        "another limit or fewer seeds run first.",
     ]
 
 
@@ -168,7 +169,7 @@ def main() -> None:
     parser.add_argument("--run", action="store_true", help="run what the store lacks, first")
     parser.add_argument("--methods", default="ours,peers", help="what is run: ours,strong is short")
     parser.add_argument("--seeds", type=run.several, default=[0, 1], help="0..4 or 1,5")
-    parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "accuracy.jsonl")
     parser.add_argument("--method", default="GreyImputer", choices=(*OURS, *PEERS))
     parser.add_argument("--label", default="", help="the state of the method that is shown")
     parser.add_argument("--page", type=Path, default=PAGE)

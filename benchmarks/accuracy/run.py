@@ -22,7 +22,7 @@ from typing import Any
 import cases
 import tables
 from methods import CENTERED, DRAWING, DRAWS, OURS, PEERS, STRONG, ours, sees_class
-from store import KEY, Store
+from store import KEPT, KEY, Store
 from workers import LateError, PeerError, Worker
 
 import greyfill
@@ -41,10 +41,17 @@ def keys(task: str, method: str, options: argparse.Namespace) -> Iterator[Key]:
 
 @cache
 def commit() -> str:
-    """The state of the source: its commit, and "-dirty" if something was changed since."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """The state of the source: its commit, and "-dirty" if code was changed since.
+
+    Results and pages do not count: they change while a benchmark runs.
+    """
+
+    def git(*words: str) -> "subprocess.CompletedProcess[str]":
+        command = ["git", "-C", str(Path(__file__).parents[2]), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    changed = git("diff", "--quiet", "HEAD", "--", "src", "benchmarks").returncode == 1
+    return (git("describe", "--always").stdout.strip() or "unknown") + "-dirty" * changed
 
 
 def run_ours(todo: Iterable[Key], params: dict[str, Any]) -> Iterator[Key]:
@@ -162,7 +169,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--label", default="")
     parser.add_argument("--params", type=json.loads, default={})
     parser.add_argument("--limit", type=float, help="seconds that a peer may take for a table")
-    parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "accuracy.jsonl")
     return parser
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from methods import OURS, ours
 from run import named, several
-from store import KEY, Store
+from store import KEPT, KEY, Store
 
 import greyfill
 from greyfill.datasets.tables import CENTERS, random_correlation
@@ -118,7 +118,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=several, default=list(range(20)))
     parser.add_argument("--label", default="")
     parser.add_argument("--params", type=json.loads, default={})
-    parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "accuracy.jsonl")
     return parser
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 KEY = ("task", "method", "label", "table", "scenario", "seed")
+KEPT = Path(__file__).parents[2] / "docs" / "data"
+"""The results that pages are made of: a new machine measures what has changed, not all peers."""
 
 
 class Store:

@@ -15,7 +15,7 @@ import ranking
 import tables
 from methods import OURS
 from run import named, several
-from store import Store
+from store import KEPT, Store
 
 Rows = list[dict[str, Any]]
 
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=several, default=list(range(5)))
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
     parser.add_argument("--score", default="nrmse", choices=("nrmse", "numbers", "wrong"))
-    parser.add_argument("--store", type=Path, default=Path("accuracy.jsonl"))
+    parser.add_argument("--store", type=Path, default=KEPT / "accuracy.jsonl")
     options = parser.parse_args()
     rows = Store(options.store).with_state(options.method, options.label)
     print(report(rows, options.method, options.seeds, options.tables, options.score))
