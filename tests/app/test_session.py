@@ -5,6 +5,7 @@ import copy
 import io
 import json
 import os
+import random
 import shlex
 import signal
 import subprocess
@@ -132,6 +133,24 @@ def test_a_cell_tells_limits_donors_and_why(server, filled):
     for donor in cell["donors"]:
         assert donor["value"] == str(frame["PROTIME"][donor["row"]])
     assert cell["trust"]["word"]
+    assert {effect["name"] for effect in cell["effects"]} <= {*frame.columns}
+
+
+def test_the_effect_of_the_target_has_its_name(tmp_path, monkeypatch):
+    rng = random.Random(1)
+    rows = []
+    for n in range(90):
+        a, noise = rng.gauss(0, 1), rng.gauss(0, 0.3)
+        size = round(5 * (n % 3) + a + noise, 1) if n % 6 else ""
+        rows.append(f"{a:.2f},{size},{'abc'[n % 3]}")
+    (tmp_path / "t.csv").write_text("\n".join(["a,size,kind", *rows]))
+    monkeypatch.chdir(tmp_path)
+    bench = Workbench("t.csv", lambda progress: None)
+    bench.look({"target": "kind"})
+    bench.fill()
+    names = {effect["name"] for effect in bench.cell(0, "size")["effects"]}
+    assert "kind" in names
+    assert "y" not in names
 
 
 def test_a_number_beside_dates_tells_its_range(tmp_path, monkeypatch):
