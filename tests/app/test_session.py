@@ -348,6 +348,25 @@ def test_worth_is_refused_in_words_where_it_cannot_be_had(tmp_path, monkeypatch)
         bench.worth()
 
 
+def test_worth_leaves_alone_what_the_page_leaves_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"P{n},{n % 7 if n % 4 else ''},{'SML'[n % 3]},{'yn'[n % 2]}" for n in range(40)]
+    Path("t.csv").write_text("\n".join(["case,x,size,y", *rows]))
+    asked = []
+
+    def weigh(X, y, **options):
+        asked.append((X.columns, options["categorical_features"], options["ordinal_features"]))
+        return SimpleNamespace(overview=lambda: ("", [], []))
+
+    monkeypatch.setattr(greyfill, "worth", weigh)
+    bench = Workbench("t.csv", lambda progress: None)
+    for choices in ({}, {"categorical": ["size"]}, {"insisted": ["case"]}):
+        bench.look({"target": "y", **choices})
+        bench.worth()
+    assert [columns for columns, _, _ in asked] == [["x", "size"]] * 2 + [["case", "x", "size"]]
+    assert [levels for _, levels, _ in asked] == ["auto", ["size"], "auto"]
+
+
 def wait_until(is_so):
     for _ in range(400):
         if is_so():

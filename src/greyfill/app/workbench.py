@@ -298,11 +298,11 @@ class Workbench:
         """Whether imputing pays for predicting the target: a title, a table of texts, remarks."""
         if self.sheet.y is None:
             raise InvalidParameterError("Choose a target: that is what imputing must pay for.")
+        used = self.sheet.without(FillJob(self.sheet, self._choices.method).left_alone)
         with self._reporter.working("comparing pipelines") as show:
             found = greyfill.worth(
-                self.sheet.X, self.sheet.y, progress=show, name=self.name, n_jobs=-1,
-                **self.sheet.kinds,
-            )  # fmt: skip
+                used.X, used.y, progress=show, name=self.name, n_jobs=-1, **used.kinds
+            )
         title, table, remarks = found.overview()
         return {"title": title, "table": table, "remarks": remarks}
 
