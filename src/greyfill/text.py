@@ -158,10 +158,19 @@ def error_in(value: float | None, unit: str) -> str:
 def explained_in(value: float | None) -> str:
     """A share of the spread that is explained; less than nothing is nothing.
 
+    What is just below a tenth, a half or the whole is not rounded up to it, since the words for
+    trust change there.
+
     >>> explained_in(0.624), explained_in(-0.1), explained_in(None)
     ('62 %', '0 %', '–')
+    >>> explained_in(0.0961), explained_in(0.1), explained_in(0.4999), explained_in(0.9995)
+    ('9.6 %', '10 %', '49.9 %', '99.9 %')
     """
-    return "–" if value is None else f"{100 * max(value, 0.0):.0f} %"
+    if value is None:
+        return "–"
+    percent = 100 * max(value, 0.0)
+    is_below = percent < round(percent) in (10, 50, 100)
+    return f"{math.floor(10 * percent) / 10:.1f} %" if is_below else f"{percent:.0f} %"
 
 
 def span(seconds: float) -> str:

@@ -107,6 +107,9 @@ def test_hepatitis_from_the_command_to_a_filled_file_in_four_clicks(visit):
         for part in ("#trust", "#classes", "#patterns", "#values", "#relevance"):
             assert page.locator(part).count() == 1
         fits(page, WIDE)
+        page.locator("#tab-worth").click()
+        page.get_by_role("button", name="Find out").wait_for()
+        assert page.get_by_role("button", name="Stop").count() == 0  # nothing runs that could be
         page.locator("#tab-take").click()
         assert page.get_by_text("greyfill impute hepatitis.csv --target=class").is_visible()
         assert page.get_by_text("greyfill.fill('hepatitis.csv', target='class')").is_visible()

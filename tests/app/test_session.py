@@ -5,6 +5,7 @@ import copy
 import io
 import json
 import os
+import random
 import shlex
 import signal
 import subprocess
@@ -132,6 +133,24 @@ def test_a_cell_tells_limits_donors_and_why(server, filled):
     for donor in cell["donors"]:
         assert donor["value"] == str(frame["PROTIME"][donor["row"]])
     assert cell["trust"]["word"]
+    assert {effect["name"] for effect in cell["effects"]} <= {*frame.columns}
+
+
+def test_the_effect_of_the_target_has_its_name(tmp_path, monkeypatch):
+    rng = random.Random(1)
+    rows = []
+    for n in range(90):
+        a, noise = rng.gauss(0, 1), rng.gauss(0, 0.3)
+        size = round(5 * (n % 3) + a + noise, 1) if n % 6 else ""
+        rows.append(f"{a:.2f},{size},{'abc'[n % 3]}")
+    (tmp_path / "t.csv").write_text("\n".join(["a,size,kind", *rows]))
+    monkeypatch.chdir(tmp_path)
+    bench = Workbench("t.csv", lambda progress: None)
+    bench.look({"target": "kind"})
+    bench.fill()
+    names = {effect["name"] for effect in bench.cell(0, "size")["effects"]}
+    assert "kind" in names
+    assert "y" not in names
 
 
 def test_a_number_beside_dates_tells_its_range(tmp_path, monkeypatch):
@@ -327,6 +346,25 @@ def test_worth_is_refused_in_words_where_it_cannot_be_had(tmp_path, monkeypatch)
     assert bench.look({})["has_worth"] == hasattr(greyfill, "worth")
     with pytest.raises(InvalidParameterError, match="Choose a target"):
         bench.worth()
+
+
+def test_worth_leaves_alone_what_the_page_leaves_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"P{n},{n % 7 if n % 4 else ''},{'SML'[n % 3]},{'yn'[n % 2]}" for n in range(40)]
+    Path("t.csv").write_text("\n".join(["case,x,size,y", *rows]))
+    asked = []
+
+    def weigh(X, y, **options):
+        asked.append((X.columns, options["categorical_features"], options["ordinal_features"]))
+        return SimpleNamespace(overview=lambda: ("", [], []))
+
+    monkeypatch.setattr(greyfill, "worth", weigh)
+    bench = Workbench("t.csv", lambda progress: None)
+    for choices in ({}, {"categorical": ["size"]}, {"insisted": ["case"]}):
+        bench.look({"target": "y", **choices})
+        bench.worth()
+    assert [columns for columns, _, _ in asked] == [["x", "size"]] * 2 + [["case", "x", "size"]]
+    assert [levels for _, levels, _ in asked] == ["auto", ["size"], "auto"]
 
 
 def wait_until(is_so):

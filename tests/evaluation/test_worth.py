@@ -305,5 +305,7 @@ def test_the_code_runs_beside_dates(name: str) -> None:
     _, found = _task(X, y, 2, "auto", None, None)
     assert found == (["sex"], ["dose", "level"], ["seen"])
     known: dict[str, Any] = {"X": X, "y": y}
-    exec(Snippet(*found, True, 2).written(name), known)
+    code = Snippet(*found, True, 2).written(name)
+    assert ("this leaves them out: ['seen']" in code) == ("make_column_transformer" in code)
+    exec(code, known)
     assert known["model"].predict(X).shape == (60,)

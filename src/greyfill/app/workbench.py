@@ -247,6 +247,11 @@ class Workbench:
         return {"ends": ends, "low": low, "high": high, "value": float(value),
                 "texts": [value_in(v, "number") for v in (*ends, low, high)]}  # fmt: skip
 
+    def _named_in_file(self, name: str) -> str:
+        """A column by its name in the file, where an imputer calls the target y."""
+        is_target = name == "y" and "y" not in self.sheet.features
+        return self.sheet.target or name if is_target else name
+
     def _why(self, row: int, column: str, style: Any) -> Plain:
         imputer, lines = self.filled.imputer, self._lines
         seen = self.filled.result.table[column]
@@ -255,7 +260,7 @@ class Workbench:
                 why = imputer.explain(row, column, N_DONORS)
                 rows, weights, values, others = why.rows, why.weights, why.values, why.others
                 unit = "" if why.unit == "probability" else why.unit
-                effects = [{"name": clean(n), "effect": float(e), "unit": unit}
+                effects = [{"name": clean(self._named_in_file(n)), "effect": float(e), "unit": unit}
                            for n, e in why.strongest()]  # fmt: skip
             else:
                 found = imputer.donors_of(row, column)
@@ -293,11 +298,11 @@ class Workbench:
         """Whether imputing pays for predicting the target: a title, a table of texts, remarks."""
         if self.sheet.y is None:
             raise InvalidParameterError("Choose a target: that is what imputing must pay for.")
+        used = self.sheet.without(FillJob(self.sheet, self._choices.method).left_alone)
         with self._reporter.working("comparing pipelines") as show:
             found = greyfill.worth(
-                self.sheet.X, self.sheet.y, progress=show, name=self.name, n_jobs=-1,
-                **self.sheet.kinds,
-            )  # fmt: skip
+                used.X, used.y, progress=show, name=self.name, n_jobs=-1, **used.kinds
+            )
         title, table, remarks = found.overview()
         return {"title": title, "table": table, "remarks": remarks}
 

@@ -70,7 +70,10 @@ class Snippet:
             steps.append(f"{imputer}({', '.join(filter(None, [options, self._kinds()]))})")
         steps.append(self._design(pipeline.strategy, pipeline.model))
         lines = "".join(f"    {step},\n" for step in [*steps, made])
-        return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})")
+        told = ""
+        if self.moments:
+            told = f"# Dates were weighed as numbers; this leaves them out: {self.moments!r}\n"
+        return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})", told)
 
     def _kinds(self) -> str:
         return f"categorical_features={self.levels!r}" if self.levels else ""
@@ -119,7 +122,7 @@ DESIGN = [
 ]
 
 
-def _code(imports: list[str], model: str) -> str:
+def _code(imports: list[str], model: str, told: str = "") -> str:
     """Imports of what occurs in the model, then the model."""
     needed = []
     for line in imports:
@@ -127,4 +130,4 @@ def _code(imports: list[str], model: str) -> str:
         used = [n for n in names.split(", ") if re.search(rf"\b{n.split()[-1]}\b", model)]
         if used:
             needed.append(f"{start}import {', '.join(used)}")
-    return "\n".join([*sorted(needed), "", f"model = {model}", "model.fit(X, y)"])
+    return "\n".join([*sorted(needed), "", f"{told}model = {model}", "model.fit(X, y)"])

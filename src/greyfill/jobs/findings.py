@@ -8,7 +8,9 @@ are stored as text, and whole numbers that may be codes.
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from inspect import signature
 from typing import get_args
 
@@ -19,7 +21,9 @@ from greyfill.files.type_fits import number_pattern
 from greyfill.files.words import Doubt, bare
 from greyfill.text import clean, number, plural
 
-DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
+DATE = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})")
+LIMIT = re.compile(r"\s*[<>≤≥]=?\s*[-+]?\d[\d.,]*\s*")
+"""A number that is known by one side only, such as one below what a device can measure."""
 MOST_EXAMPLES = 3
 MOST_WORDS = 6
 LISTED = ("--categorical", "--numeric", "--ignore", "--fold")
@@ -94,7 +98,7 @@ def _strays(source: Source) -> dict[str, dict[str, int]]:
 def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iterator[Finding]:
     shown = _counted(words)
     cells = plural(sum(words.values()), "cell is", "cells are")
-    if is_date and all(map(DATE.fullmatch, words)):
+    if is_date and any(map(_is_a_day, words)):
         text = f"days and months in both orders, so none can be told from the other: {shown}"
         yield Finding(name, text, ("--categorical", name))
         return
@@ -102,9 +106,28 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
         text = f"{cells} of another kind, so the column is left out: {shown}"
         yield Finding(name, text, ("--ignore", name))
         return
-    yield Finding(name, f"{cells} of another kind, taken as missing below: {shown}")
+    text = f"{cells} of another kind, taken as missing below: {shown}"
+    if any(map(LIMIT.fullmatch, words)):
+        text += (
+            ". If it is a limit of measurement, write a number in its place, such as half of a "
+            "lower limit: a fill does not keep to it"
+        )
+    yield Finding(name, text)
     for word in words:
         yield Finding(name, "", ("--na-values", f"{name}={word}"))
+
+
+def _is_a_day(word: str) -> bool:
+    """Whether a word is a date in some order, which 00.00.0000 and 31.04.2025 are not."""
+    parts = DATE.fullmatch(word.strip())
+    if parts is None:
+        return False
+    first, second, third = parts.groups()
+    year, others = (first, (second, third)) if len(first) > 2 else (third, (first, second))
+    for month, day in (others, others[::-1]):
+        with suppress(ValueError):
+            return bool(date(int(year) or 2000, int(month), int(day)))
+    return False
 
 
 def _about_doubts(name: str, doubts: Sequence[Doubt]) -> Iterator[Finding]:

@@ -74,6 +74,18 @@ class Sheet:
         """Features without any observed value, of which nothing can be learned."""
         return [name for name, n in self.holes().items() if n == self.source.frame.height]
 
+    def without(self, names: Collection[str]) -> Sheet:
+        """The table without some features, unless none would be left."""
+        features = tuple(c for c in self.features if c not in names)
+        kinds = dict(self.kinds)
+        for kind, given in kinds.items():
+            if isinstance(given, dict):
+                kinds[kind] = {c: levels for c, levels in given.items() if c not in names} or None
+            elif isinstance(given, list):
+                left = [c for c in given if c not in names]
+                kinds[kind] = left or ("auto" if kind == "categorical_features" else None)
+        return replace(self, features=features, kinds=kinds) if features else self
+
     def holes(self) -> dict[str, int]:
         """The number of missing cells of each feature."""
         return {name: count_holes(self.source.frame[name]) for name in self.features}

@@ -318,12 +318,16 @@ def describe_cells(side: Entry, column: Entry) -> str:
     >>> column = {"kind": "categorical", "bins": ["no", "yes"]}
     >>> describe_cells({"count": 4, "histogram": [1, 3]}, column)
     'yes (75.0 %)'
+    >>> describe_cells({"count": 4, "histogram": [4]}, {"kind": "categorical", "bins": [OTHER]})
+    '(values not shown)'
     """
     if side["count"] == 0:
         return "–"
     if column["kind"] == "numeric":
         mean, sd = value_in(side["mean"], column["unit"]), side["sd"]
         return mean if sd is None else f"{mean} ± {spread_in(sd, column['unit'])}"
+    if column["bins"] in ([OTHER], [HIDDEN]):  # left alone, or an identifier
+        return HIDDEN
     bins = zip(side["histogram"], column["bins"], strict=True)
     named = [-1 if label == OTHER else n for n, label in bins]
     most = int(np.argmax(named))
