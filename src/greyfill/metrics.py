@@ -180,6 +180,10 @@ def _refuse(truth: Table, cells: Bools, what: str) -> None:
         raise InvalidDataError(f"mask {what} in columns {places}")
 
 
+MOST_APART = 1e7
+"""How many times the variance of a column the largest one may count for it."""
+
+
 class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes with normal numbers, counted categories, and missing cells left out.
 
@@ -187,7 +191,7 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
     P(x_j | y) = N(x_j; μ_yj, σ²_yj + ε) for numbers and
     P(x_j = v | y) = (n_yjv + α) / (n_yj + α K_j) for the K_j categories of column j. A category
     that was not seen in ``fit`` has n_yjv = 0. Without missing cells this is scikit-learn's
-    GaussianNB on numbers and CategoricalNB on categories.
+    GaussianNB on numbers, unless their scales are that far apart, and CategoricalNB on categories.
 
     Parameters
     ----------
@@ -196,7 +200,8 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
     alpha : float, default=1.0
         Additive (Laplace) smoothing of the counts, above 0.
     var_smoothing : float, default=1e-9
-        ε as a share of the largest variance among the numeric columns, above 0.
+        ε as a share of the largest variance among the numeric columns, above 0; that counts as at
+        most 10⁷ times a column's own, or a date in microseconds would drown all other numbers.
 
     Attributes
     ----------
@@ -251,7 +256,9 @@ class MixedNaiveBayes(OwnScore, OwnParameters, ClassifierMixin, BaseEstimator): 
         """Mean and variance of each class and column; of all rows where a class has no cell."""
         overall_mean, overall_var = _moments(X)
         numeric_var = overall_var[~self.is_categorical_]
-        self.epsilon_ = self.var_smoothing * (numeric_var.max(initial=0.0) or 1.0)
+        largest = numeric_var.max(initial=0.0) or 1.0
+        most = np.where(overall_var > 0, MOST_APART * overall_var, largest)
+        self.epsilon_ = self.var_smoothing * np.minimum(largest, most)
         self.theta_ = np.tile(overall_mean, (len(members), 1))
         self.var_ = np.tile(overall_var, (len(members), 1))
         for c, rows in enumerate(members):

@@ -169,7 +169,7 @@ def explained_in(value: float | None) -> str:
     if value is None:
         return "–"
     percent = 100 * max(value, 0.0)
-    is_below = percent < round(percent) in (10, 50, 100)
+    is_below = percent < round(percent) and round(percent) in (10, 50, 100)
     return f"{math.floor(10 * percent) / 10:.1f} %" if is_below else f"{percent:.0f} %"
 
 

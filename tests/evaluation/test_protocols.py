@@ -86,6 +86,15 @@ def test_leak_of_a_neighbor_method() -> None:
     assert honest_protocol(X, y, "cgknn")["naive_bayes"].accuracy < 0.62
 
 
+def test_a_date_in_microseconds_drowns_no_other_number() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = np.column_stack([rng.normal(size=80) + 3 * y, rng.normal(size=80)])
+    found = [paper_protocol(X * [1.0, unit], y, "mean")["naive_bayes"] for unit in (1.0, 1e15)]
+    assert found[0].accuracy > 0.85
+    assert found[1].accuracy == pytest.approx(found[0].accuracy, abs=0.02)
+
+
 def test_complete_tables_score_alike_and_like_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
