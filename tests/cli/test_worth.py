@@ -1,4 +1,4 @@
-"""``greyfill worth``: the verdict for people and as numbers, and what is refused."""
+"""``greyfill worth``: the verdict for people and as numbers, what is told and what is refused."""
 
 import json
 
@@ -34,3 +34,10 @@ def test_a_target_is_needed_and_the_table_is_no_cache(fails):
     assert "--target" in fails("worth", "table.csv")
     assert "table.csv" in fails("worth", "table.csv", "-t", "outcome", "--cache", "table.csv")
     assert "6 rows have a y" in fails("worth", "table.csv", "-t", "outcome", "--id", "id")
+
+
+def test_identifiers_that_methods_are_compared_with_are_named(greyfill, folder):
+    rows = [f"P{i},{i % 7},{'yn'[i % 2]}" for i in range(40)]
+    (folder / "t.csv").write_text("\n".join(["case,x,y", *rows]), encoding="utf-8")
+    done = greyfill("compare", "t.csv", "-t", "y", "--methods", "mean", "--repeats", "1")
+    assert "note: Used, though no other row can tell: 'case'" in done.stderr

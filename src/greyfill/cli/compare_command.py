@@ -65,7 +65,7 @@ class CompareJob:
         """Compare and print; whether a method failed."""
         check_jobs_option(self.jobs)
         names, rates = self._names(), self._rates()
-        from greyfill.jobs.sheet import read_sheet
+        from greyfill.jobs.sheet import notes_on_identifiers, read_sheet
 
         if self.cache is not None:
             from greyfill.evaluation.compare import file_of
@@ -94,7 +94,7 @@ class CompareJob:
                 name=sheet.name,
                 **sheet.kinds,
             )
-        console.show_notes(sheet.source.notes)
+        console.show_notes([*sheet.source.notes, *notes_on_identifiers(sheet)])
         numbers = {"summary": result.summary().to_dicts(), "errors": result.errors.to_dicts()}
         if self.by_column:
             numbers["by_column"] = result.by_column().to_dicts()

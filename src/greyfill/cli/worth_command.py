@@ -41,7 +41,7 @@ class WorthJob:
         if table.target is None:
             raise InvalidParameterError("Name the column that is to be predicted: --target COLUMN.")
         from greyfill.cli.console import page, print_overview
-        from greyfill.jobs.sheet import read_sheet
+        from greyfill.jobs.sheet import notes_on_identifiers, read_sheet
 
         if self.cache is not None:
             from greyfill.evaluation.compare import file_of
@@ -59,7 +59,7 @@ class WorthJob:
             "cache": self.cache,
         }
         found = weighed(sheet, console, self.seed, **settings)
-        console.show_notes([*sheet.source.notes, *_notes_on_identifiers(sheet)])
+        console.show_notes([*sheet.source.notes, *notes_on_identifiers(sheet)])
         printing.print_json(found.numbers())
         if not printing.json:
             print_overview(*found.overview(), words=1)
@@ -73,14 +73,6 @@ def weighed(sheet: Sheet, console: Console, seed: int, **settings: Any) -> Worth
     with console.working("weighing") as show:
         told = {"n_jobs": -1, "progress": show or False, "name": sheet.name} | settings
         return weigh(sheet.X, sheet.y, random_state=seed, **told, **sheet.kinds)
-
-
-def _notes_on_identifiers(sheet: Sheet) -> list[str]:
-    from greyfill import frames
-    from greyfill.jobs.sheet import notes_on_used
-
-    table, origin = frames.encode(sheet.X, **sheet.kinds)
-    return notes_on_used(frames.find_excluded(table, origin.schema))
 
 
 @o.with_options

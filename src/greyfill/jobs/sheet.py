@@ -114,6 +114,14 @@ def notes_on_used(left_alone: Mapping[str, str]) -> list[str]:
     return [told] if left_alone else []
 
 
+def notes_on_identifiers(sheet: Sheet) -> list[str]:
+    """The same of a command that fills nothing by itself, and uses all features."""
+    from greyfill import frames
+
+    table, origin = frames.encode(sheet.X, **sheet.kinds)
+    return notes_on_used(frames.find_excluded(table, origin.schema))
+
+
 def read_sheet(
     name: str,
     options: TableOptions,
