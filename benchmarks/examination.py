@@ -96,7 +96,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         f"{len(names)} public tables that were put aside and never filled, plotted or read while "
         "greyfill was built: nothing was chosen, tuned or mended on them. They were filled once, "
         f"on the commit {listed(commits(rows))}, by `python benchmarks/examination.py`, which "
-        "writes this page whatever comes out.",
+        "writes this page whatever comes out. Changes of the engine after that commit are not "
+        "examined here.",
         "",
         f"{scenarios}, {counted(len(seeds), 'seed')} each, cells of all feature columns. Given the "
         f"class of each row: {listed(given)}. GreyImputer is given it as these peers are, for the "
