@@ -3,8 +3,8 @@
     python benchmarks/classifiers.py [--seeds 0..4] [--tables iris,wine] [--page docs/worth.md]
 
 20 % of the cells of the thirteen tables of the accuracy page are hidden completely at random beside
-the natural holes. In each of five folds the training rows, with their labels, teach the imputer and
-the classifier, and test rows are filled without: the pipelines of ``greyfill.worth``, and random
+the natural holes. In each of three folds the training rows, with their labels, teach imputer and
+classifier, and test rows are filled without: the pipelines of ``greyfill.worth``, and random
 forests after the same strategies. Log loss and accuracy on the test rows, the mean over the folds.
 Prints a section in Markdown, and puts it on a page if one is named. Results that the store,
 docs/data/classifiers.jsonl, has already are not computed again. ``--exam`` takes the tables of the
@@ -243,8 +243,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--seeds", type=several, default=list(range(5)), help="0..4 or 1,5")
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
     parser.add_argument("--exam", action="store_true", help="the tables of GREYFILL_EXAM")
     parser.add_argument("--pipelines", type=lambda text: text.split(","), default=list(WAYS))

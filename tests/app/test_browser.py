@@ -320,6 +320,13 @@ def test_a_wrong_file_gives_a_sentence(visit):
     page.locator(".drop").wait_for()
 
 
+def test_columns_without_a_value_are_not_promised_to_be_filled(visit):
+    page = visit()
+    drop(page, "table.csv", b"a,b,remark\n1,2,\n,3,\n3,4,\n4,6,\n")
+    page.locator("#fill").wait_for()
+    assert page.get_by_text("1 hole in 1 column will be filled.").is_visible()
+
+
 def test_cancel_goes_back_to_the_table(visit):
     page = visit(NARROW)
     rows = (f"{n % 97},{n * n % 89},{n * 7 % 83}" if n % 3 else f",{n},"

@@ -33,7 +33,7 @@ def test_the_verdict_the_code_and_the_numbers(greyfill, folder, monkeypatch):
 def test_a_target_is_needed_and_the_table_is_no_cache(fails):
     assert "--target" in fails("worth", "table.csv")
     assert "table.csv" in fails("worth", "table.csv", "-t", "outcome", "--cache", "table.csv")
-    assert "6 rows have a y" in fails("worth", "table.csv", "-t", "outcome", "--id", "id")
+    assert "6 rows with a y" in fails("worth", "table.csv", "-t", "outcome", "--id", "id")
 
 
 def test_identifiers_that_methods_are_compared_with_are_named(greyfill, folder):

@@ -379,6 +379,7 @@ def test_which_level() -> None:
         ({"column": 1}, InvalidDataError, "no missing cell"),
         ({"column": 2}, InvalidDataError, "no observed cell"),
         ({"column": 3}, InvalidDataError, "single observed value"),
+        ({"X": NUMBERS * 4e307}, InvalidDataError, "'x0' has numbers as large as 1.6e"),
         ({"deltas": [NAN]}, InvalidParameterError, "finite"),
         ({"deltas": "abc"}, InvalidParameterError, "finite"),
         ({"within": "c"}, InvalidParameterError, "no class 'c'"),

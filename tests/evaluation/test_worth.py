@@ -254,7 +254,7 @@ def test_rows_without_y_and_empty_columns_are_left_out() -> None:
         ({"y": [0] * 60}, "fewer than two values"),
         ({"X": [[1.0]] * 60}, "nothing to impute"),
         ({"y": [0, 1]}, "60 rows"),
-        ({"y": [0, 1] * 10 + [None] * 40}, "20 rows have a y"),
+        ({"y": [0, 1] * 10 + [None] * 40}, "20 rows with a y"),
     ],
 )
 def test_tables_without_a_question_are_refused(change: dict[str, Any], message: str) -> None:

@@ -21,6 +21,7 @@ TINY = {
     "one observed value": {"a": [1.0, None, None], "b": [1.0, 2.0, 3.0]},
     "one row": {"a": [1.0], "b": [None]},
     "one of each": {"a": [1.0, None], "b": [None, "u"]},
+    "no value at all": {"a": [None, None], "b": [None, None]},
     "nothing observed": {"a": [None, None, None], "b": [None, "u", None]},
     "constant": {"a": [2.0, 2.0, None, 2.0], "b": ["u", "u", "u", None]},
     "two observed": {"a": [1.0, 2.0, None, None], "b": [None, None, 3.0, 4.0]},

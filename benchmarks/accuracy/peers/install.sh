@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Make the environments of the peers: install.sh FOLDER [PEER...]. A peer that does not install is named, and
 # the benchmark runs without it. Pins are what each peer needs to run, not what it asks for. Packages of R that
-# the machine has already, by its distribution or in FOLDER/rlib, are used; the others come from CRAN.
+# the machine has already, by its distribution or in FOLDER/rlib, are used; the others come from where the option
+# "repos" of R says (in ~/.Rprofile or R's etc/Rprofile.site), and are named as not installed where it says nothing.
 set -uo pipefail
 mkdir -p "$1/rlib" && cd "$1" || exit 1
 wanted=" ${*:2} "
@@ -27,6 +28,6 @@ peer hyperimpute hyperimpute "numpy<2" "pandas<2.2" "scikit-learn<1.5" "scipy<1.
 [[ $wanted == "  " || $wanted == *" R "* ]] || exit 0
 for package in mice missForest missRanger VIM; do
   Rscript -e ".libPaths(c('rlib', .libPaths())); p <- '$package'" -e "if (!requireNamespace(p, quietly = TRUE))
-    install.packages(p, lib = 'rlib', repos = 'https://cloud.r-project.org')
+    install.packages(p, lib = 'rlib')
     quit(status = !requireNamespace(p, quietly = TRUE))" || echo "not installed: $package" >&2
 done

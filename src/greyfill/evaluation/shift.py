@@ -65,11 +65,18 @@ def make_shift(table: Table, column: int, level: int | None) -> Shift:
     if level is not None:
         return Shift(column, level=level)
     values, about = table.values[~table.missing[:, column], column], table.columns[column]
-    unit = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    with np.errstate(over="ignore"):
+        unit = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     if unit == 0.0:
         raise InvalidDataError(
             f"column {about.name!r} has a single observed value: it has no standard deviation "
             "to shift by"
+        )
+    if not np.isfinite(unit):
+        raise InvalidDataError(
+            f"column {about.name!r} has numbers as large as {np.abs(values).max():.2g}: their "
+            "standard deviation exceeds what a number can hold. Divide the column by a power of "
+            "ten, or mark such cells as missing"
         )
     return Shift(column, unit, about.n_levels)
 

@@ -27,6 +27,7 @@ from greyfill.missingness import missingness_test
 from greyfill.progress import Callback, Meter, bar
 from greyfill.table import Bools, Ints
 from greyfill.targets import Meaning, read_target
+from greyfill.text import plural
 
 N_BINS = 10  # by which rows with a response are spread over the folds
 LEAST_ROWS = 30
@@ -146,7 +147,8 @@ def _task(
     known = target.codes >= 0
     if known.sum() < LEAST_ROWS:
         raise InvalidDataError(
-            f"{known.sum()} rows have a y; worth needs {LEAST_ROWS}, to cut them into folds twice"
+            f"{plural(int(known.sum()), 'row')} with a y; worth needs {LEAST_ROWS}, to cut them "
+            "into folds twice"
         )
     if len(np.unique(target.codes[known])) < 2:
         raise InvalidDataError("y has fewer than two values: there is nothing to predict")

@@ -73,7 +73,7 @@ def read_evidence(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     check_fitted(imputer)
     schema: Schema = imputer.schema_
     table, _ = frames.encode(X, schema=schema)
-    after, kept = _encode_filled(imputer, schema, filled)
+    after, kept = _encode_filled(imputer, schema, filled, table)
     if after.n_rows != table.n_rows:
         raise InvalidDataError(
             f"X has {table.n_rows} rows, but filled has {after.n_rows}: pass the table that came "
@@ -93,10 +93,12 @@ def read_evidence(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     )
 
 
-def _encode_filled(imputer: Any, schema: Schema, filled: Any) -> tuple[Table, Bools]:
+def _encode_filled(imputer: Any, schema: Schema, filled: Any, before: Table) -> tuple[Table, Bools]:
     """The filled table without the columns that were dropped, and which columns were not."""
     out = [str(name) for name in imputer.get_feature_names_out()]
     kept = np.isin(schema.names, out)
+    if not out:  # all columns were empty and dropped; a frame without columns has no rows either
+        return before.select(kept), kept
     shape = frames.open_table(filled).shape
     if shape[1] != len(out):
         raise InvalidDataError(

@@ -220,7 +220,7 @@
   const showLook = () => {
     const look = current.look, chosen = look.choices;
     const isLeft = (c) => chosen.ignored.includes(c.name) || (c.left_alone && !chosen.insisted.includes(c.name)) || chosen.not_applicable.includes(c.name);
-    const toFill = look.columns.filter((c) => c.holes && !isLeft(c));
+    const toFill = look.columns.filter((c) => c.holes && c.holes < look.rows && !isLeft(c));
     const holes = toFill.reduce((sum, c) => sum + c.holes, 0);
     const target = el("select", { id: "target", onchange: () => choose((c) => { c.target = target.value === "" ? null : look.all_columns[Number(target.value)]; for (const k of ["ignored", "categorical", "ordinal", "numeric", "insisted", "not_applicable"]) { if (c.target !== null) { toggle(c[k], c.target, false); } } }) },
       el("option", { value: "" }, "none"), look.all_columns.map((name, i) => el("option", { value: i, selected: name === look.target }, short(name))));
