@@ -6,11 +6,13 @@
 The engine of GreyImputer fills the tables of benchmarks/accuracy with ``labels="own"``. Then each
 column with holes is predicted once more from what was filled: by its panel, by a forest, by a
 logistic regression, and by latent classes. Probabilities are averaged with several weights, some
-of them chosen on all observed cells, each left out. Results are kept in docs/data/tried.jsonl, so
-a run can be stopped; the sections of the page that begin with "Figures" are written anew.
+of them chosen on all observed cells, each left out; others on cells that were hidden beforehand, in
+a run of their own. Results are kept in docs/data/tried.jsonl, so a run can be stopped; the sections
+of the page that begin with "Figures" are written anew.
 """
 
 import argparse
+import dataclasses
 import sys
 import time
 import warnings
@@ -26,6 +28,7 @@ from sections import again
 
 from greyfill._grey.grey_engine import fit_imputer
 from greyfill._grey.passes import GreySettings
+from greyfill.missingness import hide, mcar
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "accuracy"))  # for its tables and cases
@@ -45,7 +48,11 @@ MIXTURES = list(product((1, 2, 3), (0, 1), (0, 1), (0, 1)))
 """Weights of the panel, the forest, the logistic regression and the latent classes."""
 
 NUMBERS = {"¼ forest": 0.25, "⅓ forest": 1 / 3, "½ forest": 0.5}
-SHOWN = ("⅓ forest", "⅓ latent classes", "½ panel, ⅙ each other", "forest's weight by table")
+SHOWN = ("⅓ forest", "⅓ latent classes", "½ panel, ⅙ each other", "all weights, hidden beforehand")
+
+JUDGED = {"wrong": "holes", "observed": "observed", "beforehand": "hidden beforehand"}
+BEFOREHAND = 0.15
+"""Share of the shown cells that are hidden once more, to judge what fills without their help."""
 
 Columns = list[tuple[Any, ...]]
 """Of each column: observed values, predictions of holes and of those, fills, truth, and levels."""
@@ -81,13 +88,16 @@ def stacked(columns: Columns) -> np.ndarray:
     return (found / found.sum() + share((3, 1, 1, 1))) / 2
 
 
-def errors_of_categories(columns: Columns) -> dict[str, float]:
+def errors_of_categories(columns: Columns, judges: Columns) -> dict[str, float]:
     ways: dict[str, list[np.ndarray]] = {k: [share(w)] * len(columns) for k, w in FIXED.items()}
     ways["forest's weight by column"] = [best([column], FORESTS) for column in columns]
     by_table = {"forest's weight by table": best(columns, FORESTS),
                 "the same, ⅓ unless clearly worse": best(columns, FORESTS, 2),
                 "all weights by table": best(columns, MIXTURES),
-                "stacked by table": stacked(columns)}  # fmt: skip
+                "stacked by table": stacked(columns),
+                "forest's weight, hidden beforehand": best(judges, FORESTS),
+                "all weights, hidden beforehand": best(judges, MIXTURES),
+                "stacked, hidden beforehand": stacked(judges)}  # fmt: skip
     ways |= {name: [weights] * len(columns) for name, weights in by_table.items()}
     wrong = {"engine": np.concatenate([fills != truth for *_, fills, truth, _ in columns])}
     for name, weights in ways.items():
@@ -107,9 +117,13 @@ def errors_on_observed(columns: Columns) -> dict[str, float]:
     return dict(zip(MEMBERS, shares.tolist(), strict=True))
 
 
-def errors_of_numbers(columns: Columns) -> dict[str, float]:
-    ways = {name: np.array([1.0 - w, w]) for name, w in NUMBERS.items()}
-    ways["forest's weight by table"] = best(columns, [(1, 0), (3, 1), (2, 1), (1, 1)])
+def errors_of_numbers(columns: Columns, judges: Columns) -> dict[str, float]:
+    ways, tried = (
+        {n: np.array([1.0 - w, w]) for n, w in NUMBERS.items()},
+        [(1, 0), (3, 1), (2, 1), (1, 1)],
+    )
+    ways["forest's weight by table"] = best(columns, tried)
+    ways["forest's weight, hidden beforehand"] = best(judges, tried)
     squares = {"engine": np.concatenate([(fills - truth) ** 2 for *_, fills, truth, _ in columns])}
     for name, w in ways.items():
         squares[name] = np.concatenate(
@@ -118,14 +132,11 @@ def errors_of_numbers(columns: Columns) -> dict[str, float]:
     return {name: round(float(np.sqrt(each.mean())), 5) for name, each in squares.items()}
 
 
-def measure(table: str, scenario: str, seed: int) -> dict[str, Any]:
-    """Errors of all ways on the hidden cells, and processor seconds of each part."""
-    import cases
-
-    case = cases.make(table, scenario, seed)
+def predict(case: Any, seed: int, seconds: dict[str, float]) -> dict[bool, Columns]:
+    """What the engine and each member predict of the hidden cells, apart for categories."""
     start = time.process_time()
     _, fitted = fit_imputer(case.table, case.data.labels, None, GreySettings(random_state=seed))
-    seconds = {"engine": time.process_time() - start}
+    seconds["engine"] = time.process_time() - start
     donors, hidden = fitted.donors, case.mask[fitted.rows]
     truth = fitted.scaler.scale(case.data.table.rows(fitted.rows)).values
     columns: dict[bool, Columns] = {True: [], False: []}
@@ -135,12 +146,39 @@ def measure(table: str, scenario: str, seed: int) -> dict[str, Any]:
         told = donors.table.values[cells][:, 0], truth[cells][:, 0], donors.levels(j)
         if judged.any():
             columns[bool(donors.is_categorical[j])].append((y, of_holes[:, judged], of_seen, *told))
+    return columns
+
+
+def hidden_beforehand(case: Any, seed: int) -> dict[bool, Columns]:
+    """Predictions of shown cells that were hidden before anything was filled, as observed ones."""
+    import cases
+
+    rng = np.random.default_rng([seed, 77])
+    mask = mcar(case.table, BEFOREHAND, random_state=rng)
+    data = dataclasses.replace(case.data, table=case.table)
+    found = predict(cases.Case(data, hide(case.table, mask), mask), seed, {})
+    judges: dict[bool, Columns] = {True: [], False: []}
+    for is_category, columns in found.items():
+        for _, of_holes, _, fills, truth, levels in columns:
+            known = np.isin(truth, levels) if is_category else np.ones(len(truth), dtype=bool)
+            y = np.searchsorted(levels, truth[known]) if is_category else truth
+            judges[is_category].append((y, of_holes, of_holes[:, known], fills, truth, levels))
+    return judges
+
+
+def measure(table: str, scenario: str, seed: int) -> dict[str, Any]:
+    """Errors of all ways on the hidden cells, and processor seconds of each part."""
+    import cases
+
+    case, seconds = cases.make(table, scenario, seed), dict[str, float]()
+    columns, judges = predict(case, seed, seconds), hidden_beforehand(case, seed)
     found: dict[str, Any] = {"seconds": {name: round(s, 3) for name, s in seconds.items()}}
     if columns[True]:
-        found["wrong"] = errors_of_categories(columns[True])
+        found["wrong"] = errors_of_categories(columns[True], judges[True])
         found["observed"] = errors_on_observed(columns[True])
+        found["beforehand"] = errors_on_observed(judges[True])
     if columns[False]:
-        found["numbers"] = errors_of_numbers(columns[False])
+        found["numbers"] = errors_of_numbers(columns[False], judges[False])
     return found
 
 
@@ -186,11 +224,11 @@ def figures(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
         yield [f"## Figures of {word}", "", told, "", *table(heads, lines)]
     lines = []
     for way in MEMBERS:
-        by_panel = [ratios(rows, kind, way, MEMBERS[0]) for kind in ("wrong", "observed")]
+        by_panel = [ratios(rows, kind, way, MEMBERS[0]) for kind in JUDGED]
         both = [row | {"both": {k: row[k][way] for k in ("observed", "wrong")}} for row in rows]
         easier = ratios(both, "both", "observed", "wrong")
         lines.append([way, *(overall(found)[0] for found in (*by_panel, easier))])
-    heads = ["way", "holes, by the panel", "observed, by the panel", "observed by holes"]
+    heads = ["way", *(f"{word}, by the panel" for word in JUDGED.values()), "observed by holes"]
     yield ["## Figures of the judge", "", *table(heads, lines)]
     found = {way: ratios(rows, "wrong", way) for way in SHOWN}
     lines = [[name, *(shown(*found[way][name]) for way in SHOWN)] for name in found[SHOWN[0]]]
