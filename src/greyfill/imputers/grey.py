@@ -113,7 +113,8 @@ class GreyImputer(ConfidenceMixin):
         are filled; NaN without classes.
     n_iter_, history_, converged_ : int, list of float, bool or None
         Number of passes, the largest change in each, and whether the last was below ``tol``; None
-        if none repeated the panels of another (``max_iter`` up to 3, or labels="cross").
+        if none repeated the panels of another (``max_iter`` up to 3, or 2 in tables of more than
+        5 000 rows; or labels="cross").
     fallback_counts_ : dict of str to int
         ``row_without_value``: training cells in rows without any observed value, which get what is
         usual in the column.
