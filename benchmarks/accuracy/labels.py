@@ -1,13 +1,14 @@
 """What the use of labels in GreyImputer does to its fills and to classifiers that they teach.
 
-    python benchmarks/accuracy/labels.py [--seeds 0..4] [--tables iris,wine]
+    python benchmarks/accuracy/labels.py [--seeds 0..4] [--tables iris,wine] [--page]
 
 At most 600 rows of each table, 20 and 30 % of the observed cells hidden completely at random beside
 the natural holes, five folds: the imputer is fitted on the training rows of a fold with their
 labels and fills the test rows without. Log loss (probabilities of at least 0.001) and accuracy of
 logistic regression and of histogram gradient boosting on the test rows; cell error is that of the
-hidden cells of the training rows, as in ``cases.py``. Writes a section of docs/leakage.md. Results
-that the store, docs/data/labels.jsonl, has already are not computed again, so a run can be stopped.
+hidden cells of the training rows, as in ``cases.py``. Prints a section of docs/leakage.md, and puts
+it there with ``--page``. Results that the store, docs/data/labels.jsonl, has already are not
+computed again, so a run can be stopped.
 """
 
 import argparse
@@ -152,12 +153,14 @@ def main() -> None:
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
     parser.add_argument("--seeds", type=several, default=list(range(5)), help="0..4 or 1,5")
     parser.add_argument("--store", type=Path, default=KEPT / "labels.jsonl")
+    parser.add_argument("--page", action="store_true", help=f"put the section on {PAGE.name}")
     options = parser.parse_args()
     store = Store(options.store)
     run_all(options, store)
     lines = section(means(store, options.seeds), sorted({row["commit"] for row in store}))
     print("\n".join(lines))
-    again(PAGE, lines)
+    if options.page:
+        again(PAGE, lines)
 
 
 if __name__ == "__main__":
