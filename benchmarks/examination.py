@@ -45,9 +45,10 @@ METHODS = (
     "miceforest+y",
 )
 BEFORE = (
-    "The tables had been filled once before, by an earlier state of the engine (commit d499a8d): "
+    "The tables had been filled before, by an earlier state of the engine (commit d499a8d): "
     "what changed in between was chosen on the tables of the accuracy page, and nothing because "
-    "of what came out here."
+    "of what came out here. missRanger ran twice, too: its release 2.5.0, the one at hand at "
+    "first, errs more than 2.6.1, which stands here."
 )
 """Who examines twice has to say so."""
 
@@ -97,6 +98,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
     given = [name for name in METHODS if sees_class(name)]
     changed = [f"{m} ({DIFFERENT[b]})" for m in METHODS if (b := m.removesuffix("+y")) in DIFFERENT]
     scenarios = listed(list(cases.TITLES.values()))
+    versions = {row["method"]: row["version"] for row in rows if "version" in row}
+    told = listed([f"{m} {versions[m]}" for m in METHODS if m in versions])
     return [
         "# Examination",
         "",
@@ -112,8 +115,8 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
         f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
         "default settings, but for those that are named: "
-        f"{'; '.join(changed)}. One thread each. Peers were spared such columns after their first "
-        "runs had ended in errors because of them; these runs were repeated.",
+        f"{'; '.join(changed)}. Versions: {told}. One thread each. Peers were spared such columns "
+        "after their first runs had ended in errors because of them; these runs were repeated.",
         "",
     ]
 

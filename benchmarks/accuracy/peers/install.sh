@@ -26,8 +26,9 @@ peer verstack verstack
 peer hyperimpute hyperimpute "numpy<2" "pandas<2.2" "scikit-learn<1.5" "scipy<1.14"
 
 [[ $wanted == "  " || $wanted == *" R "* ]] || exit 0
-for package in mice missForest missRanger VIM; do
-  Rscript -e ".libPaths(c('rlib', .libPaths())); p <- '$package'" -e "if (!requireNamespace(p, quietly = TRUE))
-    install.packages(p, lib = 'rlib')
-    quit(status = !requireNamespace(p, quietly = TRUE))" || echo "not installed: $package" >&2
+for package in mice missForest missRanger VIM; do # missRanger 2.5, for an older ranger, errs more than 2.6
+  Rscript -e ".libPaths(c('rlib', .libPaths())); p <- '$package'; least <- c(missRanger = '2.6')[p]" -e "
+    is_here <- function() requireNamespace(p, quietly = TRUE) && (is.na(least) || packageVersion(p) >= least)
+    if (!is_here()) install.packages(p, lib = 'rlib')
+    quit(status = !is_here())" || echo "not installed, or too old: $package" >&2
 done
