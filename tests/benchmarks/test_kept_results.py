@@ -26,6 +26,36 @@ def test_classifiers(load_program: Load) -> None:
     assert "\n".join(section) in page.read_text(encoding="utf-8")
 
 
+def test_tried(load_program: Load) -> None:
+    tried, store = load_program("tried"), load_program("store")
+    page = tried.PAGE.read_text(encoding="utf-8")
+    sections = list(tried.figures(list(store.Store(tried.STORE))))
+    assert [section[0] for section in sections if "\n".join(section) not in page] == []
+
+
+def test_classifiers_of_the_examination(load_program: Load) -> None:
+    classifiers, store = load_program("classifiers"), load_program("store")
+    kept = [row for row in store.Store(store.KEPT / "classifiers.jsonl") if ":" in row["table"]]
+    seeds, names = sorted({row["seed"] for row in kept}), sorted({row["table"] for row in kept})
+    section = classifiers.section(kept, names, seeds)
+    page = store.KEPT.parent / "examination.md"
+    assert "\n".join(section).rstrip() in page.read_text(encoding="utf-8")
+
+
+def test_errors_of_the_examination(load_program: Load) -> None:
+    """What the page says without a look at the tables, which are read by the examination alone."""
+    examination, store = load_program("examination"), load_program("store")
+    kept = list(store.Store(store.KEPT / "examination.jsonl"))
+    names, seeds = sorted({row["table"] for row in kept}), sorted({row["seed"] for row in kept})
+    board = examination.ranking.board(kept, seeds, names)
+    rivals = [m for m in examination.METHODS if m not in (examination.OWN, examination.BLIND)]
+    said = examination.standing.against_best(board, examination.OWN, rivals)
+    said += [line for name in names for line in examination._of_table(board, name)]
+    page = examination.PAGE.read_text(encoding="utf-8")
+    assert f"on the commit {examination.listed(examination.commits(kept))}, by" in page
+    assert [line for line in said if line not in page] == []
+
+
 @pytest.mark.skipif("GREYFILL_DATA" not in os.environ, reason="GREYFILL_DATA names no folder")
 def test_accuracy(load_program: Load) -> None:
     page, store = load_program("page"), load_program("store")
