@@ -13,11 +13,12 @@ from greyfill.paper.grids import (
     error_grid,
     implied_shares,
     rulings,
+    start_seconds,
     toy_information,
     words_by_reading,
 )
 from greyfill.paper.printed import LABELS, TABLES, TOY_INFORMATION, table_of
-from greyfill.paper.results import INFORMATION, RUNS, Results
+from greyfill.paper.results import INFORMATION, RUNS, TIMINGS, Results
 from greyfill.paper.runs import NEIGHBORS, Reading
 from greyfill.paper.verdicts import Claim, Setting, best
 
@@ -170,3 +171,10 @@ def test_words_are_counted_under_each_reading(read_twice):
         [entry.text for entry in row[1:]] for row in words_by_reading(read_twice, [claim]).rows
     ]
     assert counts == [list("1000"), list("0010"), list("0010"), list("0010")]
+
+
+@pytest.mark.parametrize(("quick", "ratio"), [(0.001, "3.0"), (0.0, "not available")])
+def test_times_of_a_clock_with_coarse_steps(quick, ratio):
+    rows = [("iris", 0, "cgknn", 4, quick), ("iris", 0, "fwgknn", 4, 0.003)]
+    results = Results(timings=pl.DataFrame(rows, schema=TIMINGS, orient="row"))
+    assert start_seconds(results).rows[0][-1].text.startswith(ratio)
