@@ -118,10 +118,8 @@ def errors_on_observed(columns: Columns) -> dict[str, float]:
 
 
 def errors_of_numbers(columns: Columns, judges: Columns) -> dict[str, float]:
-    ways, tried = (
-        {n: np.array([1.0 - w, w]) for n, w in NUMBERS.items()},
-        [(1, 0), (3, 1), (2, 1), (1, 1)],
-    )
+    ways = {name: np.array([1.0 - w, w]) for name, w in NUMBERS.items()}
+    tried: list[tuple[int, ...]] = [(1, 0), (3, 1), (2, 1), (1, 1)]
     ways["forest's weight by table"] = best(columns, tried)
     ways["forest's weight, hidden beforehand"] = best(judges, tried)
     squares = {"engine": np.concatenate([(fills - truth) ** 2 for *_, fills, truth, _ in columns])}
