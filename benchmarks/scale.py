@@ -31,6 +31,11 @@ import pandas as pd
 import psutil
 from scipy.optimize import nnls
 
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+
+from run import commit
+from text import listed
+
 from greyfill import CGKNNImputer, GreyImputer
 from greyfill.distributed import DaskImputer, impute_dataset
 
@@ -314,8 +319,9 @@ def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
 
 
 def page(data: dict[str, Any]) -> str:
+    commits = sorted({run.get("commit", "unknown") for run in data["runs"].values()})
     blocks = {
-        "machine": data["machine"],
+        "machine": f"{data['machine']}, commit {listed(commits)}",
         "dask": runs_table(data, "dask"),
         "chunked": runs_table(data, "chunked"),
         "sample": sample_table(data),
@@ -350,6 +356,7 @@ def main() -> None:
         run = MEASURES[args.kind](args.rows, args.imputer)
         data["machine"] = f"Python {platform.python_version()}, {os.cpu_count()} hardware threads"
         run |= {"kind": args.kind, "rows": args.rows, "imputer": args.imputer, "note": args.note}
+        run["commit"] = commit()
         data["runs"][f"{args.kind} {args.imputer} {args.rows}"] = run
         print(json.dumps(run))
         DATA.write_text(json.dumps(data, indent=1) + "\n")

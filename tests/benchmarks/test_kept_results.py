@@ -1,5 +1,6 @@
 """Pages of figures say what the kept results say."""
 
+import json
 import os
 from collections.abc import Callable
 from types import ModuleType
@@ -54,6 +55,12 @@ def test_errors_of_the_examination(load_program: Load) -> None:
     page = examination.PAGE.read_text(encoding="utf-8")
     assert f"on the commit {examination.listed(examination.commits(kept))}, by" in page
     assert [line for line in said if line not in page] == []
+
+
+def test_scale(load_program: Load) -> None:
+    scale = load_program("scale")
+    kept = json.loads(scale.DATA.read_text(encoding="utf-8"))
+    assert scale.page(kept) == scale.PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif("GREYFILL_DATA" not in os.environ, reason="GREYFILL_DATA names no folder")
