@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
 from statistics import geometric_mean
 
+from run import commit
 from text import number, table
 
 NOW, BEFORE = "GreyImputer", "before"
@@ -159,7 +160,8 @@ def _mean(cases: Sequence[Figures], who: str) -> float:
 
 
 def _about_before(contestants: Sequence[str]) -> list[str]:
-    return [f"*Before* is commit {COMMIT}."] if BEFORE in contestants else []
+    """Which states of the source a section compares."""
+    return [f"*Before* is commit {COMMIT}, *now* {commit()}."] if BEFORE in contestants else []
 
 
 def _names(rows: Iterable[Mapping[str, object]]) -> list[str]:

@@ -194,8 +194,8 @@ def hardware(quick: bool) -> list[str]:
 def introduction() -> list[str]:
     return [
         "# Performance", "",
-        "`GreyImputer` first, by `python benchmarks/grey_cost.py`; all below it by "
-        "`python benchmarks/performance.py`.", "",
+        "`GreyImputer` first, by `python benchmarks/grey_cost.py`, whose sections name their "
+        "commit; all below it by `python benchmarks/performance.py`.", "",
         versions() + ".", "",
         "Each run is a process of its own, contestants take turns, and compilation is not "
         "counted. Memory is what the call needed beyond what the process held before it.",
@@ -215,7 +215,7 @@ def main() -> None:
     docs = Path(tempfile.mkdtemp()) if quick else Path(__file__).parents[1] / "docs"
     page = docs / "performance.md"
     if options.only:
-        again(page, ONLY[options.only](quick))
+        again(page, [*ONLY[options.only](quick), "", f"This section is of commit {commit()}."])
     else:
         sections = [
             introduction(), *kept(page, grey_page.ORDER), headline(quick), slow_ones(quick),

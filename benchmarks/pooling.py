@@ -11,7 +11,7 @@ mean of z, and the correlation of x and z.
 
 ``logistic``: 300 rows, classes by a logistic regression on x (coefficient 1) and w (0.5), 40 % of
 x hidden. The coefficient of x from 20 draws that know y, from 20 that do not, and from one fill
-with labels, whose interval is that of a table without holes.
+with each way to use labels, whose interval is that of a table without holes.
 
 ``mar``: MICE, the mean of z where it is hidden the more often the larger x is, P = expit(s x), by
 each method of numbers; 10 imputations of 150 rows.
@@ -26,8 +26,8 @@ from scipy.special import expit
 import greyfill
 
 ROWS, PATIENTS, DRAWS = 150, 300, 10
-OWN: dict[str, Any] = {"labels": "own"}
-"""A fill in which each row uses its own label."""
+LABELS = ("own", "cross", "none")
+"""How a single fill may use them."""
 
 SPREAD = 0.87
 """Standard deviation of the noise in w, so that its variance is about 1."""
@@ -104,7 +104,7 @@ def logit(table: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def logistic(n_tables: int) -> None:
     """The coefficient of a column with holes, with y and without it."""
-    ways = "drawn with y", "drawn without y", "one fill with y"
+    ways = "drawn with y", "drawn without y", *(f"one fill, {labels}" for labels in LABELS)
     found: dict[str, list[tuple[float, bool]]] = {way: [] for way in ways}
     for seed in range(n_tables):
         rng = np.random.default_rng(seed)
@@ -114,8 +114,11 @@ def logistic(n_tables: int) -> None:
         X = np.column_stack([np.where(rng.random(PATIENTS) < 0.4, np.nan, x), w])
         imputer = greyfill.GreyImputer(random_state=seed).fit(X, y)
         blind = greyfill.GreyImputer(random_state=seed).fit(X)
-        fill = greyfill.GreyImputer(random_state=seed, **OWN).fit_transform(X, y)
-        tables = imputer.draw(X, 20, y), blind.draw(X, 20), [fill, fill]
+        fills = (
+            greyfill.GreyImputer(random_state=seed, labels=labels).fit_transform(X, y)
+            for labels in LABELS
+        )
+        tables = imputer.draw(X, 20, y), blind.draw(X, 20), *([fill, fill] for fill in fills)
         for way, some in zip(ways, tables, strict=True):
             parts = zip(*(logit(table, y) for table in some), strict=True)
             estimates, variances = map(np.array, parts)

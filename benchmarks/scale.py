@@ -290,9 +290,9 @@ def kill_lines(data: dict[str, Any]) -> list[str]:
 
 
 def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
-    """seconds = start + per million rows · rows / workers, by the runs but the largest.
+    """seconds = start + per million rows · (rows - donors) / workers, by the runs but the largest.
 
-    A table of no more rows than the sample is all donors, whose fills are those of the fit.
+    The fit is the start: it fills its donors, so that only the other rows count.
     """
     lines = []
     for imputer in IMPUTERS:
@@ -303,14 +303,14 @@ def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
         ]
         if len(runs) < 3:
             continue
-        sizes = np.array([run["rows"] / 1e6 / n_workers for run in runs])
+        sizes = np.array([(run["rows"] - DONORS) / 1e6 / n_workers for run in runs])
         seconds = np.array([run["seconds"] for run in runs])
         design = np.column_stack([np.ones(len(runs)), sizes]) / seconds[:, np.newaxis]
         (start, each), _ = nnls(design[:-1], np.ones(len(runs) - 1))
         guess = start + each * sizes[-1]
         largest = f"{runs[-1]['rows']:,} rows"
         lines.append(
-            f"* {kind}, {imputer}: {start:.0f} s + {each:.0f} s for a million rows of a worker. "
+            f"* {kind}, {imputer}: {start:.0f} s + {each:.0f} s for a million more rows of a worker. "
             f"The largest run ({largest}), which the fit did not see: {sized(guess)} by the "
             f"model, {sized(seconds[-1])} measured ({guess / seconds[-1] - 1:+.0%}). "
             f"A billion rows on 64 such workers: {sized(start + each * 1e3 / 64)}."
