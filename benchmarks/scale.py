@@ -310,9 +310,9 @@ def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
         guess = start + each * sizes[-1]
         largest = f"{runs[-1]['rows']:,} rows"
         lines.append(
-            f"* {kind}, {imputer}: {start:.0f} s + {each:.0f} s for a million more rows of a worker. "
-            f"The largest run ({largest}), which the fit did not see: {sized(guess)} by the "
-            f"model, {sized(seconds[-1])} measured ({guess / seconds[-1] - 1:+.0%}). "
+            f"* {kind}, {imputer}: {start:.0f} s + {each:.0f} s for a million more rows of a "
+            f"worker. The largest run ({largest}), which the fit did not see: {sized(guess)} by "
+            f"the model, {sized(seconds[-1])} measured ({guess / seconds[-1] - 1:+.0%}). "
             f"A billion rows on 64 such workers: {sized(start + each * 1e3 / 64)}."
         )
     return lines
