@@ -34,7 +34,6 @@ from scipy.optimize import nnls
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
 from run import commit
-from text import listed
 
 from greyfill import CGKNNImputer, GreyImputer
 from greyfill.distributed import DaskImputer, impute_dataset
@@ -245,8 +244,8 @@ def sized(seconds: float) -> str:
 
 def runs_table(data: dict[str, Any], kind: str) -> list[str]:
     lines = [
-        "| rows × 20 | method | time | of it, fit | largest memory | moved | error |",
-        "|---|---|---|---|---|---|---|",
+        "| rows × 20 | method | time | of it, fit | largest memory | moved | error | commit |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for run in runs_of(data, kind):
         fit = sized(run["fit_seconds"]) if "fit_seconds" in run else ""
@@ -254,7 +253,7 @@ def runs_table(data: dict[str, Any], kind: str) -> list[str]:
         peak = " and ".join(f"{peak:.2f}" for peak in run["peak_gib"])
         lines.append(
             f"| {run['rows']:,} | {run['imputer']} | {sized(run['seconds'])} | {fit} | {peak} GiB "
-            f"| {size} | {run['error']:.4f} |"
+            f"| {size} | {run['error']:.4f} | {run['commit']} |"
         )
     return lines + noted(data, kind)
 
@@ -271,12 +270,16 @@ def runs_of(data: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def sample_table(data: dict[str, Any]) -> list[str]:
-    lines = ["| rows | method | 200 000 donors | all donors | ratio |", "|---|---|---|---|---|"]
+    lines = [
+        "| rows | method | 200 000 donors | all donors | ratio | commit |",
+        "|---|---|---|---|---|---|",
+    ]
     for run in runs_of(data, "sample"):
         few, many = run["200000"], run["all"]
         lines.append(
             f"| {run['rows']:,} | {run['imputer']} | {few['error']:.4f}, {sized(few['seconds'])} | "
-            f"{many['error']:.4f}, {sized(many['seconds'])} | {few['error'] / many['error']:.4f} |"
+            f"{many['error']:.4f}, {sized(many['seconds'])} | {few['error'] / many['error']:.4f} "
+            f"| {run['commit']} |"
         )
     return lines + noted(data, "sample")
 
@@ -284,7 +287,7 @@ def sample_table(data: dict[str, Any]) -> list[str]:
 def kill_lines(data: dict[str, Any]) -> list[str]:
     return [
         f"{run['rows']:,} rows, {run['imputer']}: {run['ratio']:.2f} times the time, "
-        f"{run['changed']} changed cells."
+        f"{run['changed']} changed cells (commit {run['commit']})."
         for run in runs_of(data, "kill")
     ]
 
@@ -319,9 +322,8 @@ def model_lines(data: dict[str, Any], kind: str, n_workers: int) -> list[str]:
 
 
 def page(data: dict[str, Any]) -> str:
-    commits = sorted({run.get("commit", "unknown") for run in data["runs"].values()})
     blocks = {
-        "machine": f"{data['machine']}, commit {listed(commits)}",
+        "machine": data["machine"],
         "dask": runs_table(data, "dask"),
         "chunked": runs_table(data, "chunked"),
         "sample": sample_table(data),
