@@ -18,6 +18,7 @@ from greyfill import CGKNNImputer, GreyImputer, KNNIImputer  # noqa: E402
 from greyfill.cli import app  # noqa: E402
 from greyfill.distributed import parquet  # noqa: E402
 from greyfill.distributed.parquet import impute_dataset  # noqa: E402
+from greyfill.distributed.parquet_files import list_partitions  # noqa: E402
 from greyfill.exceptions import (  # noqa: E402
     FileProblemError,
     GreyfillError,
@@ -107,7 +108,7 @@ def test_a_folder_that_may_not_be_read_is_not_called_empty(dataset, monkeypatch)
 
     monkeypatch.setattr(os, "listdir", refuse)
     with pytest.raises(FileProblemError, match=r"Cannot read .*in: permission denied"):
-        parquet.list_partitions(str(dataset))
+        list_partitions(str(dataset))
 
 
 def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> None:

@@ -296,7 +296,8 @@ def fill_dataset(
     if STREAM in (job.file, job.output):
         raise InvalidParameterError("--chunked needs folders, not standard input or output.")
     check_installed("pyarrow", "--chunked")
-    from greyfill.distributed.parquet import impute_dataset, list_partitions
+    from greyfill.distributed.parquet import impute_dataset
+    from greyfill.distributed.parquet_files import list_partitions
     from greyfill.jobs.fill_job import make_imputer
 
     frame = pl.from_arrow(list_partitions(job.file)[0].read())

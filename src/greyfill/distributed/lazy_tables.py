@@ -19,7 +19,8 @@ from polars.io.plugins import register_io_source
 from sklearn.base import clone
 
 from greyfill.distributed.donor_sample import DONORS, FittedSample, check_sampled
-from greyfill.distributed.parquet import ENDINGS, PartedDataset, impute_dataset
+from greyfill.distributed.parquet import PartedDataset, impute_dataset
+from greyfill.distributed.parquet_files import ENDINGS
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming
 from greyfill.imputers.grey import GreyImputer
