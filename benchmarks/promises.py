@@ -1515,8 +1515,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a run with other settings is continued",
             "distributed/partial_output.py",
-            "if plan.exists() and plan.read_text() != fingerprint:",
-            "if plan.exists() and not plan.read_text():",
+            "if self._found_run() != fingerprint:",
+            "if self._found_run() is None:",
             f"{CHUNKED}::test_other_settings_do_not_continue_an_unfinished_run",
         ),
         Fault(

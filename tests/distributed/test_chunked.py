@@ -102,6 +102,62 @@ def test_a_link_in_the_place_of_an_output_folder_is_not_followed(dataset, tmp_pa
     assert not list((tmp_path / "victim").iterdir())
 
 
+@pytest.mark.parametrize("source", ["out.partial", "out.partial/parts"])
+def test_an_input_where_the_output_would_be_made_stays(dataset, tmp_path, source) -> None:
+    (tmp_path / source).parent.mkdir(exist_ok=True)
+    dataset.rename(tmp_path / source)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileProblemError, match=r"out\.partial: .* lie in each other"):
+        impute_dataset(str(tmp_path / source), str(tmp_path / "out"), KNNIImputer(1), **SETTINGS)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+FOREIGN = {
+    "no plan": ("parts/a.parquet", "mine"),
+    "a file": (None, "mine"),
+    "other plan": ("plan.json", '{"maker": "somebody"}'),
+    "no object": ("plan.json", "[1]"),
+    "no text": ("plan.json", "\udcff"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FOREIGN.values(), ids=FOREIGN)
+def test_a_folder_that_no_run_made_is_refused_and_stays(dataset, tmp_path, name, text) -> None:
+    folder = tmp_path / "out.partial"
+    file = folder / name if name else folder
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileProblemError, match=r"made in .*out\.partial, .* no unfinished run"):
+        impute_dataset(str(dataset), str(tmp_path / "out"), KNNIImputer(1), force=True, **SETTINGS)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert file.read_bytes() == text.encode(errors="surrogateescape")
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_comes_to_stand_at_the_output_during_a_run_stays(
+    dataset, tmp_path, monkeypatch, force
+) -> None:
+    out = tmp_path / "out"
+    write = parquet.Staging.write
+
+    def disturbed(self, partition, table) -> None:
+        out.mkdir(exist_ok=True)
+        (out / "thesis.tex").touch()
+        write(self, partition, table)
+
+    monkeypatch.setattr(parquet.Staging, "write", disturbed)
+    arguments = (str(dataset), str(out), CGKNNImputer(n_neighbors=5))
+    with pytest.raises(FileProblemError, match=r"exists already|thesis\.tex does not belong"):
+        impute_dataset(*arguments, force=force, **SETTINGS)
+    assert [p.name for p in out.iterdir()] == ["thesis.tex"]
+    monkeypatch.undo()
+    (out / "thesis.tex").unlink()
+    monkeypatch.setattr(parquet.Staging, "write", lambda *_: pytest.fail("was written already"))
+    impute_dataset(*arguments, force=True, **SETTINGS)
+    assert len(list(out.rglob("*.parquet"))) == 3
+
+
 def test_a_folder_that_may_not_be_read_is_not_called_empty(dataset, monkeypatch) -> None:
     def refuse(path) -> list[str]:
         raise PermissionError(errno.EACCES, "denied", path)
@@ -143,6 +199,50 @@ def test_other_settings_do_not_continue_an_unfinished_run(dataset, tmp_path, mon
     settings = {**SETTINGS, "donors": 50}
     numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **settings)
     assert numbers["donors"] < 120
+
+
+@pytest.mark.parametrize("stays", ["", "notes.txt"])
+def test_of_an_unfinished_run_only_what_it_made_is_removed(
+    dataset, tmp_path, monkeypatch, stays
+) -> None:
+    out, folder = tmp_path / "out", tmp_path / "out.partial"
+    monkeypatch.setattr(parquet.Staging, "publish", lambda self: None)
+    impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    monkeypatch.undo()
+    if stays:
+        (folder / stays).touch()
+    impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=4), **SETTINGS)
+    left = [p.name for p in folder.iterdir()] if folder.exists() else []
+    assert left == ([stays] if stays else [])
+
+
+@pytest.mark.parametrize("n_removed", range(5))
+def test_a_removal_that_was_interrupted_leaves_nothing_to_go_on_with(
+    dataset, tmp_path, monkeypatch, n_removed
+) -> None:
+    """A run is thrown away, which ends after so many files; no later run takes the rest."""
+    out, imputer = tmp_path / "out", CGKNNImputer(n_neighbors=5)
+    monkeypatch.setattr(parquet.Staging, "publish", lambda self: None)
+    impute_dataset(str(dataset), str(out), imputer, **SETTINGS)
+    monkeypatch.undo()
+    unlink, removed = os.unlink, []
+
+    def failing(path, *arguments, **options) -> None:
+        if len(removed) == n_removed:
+            raise OSError("power failure")
+        removed.append(path)
+        unlink(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "unlink", failing)
+    with pytest.raises(OSError, match="power"):
+        impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=4), **SETTINGS)
+    monkeypatch.undo()
+    learned: list[int] = []
+    fit = parquet.fit_sample
+    monkeypatch.setattr(parquet, "fit_sample", lambda *a, **o: learned.append(1) or fit(*a, **o))
+    impute_dataset(str(dataset), str(out), imputer, **SETTINGS)
+    assert learned
+    assert len(list(out.rglob("*.parquet"))) == 3
 
 
 def test_row_groups_of_one_file(tmp_path) -> None:

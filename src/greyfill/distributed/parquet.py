@@ -15,7 +15,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ from greyfill.distributed.parquet_files import (
 from greyfill.distributed.partial_output import Staging
 from greyfill.distributed.partitions import Overview, read_facts, with_columns_of
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
-from greyfill.files.atomic import check_dataset
+from greyfill.files.atomic import check_apart, check_dataset
 from greyfill.progress import Callback, Meter
 
 Report = Callable[[str], None]
@@ -169,8 +168,9 @@ def impute_dataset(
     """
     check_sampled(imputer, donors)
     check_dataset(source, out, ENDINGS)
+    staging = Staging.of(out, force)
+    check_apart(source, os.fspath(staging.folder))
     dataset, meter = PartedDataset.of(source, target, ignored), Meter(progress)
-    staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
     staging.open(_fingerprint(dataset, imputer, donors))
     if not staging.is_fitted():
         report(f"learning from {len(dataset.partitions)} partitions")

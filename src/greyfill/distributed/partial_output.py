@@ -1,7 +1,18 @@
-"""The folder in which a dataset is made before it gets its name, and what a crash leaves in it."""
+"""The folder in which a dataset is made before it gets its name, and what a crash leaves in it.
 
+```
+OUT.partial/plan.json   whose run it is: written first, removed last
+            model/      what was learned
+            parts/      partitions, filled; renamed to OUT when all are there
+```
+
+Only a folder with such a plan was made by a run; any other of that name is refused and stays.
+"""
+
+import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +21,15 @@ import numpy as np
 
 from greyfill import persistence
 from greyfill.distributed.donor_sample import FittedSample
-from greyfill.distributed.parquet_files import Partition, opened
+from greyfill.distributed.parquet_files import ENDINGS, Partition, opened
 from greyfill.exceptions import FileProblemError
+from greyfill.files.atomic import check_replaceable, put
 from greyfill.files.inputs import naming
 
 MODEL, ROWS, FILLS, CLASSES = "model.greyfill", "rows.npy", "fills.npy", "classes.parquet"
-PLAN = "plan.json"
+PLAN, FOLDERS = "plan.json", ("model", "parts")
+MAKER = "greyfill impute --chunked"
+"""What the plan of every run tells, so that no other folder is taken for that of a run."""
 
 
 @dataclass(frozen=True)
@@ -26,25 +40,66 @@ class Staging:
     out: Path
     force: bool
 
+    @classmethod
+    def of(cls, out: str, force: bool) -> "Staging":
+        """The one that belongs to an output."""
+        return cls(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
+
     def open(self, fingerprint: str) -> None:
         """Go on with an unfinished run of the same kind; throw any other away."""
+        self._refuse_link(self.folder)
+        self._check_output()
+        with naming(os.fspath(self.folder), "write"):
+            if self._found_run() != fingerprint:
+                self._clear()
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._plan(fingerprint)
+            for name in FOLDERS:
+                (self.folder / name).mkdir(exist_ok=True)
+
+    def _check_output(self) -> None:
+        """Refuse an output that is there, unless it may be replaced and holds nothing else."""
+        self._refuse_link(self.out)
         if self.out.exists() and not self.force:
             raise FileProblemError(
                 f"Cannot write {self.out}: it exists already. To replace it, say so: --force "
                 "(force=True)."
             )
-        for path in (self.out, self.folder):
-            if path.is_symlink():
-                raise FileProblemError(
-                    f"Cannot write {path}: it is a symbolic link. Name a folder that is none."
-                )
-        plan = self.folder / PLAN
-        if plan.exists() and plan.read_text() != fingerprint:
-            shutil.rmtree(self.folder)
-        with naming(os.fspath(self.folder), "write"):
-            for name in ("model", "parts"):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-            plan.write_text(fingerprint)
+        check_replaceable(os.fspath(self.out), ENDINGS)
+
+    def _refuse_link(self, path: Path) -> None:
+        if path.is_symlink():
+            raise FileProblemError(
+                f"Cannot write {path}: it is a symbolic link. Name a folder that is none."
+            )
+
+    def _found_run(self) -> str | None:
+        """The fingerprint in the folder, None where there is nothing; refuse any other folder."""
+        if not self.folder.exists() or (self.folder.is_dir() and not os.listdir(self.folder)):
+            return None
+        with suppress(OSError, ValueError):
+            plan = json.loads((self.folder / PLAN).read_text())
+            if isinstance(plan, dict) and plan.get("maker") == MAKER:
+                return str(plan.get("run"))
+        raise FileProblemError(
+            f"Cannot write {self.out}: it would be made in {self.folder}, which exists and is no "
+            "unfinished run of this version of greyfill. Rename or remove that folder, or name "
+            "another output."
+        )
+
+    def _plan(self, run: str) -> None:
+        text = json.dumps({"maker": MAKER, "run": run})
+        put(self.folder / PLAN, [text.encode()], force=True)
+
+    def _clear(self) -> None:
+        """Remove what a run made, and nothing else; when interrupted, no run goes on with it."""
+        if not (self.folder / PLAN).exists():
+            return
+        self._plan("thrown away")
+        for name in FOLDERS:
+            if (self.folder / name).exists():
+                shutil.rmtree(self.folder / name)
+        (self.folder / PLAN).unlink()
 
     def is_fitted(self) -> bool:
         """Whether the imputer is fitted; it is written after all else that ``fit`` leaves."""
@@ -85,12 +140,15 @@ class Staging:
             os.replace(draft, path)
 
     def publish(self) -> None:
-        """Give the complete output its name."""
+        """Give the complete output its name; what came to stand there meanwhile stays."""
+        self._check_output()
         with naming(os.fspath(self.out), "write"):
             if self.out.is_dir():
                 shutil.rmtree(self.out)
             os.replace(self.folder / "parts", self.out)
-            shutil.rmtree(self.folder)
+            self._clear()
+            with suppress(OSError):  # somebody else put something into it
+                self.folder.rmdir()
 
     @property
     def _model(self) -> Path:
