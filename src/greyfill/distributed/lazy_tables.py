@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from greyfill.distributed.donor_sample import DONORS, FittedSample, check_sampled
 from greyfill.distributed.parquet import PartedDataset, impute_dataset
-from greyfill.distributed.parquet_files import ENDINGS
+from greyfill.distributed.parquet_files import ENDINGS, Partition, common_schema, conformed
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming
 from greyfill.imputers.grey import GreyImputer
@@ -48,7 +48,8 @@ def scan(
     ----------
     source : path, polars.LazyFrame or DuckDB relation
         A Parquet file or a folder of them, which is read where it is; a CSV file or a query, whose
-        rows are put into a temporary Parquet file first.
+        rows are put into a temporary Parquet file first. Files need the same columns, in any
+        order; where their types differ, the result has one that holds the cells of all.
     imputer : imputer, optional
         What to do; None means ``GreyImputer()``. It is cloned, not changed.
     target, ignored
@@ -68,9 +69,10 @@ def scan(
     check_sampled(imputer, donors)
     spool = Spool(source)
     dataset = PartedDataset.of(spool.path, target, ignored)
+    schema = common_schema(dataset.partitions)
     fitted = dataset.fit(imputer, donors, Meter(progress))
     fitted.warn()
-    return _lazy(dataset, fitted, spool)
+    return _lazy(dataset, fitted, schema, spool)
 
 
 def fill_duckdb(
@@ -145,7 +147,7 @@ class Spool:
             )
 
 
-def _lazy(dataset: PartedDataset, fitted: FittedSample, spool: Spool) -> pl.LazyFrame:
+def _lazy(dataset: PartedDataset, fitted: FittedSample, schema: Any, spool: Spool) -> pl.LazyFrame:
     """The partitions as a source of polars, which fills those that are asked for."""
 
     def batches(
@@ -155,20 +157,24 @@ def _lazy(dataset: PartedDataset, fitted: FittedSample, spool: Spool) -> pl.Lazy
         for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
             if left is not None and left <= 0:
                 return
-            batch = _batch(dataset, fitted, partition, first)
+            batch = _batch(dataset, fitted, schema, partition, first)
             batch = batch if left is None else batch.head(left)
             left = None if left is None else left - len(batch)
             batch = batch if predicate is None else batch.filter(predicate)
             yield batch if columns is None else batch.select(columns)
 
     batches.spool = spool  # type: ignore[attr-defined]  # it lives as long as the lazy frame
-    header = _batch(dataset, fitted, dataset.partitions[0], dataset.firsts[0]).schema
-    return register_io_source(batches, schema=header)
+    return register_io_source(batches, schema=_frame(schema.empty_table()).schema)
 
 
 def _batch(
-    dataset: PartedDataset, fitted: FittedSample, partition: Any, first: int
+    dataset: PartedDataset, fitted: FittedSample, schema: Any, partition: Partition, first: int
 ) -> pl.DataFrame:
-    frame = pl.from_arrow(dataset.filled(partition, fitted, first))
+    filled = dataset.filled(partition, fitted, first)
+    return _frame(conformed(filled, schema, partition.path))
+
+
+def _frame(table: Any) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame

@@ -36,6 +36,12 @@ class Partition:
             return file.schema_arrow
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether its file has any row."""
+        with opened(self.path) as file:
+            return bool(file.metadata.num_rows)
+
+    @property
     def n_rows(self) -> int:
         """How many rows it has, by what the file says of itself."""
         with opened(self.path) as file:
@@ -73,9 +79,14 @@ def list_partitions(source: str) -> list[Partition]:
     return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
 
 
+def one_of_each_file(partitions: list[Partition]) -> list[Partition]:
+    """A partition of each file."""
+    return list({partition.path: partition for partition in partitions}.values())
+
+
 def refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -> None:
     """Refuse a file whose columns are not those of the first, or of which only one has zones."""
-    first, *others = {partition.path: partition for partition in partitions}.values()
+    first, *others = one_of_each_file(partitions)
     wanted = _types(first, ignored)
     for other in others:
         found = _types(other, ignored)
@@ -95,3 +106,70 @@ def refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) ->
 def _types(partition: Partition, ignored: Sequence[str]) -> dict[str, Any]:
     """The Arrow types of the columns that matter."""
     return {field.name: field.type for field in partition.schema() if field.name not in ignored}
+
+
+def common_schema(partitions: list[Partition]) -> Any:
+    """One Arrow schema for all files, whose types are the least that hold those of each.
+
+    Files without rows have no say in it. Refused are files of which a column has types that
+    nothing holds, and those that have other columns.
+    """
+    refuse_other_columns(partitions, ())
+    each = one_of_each_file(partitions)
+    first, *others = [one for one in each if one.holds_rows] or each[:1]
+    schema = first.schema()
+    for other in others:
+        found = other.schema()
+        for place, field in enumerate(schema):
+            joined = _joined_field(field, found.field(field.name))
+            if joined is None:
+                raise InvalidDataError(
+                    f"Column {field.name!r} has type {found.field(field.name).type} in "
+                    f"{other.path} and {field.type} in {first.path} or a file after it. "
+                    f"{ONE_TYPE}"
+                )
+            schema = schema.set(place, joined)
+    return schema
+
+
+ONE_TYPE = "Give the column one type in all files."
+
+
+def _joined_field(one: Any, other: Any) -> Any:
+    """A column that holds both, or None; what only one of them says beside its type is left out."""
+    import pyarrow as pa
+
+    try:
+        pair = [pa.schema([one]), pa.schema([other])]
+        (joined,) = pa.unify_schemas(pair, promote_options="permissive")
+    except pa.ArrowException:
+        return None
+    return joined if one.metadata == other.metadata else joined.remove_metadata()
+
+
+def conformed(table: Any, schema: Any, path: str) -> Any:
+    """A table with the columns of a schema in their order and types, each cell as it was."""
+    import pyarrow as pa
+
+    if table.num_rows == 0:
+        return schema.empty_table()
+    columns = [_cast(table[field.name], field, path) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _cast(column: Any, field: Any, path: str) -> Any:
+    """A column in another type, which must hold all of its cells."""
+    import pyarrow as pa
+
+    if column.type == field.type:
+        return column
+    try:
+        cast = column.cast(field.type)  # which refuses what it would change, unless it is a decimal
+        if not pa.types.is_decimal(column.type) or cast.cast(column.type).equals(column):
+            return cast
+    except pa.ArrowException:
+        pass
+    raise InvalidDataError(
+        f"Column {field.name!r} of {path} has type {column.type}, but all files together have "
+        f"{field.type}, which does not hold all of its cells. {ONE_TYPE}"
+    )
