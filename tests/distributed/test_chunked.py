@@ -4,6 +4,7 @@ import errno
 import json
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,6 +12,7 @@ pa = pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq  # noqa: E402
 from cluster_tables import differences, mixed_table  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.impute import SimpleImputer  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
@@ -184,10 +186,11 @@ def test_a_crash_while_writing_is_resumed(dataset, tmp_path, monkeypatch) -> Non
     with pytest.raises(OSError, match="power"):
         impute_dataset(*arguments, **SETTINGS)
     assert not out.exists()  # nothing that looks finished
+    (tmp_path / "out.partial" / "parts" / ".greyfill-0123456789abcdef.tmp").touch()  # a draft
     monkeypatch.setattr(parquet, "fit_sample", lambda *_: pytest.fail("was learned already"))
     impute_dataset(*arguments, **SETTINGS)
     assert written == ["a.parquet", "b.parquet", "b.parquet", "later/c.parquet"]
-    assert len(list(out.rglob("*.parquet"))) == 3
+    assert sorted(p.name for p in out.rglob("*.*")) == ["a.parquet", "b.parquet", "c.parquet"]
     assert not (tmp_path / "out.partial").exists()
 
 
@@ -199,6 +202,50 @@ def test_other_settings_do_not_continue_an_unfinished_run(dataset, tmp_path, mon
     settings = {**SETTINGS, "donors": 50}
     numbers = impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **settings)
     assert numbers["donors"] < 120
+
+
+ONE, OTHER = ([f"{name}{i}" for i in range(60)] for name in ("a", "b"))
+DIFFERENT = {
+    "long lists": [CGKNNImputer(categorical_features=[*ONE, last]) for last in ("x", "y")],
+    "middles": [CGKNNImputer(categorical_features=[*ONE, *o, *ONE]) for o in (ONE, OTHER)],
+    "long arrays": [CGKNNImputer(missing_values=np.arange(2000.0) + d) for d in (0, 1e-12)],
+    "classes": [CGKNNImputer(), KNNIImputer()],
+}
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT.values(), ids=DIFFERENT)
+def test_every_setting_tells_runs_apart(dataset, monkeypatch, one, other) -> None:
+    parted = parquet.PartedDataset.of(str(dataset), "class", [])
+    found = parquet._fingerprint(parted, one, 50)
+    assert parquet._fingerprint(parted, clone(one), np.int64(50)) == found
+    assert parquet._fingerprint(parted, other, 50) != found
+    monkeypatch.setattr(parquet, "version", lambda name: "another")
+    assert parquet._fingerprint(parted, one, 50) != found
+
+
+def test_two_runs_at_once_do_not_share_a_folder(dataset, tmp_path, monkeypatch) -> None:
+    arguments = (str(dataset), str(tmp_path / "out"))
+    write, told = parquet.Staging.write, []
+
+    def disturbed(self, partition, table) -> None:
+        for k in (4, 5):
+            with pytest.raises(FileProblemError) as refused:
+                impute_dataset(*arguments, CGKNNImputer(n_neighbors=k), **SETTINGS)
+            told.append(str(refused.value))
+        write(self, partition, table)
+
+    monkeypatch.setattr(parquet.Staging, "write", disturbed)
+    impute_dataset(*arguments, CGKNNImputer(n_neighbors=5), **SETTINGS)
+    assert sum("another run is making it in" in each for each in told) == 6
+    assert len(list((tmp_path / "out").rglob("*.parquet"))) == 3
+
+
+def test_what_counts_as_complete_is_on_the_disk(dataset, tmp_path, monkeypatch) -> None:
+    synced, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file)) or sync(file))
+    impute_dataset(str(dataset), str(tmp_path / "out"), CGKNNImputer(n_neighbors=5), **SETTINGS)
+    for path in (tmp_path / "out").rglob("*.parquet"):
+        assert any(os.path.samestat(path.stat(), one) for one in synced)
 
 
 @pytest.mark.parametrize("stays", ["", "notes.txt"])

@@ -13,8 +13,10 @@ if the imputer is fitted, else from the beginning.
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -171,21 +173,21 @@ def impute_dataset(
     staging = Staging.of(out, force)
     check_apart(source, os.fspath(staging.folder))
     dataset, meter = PartedDataset.of(source, target, ignored), Meter(progress)
-    staging.open(_fingerprint(dataset, imputer, donors))
-    if not staging.is_fitted():
-        report(f"learning from {len(dataset.partitions)} partitions")
-        learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
-        learned.warn()
-        staging.keep(learned)
-    fitted = staging.fitted()
-    _with_threads(fitted.imputer, n_jobs)
-    meter.begin("writing", len(dataset.partitions))
-    for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
-        if staging.needs(partition):
-            report(f"writing {partition.name}")
-            staging.write(partition, dataset.filled(partition, fitted, first))
-        meter.advance()
-    staging.publish()
+    with staging.open(_fingerprint(dataset, imputer, donors)):
+        if not staging.is_fitted():
+            report(f"learning from {len(dataset.partitions)} partitions")
+            learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
+            learned.warn()
+            staging.keep(learned)
+        fitted = staging.fitted()
+        _with_threads(fitted.imputer, n_jobs)
+        meter.begin("writing", len(dataset.partitions))
+        for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
+            if staging.needs(partition):
+                report(f"writing {partition.name}")
+                staging.write(partition, dataset.filled(partition, fitted, first))
+            meter.advance()
+        staging.publish()
     return _numbers(source, out, fitted, len(dataset.partitions))
 
 
@@ -209,10 +211,13 @@ def _features(
 
 
 def _fingerprint(dataset: PartedDataset, imputer: Any, donors: int | str) -> str:
-    """Equal to that of an unfinished run if it was the same one."""
+    """Equal to that of an unfinished run if it was the same one, of the same version."""
     seen = [(p.path, p.row_group, os.stat(p.path).st_size, os.stat(p.path).st_mtime_ns)
             for p in dataset.partitions]  # fmt: skip
-    text = json.dumps([seen, repr(imputer), donors, dataset.target, dataset.features])
+    settings = sorted(imputer.get_params().items())
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):  # every item of an array
+        named = [type(imputer).__name__, str(donors), repr(settings)]
+    text = json.dumps([version("greyfill"), seen, named, dataset.target, dataset.features])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -12,7 +12,8 @@ Only a folder with such a plan was made by a run; any other of that name is refu
 import json
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,29 @@ from greyfill import persistence
 from greyfill.distributed.donor_sample import FittedSample
 from greyfill.distributed.parquet_files import ENDINGS, Partition, opened
 from greyfill.exceptions import FileProblemError
-from greyfill.files.atomic import check_replaceable, put
+from greyfill.files.atomic import DRAFTS, check_replaceable, put, writing
 from greyfill.files.inputs import naming
 
 MODEL, ROWS, FILLS, CLASSES = "model.greyfill", "rows.npy", "fills.npy", "classes.parquet"
 PLAN, FOLDERS = "plan.json", ("model", "parts")
 MAKER = "greyfill impute --chunked"
 """What the plan of every run tells, so that no other folder is taken for that of a run."""
+
+LOCKS = os.name == "posix"
+"""Whether a folder can be locked against a second run."""
+
+
+def is_locked(descriptor: int) -> bool:
+    """Whether another run has locked a folder; if not, this one does, until it is closed."""
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return False
+    return False
 
 
 @dataclass(frozen=True)
@@ -45,17 +62,37 @@ class Staging:
         """The one that belongs to an output."""
         return cls(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
 
-    def open(self, fingerprint: str) -> None:
-        """Go on with an unfinished run of the same kind; throw any other away."""
+    @contextmanager
+    def open(self, fingerprint: str) -> Iterator[None]:
+        """Go on with an unfinished run of the same kind, or throw it away; alone in the folder."""
         self._refuse_link(self.folder)
         self._check_output()
         with naming(os.fspath(self.folder), "write"):
+            with suppress(FileExistsError):
+                self.folder.mkdir(parents=True)
+            held = os.open(self.folder, os.O_RDONLY) if LOCKS else None
+        try:
+            if held is not None and is_locked(held):
+                raise FileProblemError(
+                    f"Cannot write {self.out}: another run is making it in {self.folder}. Wait "
+                    "until that one has ended, or name another output."
+                )
+            self._prepare(fingerprint)
+            yield
+        finally:
+            if held is not None:
+                os.close(held)
+
+    def _prepare(self, fingerprint: str) -> None:
+        """Keep what an unfinished run of the same kind left, and nothing of any other."""
+        with naming(os.fspath(self.folder), "write"):
             if self._found_run() != fingerprint:
                 self._clear()
-                self.folder.mkdir(parents=True, exist_ok=True)
                 self._plan(fingerprint)
             for name in FOLDERS:
                 (self.folder / name).mkdir(exist_ok=True)
+                for draft in (self.folder / name).rglob(DRAFTS):
+                    draft.unlink()
 
     def _check_output(self) -> None:
         """Refuse an output that is there, unless it may be replaced and holds nothing else."""
@@ -110,10 +147,11 @@ class Staging:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with naming(os.fspath(self._model), "write"):
-            np.save(self._model / ROWS, fitted.rows)
-            np.save(self._model / FILLS, fitted.values)
-            pq.write_table(pa.table({"class": list(fitted.classes)}), self._model / CLASSES)
+        for name, numbers in ((ROWS, fitted.rows), (FILLS, fitted.values)):
+            with writing(self._model / name, force=True) as stream:
+                np.save(stream, numbers)
+        with writing(self._model / CLASSES, force=True) as stream:
+            pq.write_table(pa.table({"class": list(fitted.classes)}), stream)
         persistence.save(fitted.imputer, self._model / MODEL)
 
     def fitted(self) -> FittedSample:
@@ -133,11 +171,10 @@ class Staging:
         import pyarrow.parquet as pq
 
         path = self.folder / "parts" / partition.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.tmp")
         with naming(os.fspath(path), "write"):
-            pq.write_table(table, draft)
-            os.replace(draft, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path, force=True) as stream:
+            pq.write_table(table, stream)
 
     def publish(self) -> None:
         """Give the complete output its name; what came to stand there meanwhile stays."""

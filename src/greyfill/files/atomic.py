@@ -375,7 +375,9 @@ class NamedDraft:
 
 
 Draft = UnnamedDraft | NamedDraft
+DRAFTS = ".greyfill-*.tmp"
+"""How drafts with a name are called, one of which a killed process may leave."""
 
 
 def _temporary_name() -> str:
-    return f".greyfill-{secrets.token_hex(8)}.tmp"
+    return DRAFTS.replace("*", secrets.token_hex(8))
