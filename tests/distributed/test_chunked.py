@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -393,6 +394,48 @@ def test_command(dataset, tmp_path) -> None:
     assert done.exit_code == 0, done.stderr
     assert "filled" in done.stderr
     assert "from 360 donors" in done.stderr
+
+
+def test_the_command_refuses_what_it_would_not_heed(dataset) -> None:
+    arguments = ["impute", str(dataset), "--chunked", "-t", "class"]
+    for given, words in {
+        ("--fold", "word"): "--fold does not work with --chunked, .* one spelling",
+        ("--na-values", "count=7"): r"--na-values count=7: .* \(--na-values 7\), or leave",
+    }.items():
+        refused = CliRunner().invoke(app, [*arguments, *given])
+        assert refused.exit_code == 2
+        assert re.search(words, " ".join(refused.stderr.split()))
+    assert not dataset.with_name("in.filled").exists()
+
+
+@pytest.mark.parametrize("first", ["no rows", "no labels", "no row group"])
+def test_the_command_judges_no_dataset_by_an_unlabeled_first_file(dataset, tmp_path, first) -> None:
+    path = dataset / "a.parquet"
+    table = pq.read_table(path)
+    if first == "no labels":
+        place = table.column_names.index("class")
+        table = table.set_column(place, "class", pa.nulls(len(table), pa.large_string()))
+        pq.write_table(table, path)
+    else:
+        with pq.ParquetWriter(path, table.schema) as writer:
+            if first == "no rows":
+                writer.write_table(table.slice(0, 0))
+    arguments = ["impute", str(dataset), "--chunked", "-t", "class", "--ignore", "id"]
+    done = CliRunner().invoke(app, [*arguments, "-m", "cgknn", "-k", "5", "--json"])
+    assert done.exit_code == 0, done.stderr
+    filled = pq.read_table(tmp_path / "in.filled" / "b.parquet").to_pandas()
+    assert not filled.drop(columns="class").isna().any().any()
+
+
+def test_a_dataset_without_any_label_is_refused(dataset) -> None:
+    for path in dataset.rglob("*.parquet"):
+        table = pq.read_table(path)
+        place = table.column_names.index("class")
+        nothing = pa.nulls(len(table), pa.string())
+        pq.write_table(table.set_column(place, "class", nothing), path)
+    done = CliRunner().invoke(app, ["impute", str(dataset), "--chunked", "-t", "class"])
+    assert done.exit_code == 2
+    assert "has no label in any row" in " ".join(done.stderr.split())
 
 
 def test_the_command_leaves_identifiers_alone_and_says_so(dataset, tmp_path) -> None:

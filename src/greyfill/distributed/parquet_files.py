@@ -35,6 +35,15 @@ class Partition:
         with opened(self.path) as file:
             return file.schema_arrow
 
+    def has_labels(self, target: str) -> bool:
+        """Whether any cell of a column is known; whoever reads it refuses one that is not there."""
+        import pyarrow.compute as pc
+
+        if target not in self.schema().names:
+            return False
+        labels = self.read([target])[target]
+        return not pc.all(pc.is_null(labels, nan_is_null=True)).as_py()
+
     @property
     def holds_rows(self) -> bool:
         """Whether its file has any row."""
@@ -77,6 +86,13 @@ def list_partitions(source: str) -> list[Partition]:
     with opened(source, "chunks need a folder of Parquet files, or one such file") as file:
         n_groups = file.num_row_groups
     return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
+
+
+def first_with_labels(partitions: list[Partition], target: str | None) -> Partition:
+    """The first partition with a label in the target; if none has one, the first with rows."""
+    having_rows = [partition for partition in partitions if partition.n_rows]
+    labeled = (one for one in having_rows if target is None or one.has_labels(target))
+    return next(labeled, [*having_rows, *partitions][0])
 
 
 def one_of_each_file(partitions: list[Partition]) -> list[Partition]:
