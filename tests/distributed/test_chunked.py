@@ -326,6 +326,43 @@ def test_wrong_input_is_refused(dataset, tmp_path) -> None:
         impute_dataset(str(dataset), str(out), CGKNNImputer(n_neighbors=5), **SETTINGS)
 
 
+@pytest.mark.parametrize("n_groups", [0, 1])
+@pytest.mark.parametrize("place", ["none.parquet", "in/none.parquet"])
+def test_a_dataset_without_rows_is_refused(tmp_path, place, n_groups) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    with pq.ParquetWriter(path, V.schema) as writer:
+        for _ in range(n_groups):
+            writer.write_table(V.slice(0, 0))
+    source = path if place == "none.parquet" else path.parent
+    with pytest.raises(InvalidDataError, match=f"{source.name} has no rows"):
+        impute_dataset(str(source), str(tmp_path / "out"), KNNIImputer(1))
+    done = CliRunner().invoke(app, ["impute", str(source), "--chunked"])
+    assert done.exit_code == 2
+    assert "has no rows" in " ".join(done.stderr.split())
+    assert [p.name for p in tmp_path.iterdir()] == [place.split("/")[0]]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path) -> None:
+    source = tmp_path / "twice.parquet"
+    pq.write_table(V.rename_columns(["v", "v"]), source)
+    with pytest.raises(InvalidDataError, match=r"twice\.parquet has 2 columns 'v'"):
+        impute_dataset(str(source), str(tmp_path / "out"), KNNIImputer(1))
+    done = CliRunner().invoke(app, ["impute", str(source), "--chunked"])
+    assert done.exit_code == 2
+    assert "has 2 columns 'v'" in " ".join(done.stderr.split())
+
+
+def test_added_columns_are_refused_and_a_number_of_numpy_is_one(tmp_path) -> None:
+    (tmp_path / "in" / "day.parquet").mkdir(parents=True)  # as Spark calls a folder of files
+    pq.write_table(V, tmp_path / "in" / "day.parquet" / "part.parquet")
+    arguments = (str(tmp_path / "in"), str(tmp_path / "out"))
+    with pytest.raises(InvalidParameterError, match="add_indicator=False"):
+        impute_dataset(*arguments, KNNIImputer(1, add_indicator=True))
+    numbers = impute_dataset(*arguments, KNNIImputer(1), donors=np.int64(3))
+    assert numbers["donors"] == 3
+
+
 def filled_pair(folder, one, other) -> list:
     """The cells of ``v`` of two files, and beside them what comes out."""
     (folder / "in").mkdir()

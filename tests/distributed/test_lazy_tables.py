@@ -166,6 +166,16 @@ def test_a_cell_that_the_common_type_does_not_hold_is_refused(tmp_path) -> None:
             lazy.collect()
 
 
+def test_a_query_without_rows_is_refused_and_so_are_new_columns(tmp_path) -> None:
+    with pytest.raises(InvalidDataError, match="the query has no rows"):
+        greyfill.scan(A.clear().lazy())
+    A.clear().write_csv(tmp_path / "none.csv")
+    with pytest.raises(InvalidDataError, match=r"none\.csv has no rows"):
+        greyfill.scan(tmp_path / "none.csv")
+    with pytest.raises(InvalidParameterError, match="add_indicator=False"):
+        greyfill.scan(A.lazy(), KNNIImputer(1, add_indicator=True))
+
+
 def test_what_is_no_source_is_refused(tmp_path) -> None:
     with pytest.raises(InvalidParameterError, match=r"not DataFrame.*greyfill\.fill"):
         greyfill.scan(TABLE)

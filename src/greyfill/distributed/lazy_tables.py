@@ -18,9 +18,20 @@ import polars as pl
 from polars.io.plugins import register_io_source
 from sklearn.base import clone
 
-from greyfill.distributed.donor_sample import DONORS, FittedSample, check_sampled
+from greyfill.distributed.donor_sample import (
+    DONORS,
+    FittedSample,
+    check_sampled,
+    refuse_indicators,
+)
 from greyfill.distributed.parquet import PartedDataset, impute_dataset
-from greyfill.distributed.parquet_files import ENDINGS, Partition, common_schema, conformed
+from greyfill.distributed.parquet_files import (
+    ENDINGS,
+    Partition,
+    common_schema,
+    conformed,
+    opened,
+)
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming
 from greyfill.imputers.grey import GreyImputer
@@ -67,6 +78,7 @@ def scan(
     """
     imputer = GreyImputer() if imputer is None else clone(imputer, safe=False)
     check_sampled(imputer, donors)
+    refuse_indicators(imputer)
     spool = Spool(source)
     dataset = PartedDataset.of(spool.path, target, ignored)
     schema = common_schema(dataset.partitions)
@@ -126,8 +138,9 @@ class Spool:
     """A source as a Parquet dataset: its own, or a temporary one that ends with this object."""
 
     def __init__(self, source: Any) -> None:
+        name = "the query"
         if isinstance(source, str | os.PathLike):
-            self.path = os.fspath(source)
+            self.path = name = os.fspath(source)
             if Path(self.path).is_dir() or Path(self.path).suffix in ENDINGS:
                 return
             with naming(self.path, "read"):
@@ -145,6 +158,9 @@ class Spool:
                 "scan takes a path, a polars.LazyFrame or a DuckDB relation, not "
                 f"{type(source).__name__}. Frames in memory are filled by greyfill.fill."
             )
+        with opened(self.path) as file:
+            if file.metadata.num_rows == 0:
+                raise InvalidDataError(f"{name} has no rows, so nothing can be learned from it.")
 
 
 def _lazy(dataset: PartedDataset, fitted: FittedSample, schema: Any, spool: Spool) -> pl.LazyFrame:

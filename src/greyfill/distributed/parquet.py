@@ -30,6 +30,7 @@ from greyfill.distributed.donor_sample import (
     pick_donors,
     read_options,
     refuse_empty,
+    refuse_indicators,
     sample_shares,
     seed_of_sample,
 )
@@ -169,6 +170,7 @@ def impute_dataset(
     0
     """
     check_sampled(imputer, donors)
+    refuse_indicators(imputer)
     check_dataset(source, out, ENDINGS)
     staging = Staging.of(out, force)
     check_apart(source, os.fspath(staging.folder))

@@ -1,6 +1,7 @@
 """The files of a Parquet dataset: which there are, their rows, and whether their columns agree."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,9 +32,15 @@ class Partition:
             return file.read_row_group(self.row_group, columns=wanted)
 
     def schema(self) -> Any:
-        """Its columns and their Arrow types."""
+        """Its columns and their Arrow types; refuse two of one name."""
         with opened(self.path) as file:
-            return file.schema_arrow
+            schema = file.schema_arrow
+        for name, count in Counter(schema.names).items():
+            if count > 1:
+                raise InvalidDataError(
+                    f"{self.path} has {count} columns {name!r}. Give each a name of its own."
+                )
+        return schema
 
     def has_labels(self, target: str) -> bool:
         """Whether any cell of a column is known; whoever reads it refuses one that is not there."""
@@ -73,12 +80,20 @@ def opened(path: str, problem: str = "it is no Parquet file, or damaged") -> Ite
 
 
 def list_partitions(source: str) -> list[Partition]:
+    """What a dataset consists of; refuse one without rows."""
+    partitions = _partitions_in(source)
+    if not any(partition.n_rows for partition in partitions):
+        raise InvalidDataError(f"{source} has no rows, so nothing can be learned from it.")
+    return partitions
+
+
+def _partitions_in(source: str) -> list[Partition]:
     """The Parquet files of a folder, in the order of their names, or the row groups of a file."""
     root = Path(source)
     if root.is_dir():
         with naming(source, "read"):
             os.listdir(root)  # a search passes over what it may not read
-        found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS)
+        found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS and p.is_file())
         shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
         if not shown:
             raise FileProblemError(f"Cannot read {source}: no .parquet file is in this folder.")
@@ -92,7 +107,7 @@ def first_with_labels(partitions: list[Partition], target: str | None) -> Partit
     """The first partition with a label in the target; if none has one, the first with rows."""
     having_rows = [partition for partition in partitions if partition.n_rows]
     labeled = (one for one in having_rows if target is None or one.has_labels(target))
-    return next(labeled, [*having_rows, *partitions][0])
+    return next(labeled, having_rows[0])
 
 
 def one_of_each_file(partitions: list[Partition]) -> list[Partition]:
