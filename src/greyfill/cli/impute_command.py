@@ -29,7 +29,8 @@ REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "
 TESTS = "New rows to fill without labels, from the rows of FILE. Repeatable."
 CHUNKED = (
     "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
-    "Run again after a crash to go on. For methods such as cgknn. Needs the extra \\[dask]."
+    "Run again after a crash to go on. By any method but mean, class_mean and those of other "
+    "packages. Needs the extra \\[dask]."
 )
 CELLS = "List the filled cells: line, column, value, limits, error, donors."
 DRAWS = "Write N more tables, filled by chance (multiple imputation): NAME.draw1.EXT and so on."
