@@ -394,6 +394,27 @@ def test_files_of_different_types_keep_their_cells(tmp_path, one, other) -> None
         assert all(cell == found for cell, found in pairs if cell is not None)
 
 
+LABELS = [
+    (pa.array(["u", None, "v"]), pa.array(["v", "w", None], pa.large_string())),
+    (pa.array([1, 2, None], pa.int8()), pa.array([1.0, None, 2.0])),
+    (pa.nulls(3), pa.array(["v", "w", None])),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), LABELS, ids=[f"{a.type}, {b.type}" for a, b in LABELS])
+def test_labels_of_different_types_are_joined(tmp_path, one, other) -> None:
+    (tmp_path / "in").mkdir()
+    for name, y in (("a", one), ("b", other)):
+        table = pa.table({"v": [1.0, None, 3.0], "x": [0.0, 1.0, 2.0], "y": y})
+        pq.write_table(table, tmp_path / "in" / f"{name}.parquet")
+    imputer = CGKNNImputer(n_neighbors=1)
+    impute_dataset(str(tmp_path / "in"), str(tmp_path / "out"), imputer, target="y")
+    for name, y in (("a", one), ("b", other)):
+        filled = pq.read_table(tmp_path / "out" / f"{name}.parquet")
+        assert filled["v"].null_count == 0
+        assert filled["y"].combine_chunks() == y
+
+
 V = pa.table({"v": [1, None, 3], "x": [0.0, 1.0, 2.0]})
 FILES = {
     "extra": (V, V.append_column("more", V["v"]), r"b\.parquet has .*'more'.*a\.parquet has"),

@@ -151,8 +151,10 @@ def test_files_of_different_types_get_one_that_holds_all_cells(
 
 def test_types_that_nothing_holds_are_refused_before_anything_is_learned(tmp_path) -> None:
     words = A.with_columns(pl.col("b").cast(pl.String))
-    with pytest.raises(InvalidDataError, match=r"'b' has type .*string in .*1\.parquet and int64"):
+    with pytest.raises(InvalidDataError, match=r"'b' has type .*string in .*1\.parquet, .* int64"):
         scanned(tmp_path / "in", A, words, ignored=["b"])
+    with pytest.raises(InvalidDataError, match=r"'b' has type .*string in .*1\.parquet, .* int64"):
+        scanned(tmp_path / "in", A, words, target="b")
     with pytest.raises(InvalidDataError, match=r"1\.parquet has the columns \['a'\], but"):
         scanned(tmp_path / "in", A, A.drop("b"), ignored=["b"])
 

@@ -143,7 +143,8 @@ def joined_labels(parts: Sequence[Any]) -> Any:
     if hasattr(parts[0], "chunks"):
         import pyarrow as pa
 
-        return pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+        tables = [pa.table({"y": part}) for part in parts]
+        return pa.concat_tables(tables, promote_options="permissive")["y"]
     return [label for part in parts for label in part]
 
 

@@ -37,6 +37,7 @@ from greyfill.distributed.donor_sample import (
 from greyfill.distributed.parquet_files import (
     ENDINGS,
     Partition,
+    common_fields,
     list_partitions,
     refuse_other_columns,
 )
@@ -59,11 +60,13 @@ class PartedDataset:
 
     @classmethod
     def of(cls, source: str, target: str | None, ignored: Sequence[str]) -> "PartedDataset":
-        """The dataset in a folder or a file; refuse one whose files differ in their columns."""
+        """The dataset in a folder or a file; refuse files of other columns or sorts of labels."""
         partitions = list_partitions(source)
         names = partitions[0].schema().names
         features = _features(names, target, ignored, source)
         refuse_other_columns(partitions, ignored)
+        if target is not None:
+            common_fields(partitions, [target])
         return cls(partitions, features, target)
 
     @property

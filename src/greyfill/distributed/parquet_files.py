@@ -139,31 +139,39 @@ def _types(partition: Partition, ignored: Sequence[str]) -> dict[str, Any]:
     return {field.name: field.type for field in partition.schema() if field.name not in ignored}
 
 
-def common_schema(partitions: list[Partition]) -> Any:
-    """One Arrow schema for all files, whose types are the least that hold those of each.
-
-    Files without rows have no say in it. Refused are files of which a column has types that
-    nothing holds, and those that have other columns.
-    """
-    refuse_other_columns(partitions, ())
-    each = one_of_each_file(partitions)
-    first, *others = [one for one in each if one.holds_rows] or each[:1]
-    schema = first.schema()
-    for other in others:
-        found = other.schema()
-        for place, field in enumerate(schema):
-            joined = _joined_field(field, found.field(field.name))
-            if joined is None:
-                raise InvalidDataError(
-                    f"Column {field.name!r} has type {found.field(field.name).type} in "
-                    f"{other.path} and {field.type} in {first.path} or a file after it. "
-                    f"{ONE_TYPE}"
-                )
-            schema = schema.set(place, joined)
-    return schema
-
-
 ONE_TYPE = "Give the column one type in all files."
+
+
+def common_schema(partitions: list[Partition]) -> Any:
+    """One Arrow schema for all files; refuse those that have other columns."""
+    import pyarrow as pa
+
+    refuse_other_columns(partitions, ())
+    names = partitions[0].schema().names
+    return pa.schema(common_fields(partitions, names))
+
+
+def common_fields(partitions: list[Partition], names: Sequence[str]) -> list[Any]:
+    """Columns whose types are the least that hold those of each file; refuse where nothing does.
+
+    Files without rows do not count.
+    """
+    schemas = {p.path: p.schema() for p in one_of_each_file(partitions) if p.holds_rows}
+    return [_common_field({path: s.field(name) for path, s in schemas.items()}) for name in names]
+
+
+def _common_field(found: dict[str, Any]) -> Any:
+    """What holds a column of several files."""
+    (first, joined), *others = found.items()
+    for path, field in others:
+        wider = _joined_field(joined, field)
+        if wider is None:
+            raise InvalidDataError(
+                f"Column {field.name!r} has type {field.type} in {path}, which does not go with "
+                f"{joined.type} in {first} and others. {ONE_TYPE}"
+            )
+        joined = wider
+    return joined
 
 
 def _joined_field(one: Any, other: Any) -> Any:
