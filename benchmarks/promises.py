@@ -909,7 +909,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "Files of different types": [
         Fault(
             "the columns of other files are not looked at",
-            "distributed/parquet.py",
+            "distributed/parquet_files.py",
             "if found.keys() != wanted.keys():",
             "if not found:",
             f"{CHUNKED}::test_a_file_with_other_columns_is_named",
@@ -1514,14 +1514,14 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "An unfinished run of `--chunked`": [
         Fault(
             "a run with other settings is continued",
-            "distributed/parquet.py",
-            "if plan.exists() and plan.read_text() != fingerprint:",
-            "if plan.exists() and not plan.read_text():",
+            "distributed/partial_output.py",
+            "if self._found_run() != fingerprint:",
+            "if self._found_run() is None:",
             f"{CHUNKED}::test_other_settings_do_not_continue_an_unfinished_run",
         ),
         Fault(
             "partitions that are there are written again",
-            "distributed/parquet.py",
+            "distributed/partial_output.py",
             'return not (self.folder / "parts" / partition.name).exists()',
             "return True",
             f"{CHUNKED}::test_a_crash_while_writing_is_resumed",

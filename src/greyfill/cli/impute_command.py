@@ -29,7 +29,8 @@ REPORT_FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "
 TESTS = "New rows to fill without labels, from the rows of FILE. Repeatable."
 CHUNKED = (
     "FILE is a folder of Parquet files, larger than memory: filled one by one into the folder OUT. "
-    "Run again after a crash to go on. For methods such as cgknn. Needs the extra \\[dask]."
+    "Run again after a crash to go on. By any method but mean, class_mean and those of other "
+    "packages. Needs the extra \\[dask]."
 )
 CELLS = "List the filled cells: line, column, value, limits, error, donors."
 DRAWS = "Write N more tables, filled by chance (multiple imputation): NAME.draw1.EXT and so on."
@@ -279,32 +280,18 @@ def fill_dataset(
     job: ImputeJob, table: TableOptions, choice: MethodChoice, printing: OutputOptions
 ) -> None:
     """Fill a Parquet dataset into a folder, one partition at a time."""
-    import polars as pl
-
-    from greyfill import files
     from greyfill.checks import check_installed
-    from greyfill.jobs.sheet import sheet_of
 
     choice.check(chunked=True)
-    unusable: dict[str, object] = {
-        "--test": job.tests, "--report": job.report, "--save": job.model, "--mask": job.mask,
-        "--cells": job.cells, "--draws": job.draws, "--dry-run": job.dry_run,
-    }  # fmt: skip
-    for name, value in unusable.items():
-        if value:
-            raise InvalidParameterError(f"{name} does not work with --chunked.")
-    if STREAM in (job.file, job.output):
-        raise InvalidParameterError("--chunked needs folders, not standard input or output.")
+    _check_chunked(job, table)
     check_installed("pyarrow", "--chunked")
-    from greyfill.distributed.parquet import impute_dataset, list_partitions
+    from greyfill.distributed.parquet import impute_dataset
     from greyfill.jobs.fill_job import make_imputer
 
-    frame = pl.from_arrow(list_partitions(job.file)[0].read())
     folder, console = job.file.rstrip("/"), printing.console()
     usual = f"{folder}.filled" if Path(folder).is_dir() else beside(folder, "filled")
     out = job.output or usual
-    assert isinstance(frame, pl.DataFrame)
-    sheet = sheet_of(files.Source(job.file, files.Format.PARQUET, frame), table, choice)
+    sheet = _dataset_sheet(job.file, table, choice)
     imputer = make_imputer(choice, sheet).set_params(leave_alone="auto")
     with console.working(f"filling {job.file}") as show:
         numbers = impute_dataset(
@@ -321,6 +308,45 @@ def fill_dataset(
     _show_dataset(numbers, console)
     console.show_written(out)
     printing.print_json(numbers)
+
+
+def _check_chunked(job: ImputeJob, table: TableOptions) -> None:
+    """Refuse what a dataset that is filled file by file cannot have."""
+    unusable: dict[str, object] = {
+        "--test": job.tests, "--report": job.report, "--save": job.model, "--mask": job.mask,
+        "--cells": job.cells, "--draws": job.draws, "--dry-run": job.dry_run,
+    }  # fmt: skip
+    for name, value in unusable.items():
+        if value:
+            raise InvalidParameterError(f"{name} does not work with --chunked.")
+    if STREAM in (job.file, job.output):
+        raise InvalidParameterError("--chunked needs folders, not standard input or output.")
+    if table.folded:
+        raise InvalidParameterError(
+            "--fold does not work with --chunked, which reads one file at a time. Give the levels "
+            "one spelling in the files, or leave it away."
+        )
+
+
+def _dataset_sheet(file: str, table: TableOptions, choice: MethodChoice) -> Sheet:
+    """The columns of a dataset and what the user said of them, by its first rows with a label."""
+    import polars as pl
+
+    from greyfill import files
+    from greyfill.distributed.parquet_files import first_with_labels, list_partitions
+    from greyfill.files.words import words_by_column
+    from greyfill.jobs.sheet import sheet_of
+
+    partitions = list_partitions(file)
+    _, words = words_by_column(table.na_values, partitions[0].schema().names)
+    for name, (word, *_) in words.items():
+        raise InvalidParameterError(
+            f"--na-values {name}={word}: a word for one column does not work with --chunked. Name "
+            f"it for all columns (--na-values {word}), or leave these cells empty in the files."
+        )
+    frame = pl.from_arrow(first_with_labels(partitions, table.target).read())
+    assert isinstance(frame, pl.DataFrame)
+    return sheet_of(files.Source(file, files.Format.PARQUET, frame), table, choice)
 
 
 def _show_dataset(numbers: Numbers, console: Console) -> None:

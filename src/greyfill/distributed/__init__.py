@@ -5,10 +5,11 @@ partitions → facts of each → a stratified sample of donors → the ordinary 
 ```
 
 `donor_sample` is this line, whatever the partitions are: those of a Dask frame (`dask_imputer`),
-the files or row groups of a Parquet dataset (`parquet`), batches of a polars query or a DuckDB
-relation (`lazy_tables`). `partitions` gives all of them one schema and, where they are pandas
-frames, one dtype a column. `cluster` is the only module in which tasks are run: by the workers of a
-Dask client, or by threads. `spark` samples and fills Spark frames, `spark_stages` in pipelines.
+the files or row groups of a Parquet dataset (`parquet`, read by `parquet_files`, made in the folder
+of `partial_output`), batches of a polars query or a DuckDB relation (`lazy_tables`). `partitions`
+gives all of them one schema and, where they are pandas frames, one dtype a column. `cluster` is the
+only module in which tasks are run: by the workers of a Dask client, or by threads. `spark` samples
+and fills Spark frames, `spark_stages` in pipelines.
 
 Donors are filled as ``fit_transform`` fills them, all other rows from the donors. So where all rows
 are donors, every cell is that of one machine, to the bit. Needs ``pip install greyfill[dask]``,

@@ -44,6 +44,15 @@ def check_sampled(imputer: Any, donors: Any) -> None:
         check_whole("donors", donors, least=2, otherwise=', or "all"')
 
 
+def refuse_indicators(imputer: Any) -> None:
+    """Refuse an imputer that adds columns, where the output has those of the input."""
+    if imputer.add_indicator:
+        raise InvalidParameterError(
+            "add_indicator adds columns, but every file keeps those that it has. Set "
+            "add_indicator=False."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Share:
     """The donors of one partition: ranks among the rows of each class, and rows besides them."""
@@ -134,7 +143,8 @@ def joined_labels(parts: Sequence[Any]) -> Any:
     if hasattr(parts[0], "chunks"):
         import pyarrow as pa
 
-        return pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+        tables = [pa.table({"y": part}) for part in parts]
+        return pa.concat_tables(tables, promote_options="permissive")["y"]
     return [label for part in parts for label in part]
 
 

@@ -18,8 +18,20 @@ import polars as pl
 from polars.io.plugins import register_io_source
 from sklearn.base import clone
 
-from greyfill.distributed.donor_sample import DONORS, FittedSample, check_sampled
-from greyfill.distributed.parquet import ENDINGS, PartedDataset, impute_dataset
+from greyfill.distributed.donor_sample import (
+    DONORS,
+    FittedSample,
+    check_sampled,
+    refuse_indicators,
+)
+from greyfill.distributed.parquet import PartedDataset, impute_dataset
+from greyfill.distributed.parquet_files import (
+    ENDINGS,
+    Partition,
+    common_schema,
+    conformed,
+    opened,
+)
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.files.inputs import naming
 from greyfill.imputers.grey import GreyImputer
@@ -47,7 +59,8 @@ def scan(
     ----------
     source : path, polars.LazyFrame or DuckDB relation
         A Parquet file or a folder of them, which is read where it is; a CSV file or a query, whose
-        rows are put into a temporary Parquet file first.
+        rows are put into a temporary Parquet file first. Files need the same columns, in any
+        order; where their types differ, the result has one that holds the cells of all.
     imputer : imputer, optional
         What to do; None means ``GreyImputer()``. It is cloned, not changed.
     target, ignored
@@ -65,11 +78,13 @@ def scan(
     """
     imputer = GreyImputer() if imputer is None else clone(imputer, safe=False)
     check_sampled(imputer, donors)
+    refuse_indicators(imputer)
     spool = Spool(source)
     dataset = PartedDataset.of(spool.path, target, ignored)
+    schema = common_schema(dataset.partitions)
     fitted = dataset.fit(imputer, donors, Meter(progress))
     fitted.warn()
-    return _lazy(dataset, fitted, spool)
+    return _lazy(dataset, fitted, schema, spool)
 
 
 def fill_duckdb(
@@ -123,8 +138,9 @@ class Spool:
     """A source as a Parquet dataset: its own, or a temporary one that ends with this object."""
 
     def __init__(self, source: Any) -> None:
+        name = "the query"
         if isinstance(source, str | os.PathLike):
-            self.path = os.fspath(source)
+            self.path = name = os.fspath(source)
             if Path(self.path).is_dir() or Path(self.path).suffix in ENDINGS:
                 return
             with naming(self.path, "read"):
@@ -142,9 +158,12 @@ class Spool:
                 "scan takes a path, a polars.LazyFrame or a DuckDB relation, not "
                 f"{type(source).__name__}. Frames in memory are filled by greyfill.fill."
             )
+        with opened(self.path) as file:
+            if file.metadata.num_rows == 0:
+                raise InvalidDataError(f"{name} has no rows, so nothing can be learned from it.")
 
 
-def _lazy(dataset: PartedDataset, fitted: FittedSample, spool: Spool) -> pl.LazyFrame:
+def _lazy(dataset: PartedDataset, fitted: FittedSample, schema: Any, spool: Spool) -> pl.LazyFrame:
     """The partitions as a source of polars, which fills those that are asked for."""
 
     def batches(
@@ -154,20 +173,24 @@ def _lazy(dataset: PartedDataset, fitted: FittedSample, spool: Spool) -> pl.Lazy
         for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
             if left is not None and left <= 0:
                 return
-            batch = _batch(dataset, fitted, partition, first)
+            batch = _batch(dataset, fitted, schema, partition, first)
             batch = batch if left is None else batch.head(left)
             left = None if left is None else left - len(batch)
             batch = batch if predicate is None else batch.filter(predicate)
             yield batch if columns is None else batch.select(columns)
 
     batches.spool = spool  # type: ignore[attr-defined]  # it lives as long as the lazy frame
-    header = _batch(dataset, fitted, dataset.partitions[0], dataset.firsts[0]).schema
-    return register_io_source(batches, schema=header)
+    return register_io_source(batches, schema=_frame(schema.empty_table()).schema)
 
 
 def _batch(
-    dataset: PartedDataset, fitted: FittedSample, partition: Any, first: int
+    dataset: PartedDataset, fitted: FittedSample, schema: Any, partition: Partition, first: int
 ) -> pl.DataFrame:
-    frame = pl.from_arrow(dataset.filled(partition, fitted, first))
+    filled = dataset.filled(partition, fitted, first)
+    return _frame(conformed(filled, schema, partition.path))
+
+
+def _frame(table: Any) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame

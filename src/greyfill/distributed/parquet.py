@@ -13,17 +13,15 @@ if the imputer is fitted, else from the beginning.
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from greyfill import files, persistence
 from greyfill.distributed.donor_sample import (
     DONORS,
     FittedSample,
@@ -32,79 +30,24 @@ from greyfill.distributed.donor_sample import (
     pick_donors,
     read_options,
     refuse_empty,
+    refuse_indicators,
     sample_shares,
     seed_of_sample,
 )
+from greyfill.distributed.parquet_files import (
+    ENDINGS,
+    Partition,
+    common_fields,
+    list_partitions,
+    refuse_other_columns,
+)
+from greyfill.distributed.partial_output import Staging
 from greyfill.distributed.partitions import Overview, read_facts, with_columns_of
-from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
-from greyfill.files.atomic import check_dataset
-from greyfill.files.inputs import naming
+from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.files.atomic import check_apart, check_dataset
 from greyfill.progress import Callback, Meter
 
-ENDINGS = files.Format.PARQUET.extensions
-MODEL, ROWS, FILLS, CLASSES = "model.greyfill", "rows.npy", "fills.npy", "classes.parquet"
-PLAN = "plan.json"
-
 Report = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A file of a dataset, or a group of rows of its only file; and what it is called there."""
-
-    path: str
-    name: str
-    row_group: int | None = None
-
-    def read(self, columns: Sequence[str] | None = None) -> Any:
-        """Its rows as an Arrow table."""
-        wanted = None if columns is None else list(columns)
-        with opened(self.path) as file:
-            if self.row_group is None:
-                return file.read(columns=wanted)
-            return file.read_row_group(self.row_group, columns=wanted)
-
-    def schema(self) -> Any:
-        """Its columns and their Arrow types."""
-        with opened(self.path) as file:
-            return file.schema_arrow
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows it has, by what the file says of itself."""
-        with opened(self.path) as file:
-            if self.row_group is None:
-                return int(file.metadata.num_rows)
-            return int(file.metadata.row_group(self.row_group).num_rows)
-
-
-@contextmanager
-def opened(path: str, problem: str = "it is no Parquet file, or damaged") -> Iterator[Any]:
-    """A Parquet file; what goes wrong with it is an error that names it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with naming(path, "read"):
-        try:
-            yield pq.ParquetFile(path)
-        except pa.ArrowException as error:
-            raise FileProblemError(f"Cannot read {path}: {problem} ({error}).") from error
-
-
-def list_partitions(source: str) -> list[Partition]:
-    """The Parquet files of a folder, in the order of their names, or the row groups of a file."""
-    root = Path(source)
-    if root.is_dir():
-        with naming(source, "read"):
-            os.listdir(root)  # a search passes over what it may not read
-        found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS)
-        shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
-        if not shown:
-            raise FileProblemError(f"Cannot read {source}: no .parquet file is in this folder.")
-        return [Partition(os.fspath(p), os.fspath(p.relative_to(root))) for p in shown]
-    with opened(source, "chunks need a folder of Parquet files, or one such file") as file:
-        n_groups = file.num_row_groups
-    return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
 
 
 @dataclass(frozen=True)
@@ -117,11 +60,13 @@ class PartedDataset:
 
     @classmethod
     def of(cls, source: str, target: str | None, ignored: Sequence[str]) -> "PartedDataset":
-        """The dataset in a folder or a file; refuse one whose files differ in their columns."""
+        """The dataset in a folder or a file; refuse files of other columns or sorts of labels."""
         partitions = list_partitions(source)
         names = partitions[0].schema().names
         features = _features(names, target, ignored, source)
-        _refuse_other_columns(partitions, ignored)
+        refuse_other_columns(partitions, ignored)
+        if target is not None:
+            common_fields(partitions, [target])
         return cls(partitions, features, target)
 
     @property
@@ -228,24 +173,26 @@ def impute_dataset(
     0
     """
     check_sampled(imputer, donors)
+    refuse_indicators(imputer)
     check_dataset(source, out, ENDINGS)
+    staging = Staging.of(out, force)
+    check_apart(source, os.fspath(staging.folder))
     dataset, meter = PartedDataset.of(source, target, ignored), Meter(progress)
-    staging = Staging(Path(f"{os.path.normpath(out)}.partial"), Path(out), force)
-    staging.open(_fingerprint(dataset, imputer, donors))
-    if not staging.is_fitted():
-        report(f"learning from {len(dataset.partitions)} partitions")
-        learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
-        learned.warn()
-        staging.keep(learned)
-    fitted = staging.fitted()
-    _with_threads(fitted.imputer, n_jobs)
-    meter.begin("writing", len(dataset.partitions))
-    for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
-        if staging.needs(partition):
-            report(f"writing {partition.name}")
-            staging.write(partition, dataset.filled(partition, fitted, first))
-        meter.advance()
-    staging.publish()
+    with staging.open(_fingerprint(dataset, imputer, donors)):
+        if not staging.is_fitted():
+            report(f"learning from {len(dataset.partitions)} partitions")
+            learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
+            learned.warn()
+            staging.keep(learned)
+        fitted = staging.fitted()
+        _with_threads(fitted.imputer, n_jobs)
+        meter.begin("writing", len(dataset.partitions))
+        for partition, first in zip(dataset.partitions, dataset.firsts, strict=True):
+            if staging.needs(partition):
+                report(f"writing {partition.name}")
+                staging.write(partition, dataset.filled(partition, fitted, first))
+            meter.advance()
+        staging.publish()
     return _numbers(source, out, fitted, len(dataset.partitions))
 
 
@@ -254,30 +201,6 @@ def _with_threads(imputer: Any, n_jobs: int | None) -> Any:
     if "n_jobs" in imputer.get_params():
         imputer.set_params(n_jobs=-1 if n_jobs is None else n_jobs)
     return imputer
-
-
-def _refuse_other_columns(partitions: list[Partition], ignored: Sequence[str]) -> None:
-    """Refuse a file whose columns are not those of the first, or of which only one has zones."""
-    first, *others = {partition.path: partition for partition in partitions}.values()
-    wanted = _types(first, ignored)
-    for other in others:
-        found = _types(other, ignored)
-        if found.keys() != wanted.keys():
-            raise InvalidDataError(
-                f"{other.path} has the columns {list(found)}, but {first.path} has {list(wanted)}. "
-                "Give all files the same columns: rename, add or drop them."
-            )
-        for name, dtype in wanted.items():
-            if (getattr(found[name], "tz", None) is None) != (getattr(dtype, "tz", None) is None):
-                raise InvalidDataError(
-                    f"Column {name!r} has type {found[name]} in {other.path} and {dtype} in "
-                    f"{first.path}. Give all files moments with a time zone, or all without."
-                )
-
-
-def _types(partition: Partition, ignored: Sequence[str]) -> dict[str, Any]:
-    """The Arrow types of the columns that matter."""
-    return {field.name: field.type for field in partition.schema() if field.name not in ignored}
 
 
 def _features(
@@ -293,90 +216,14 @@ def _features(
 
 
 def _fingerprint(dataset: PartedDataset, imputer: Any, donors: int | str) -> str:
-    """Equal to that of an unfinished run if it was the same one."""
+    """Equal to that of an unfinished run if it was the same one, of the same version."""
     seen = [(p.path, p.row_group, os.stat(p.path).st_size, os.stat(p.path).st_mtime_ns)
             for p in dataset.partitions]  # fmt: skip
-    text = json.dumps([seen, repr(imputer), donors, dataset.target, dataset.features])
+    settings = sorted(imputer.get_params().items())
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):  # every item of an array
+        named = [type(imputer).__name__, str(donors), repr(settings)]
+    text = json.dumps([version("greyfill"), seen, named, dataset.target, dataset.features])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True)
-class Staging:
-    """The folder beside the output in which it is made."""
-
-    folder: Path
-    out: Path
-    force: bool
-
-    def open(self, fingerprint: str) -> None:
-        """Go on with an unfinished run of the same kind; throw any other away."""
-        if self.out.exists() and not self.force:
-            raise FileProblemError(
-                f"Cannot write {self.out}: it exists already. To replace it, say so: --force "
-                "(force=True)."
-            )
-        for path in (self.out, self.folder):
-            if path.is_symlink():
-                raise FileProblemError(
-                    f"Cannot write {path}: it is a symbolic link. Name a folder that is none."
-                )
-        plan = self.folder / PLAN
-        if plan.exists() and plan.read_text() != fingerprint:
-            shutil.rmtree(self.folder)
-        with naming(os.fspath(self.folder), "write"):
-            for name in ("model", "parts"):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-            plan.write_text(fingerprint)
-
-    def is_fitted(self) -> bool:
-        """Whether the imputer is fitted; it is written after all else that ``fit`` leaves."""
-        return (self._model / MODEL).exists()
-
-    def keep(self, fitted: FittedSample) -> None:
-        """Write what was learned."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with naming(os.fspath(self._model), "write"):
-            np.save(self._model / ROWS, fitted.rows)
-            np.save(self._model / FILLS, fitted.values)
-            pq.write_table(pa.table({"class": list(fitted.classes)}), self._model / CLASSES)
-        persistence.save(fitted.imputer, self._model / MODEL)
-
-    def fitted(self) -> FittedSample:
-        """What was learned, in this run or in one that did not end."""
-        rows = np.load(self._model / ROWS, allow_pickle=False)
-        fills = np.load(self._model / FILLS, allow_pickle=False)
-        with opened(os.fspath(self._model / CLASSES)) as file:
-            classes = tuple(file.read()["class"].to_pylist())
-        return FittedSample(persistence.load(self._model / MODEL), rows, fills, classes)
-
-    def needs(self, partition: Partition) -> bool:
-        """Whether a partition has not been written yet."""
-        return not (self.folder / "parts" / partition.name).exists()
-
-    def write(self, partition: Partition, table: Any) -> None:
-        """Write a partition; it gets its name when it is complete."""
-        import pyarrow.parquet as pq
-
-        path = self.folder / "parts" / partition.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.tmp")
-        with naming(os.fspath(path), "write"):
-            pq.write_table(table, draft)
-            os.replace(draft, path)
-
-    def publish(self) -> None:
-        """Give the complete output its name."""
-        with naming(os.fspath(self.out), "write"):
-            if self.out.is_dir():
-                shutil.rmtree(self.out)
-            os.replace(self.folder / "parts", self.out)
-            shutil.rmtree(self.folder)
-
-    @property
-    def _model(self) -> Path:
-        return self.folder / "model"
 
 
 def _numbers(source: str, out: str, fitted: FittedSample, n_partitions: int) -> dict[str, Any]:

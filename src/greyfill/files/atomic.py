@@ -167,10 +167,21 @@ def check_name(name: str) -> None:
 def check_dataset(source: str, out: str, endings: Sequence[str]) -> None:
     """Refuse a folder as output whose replacement would remove its input or foreign files."""
     check_name(out)
+    check_apart(source, out)
+    check_replaceable(out, endings)
+
+
+def check_apart(source: str, out: str) -> None:
+    """Refuse a folder to write to that lies in the input, or the input in it."""
     if _holds(out, source) or (os.path.isdir(source) and _holds(source, out)):
         raise FileProblemError(
-            f"Cannot write {out}: it and the input {source} lie in each other. Name another folder."
+            f"Cannot write {out}: it and the input {source} lie in each other. Name another folder "
+            "for the output."
         )
+
+
+def check_replaceable(out: str, endings: Sequence[str]) -> None:
+    """Refuse a folder as output that holds anything but files with these endings."""
     if os.path.exists(out) and not os.path.isdir(out):
         raise FileProblemError(f"Cannot write {out}: it is no folder. Name another one.")
     for folder, _, names in os.walk(out):
@@ -364,7 +375,9 @@ class NamedDraft:
 
 
 Draft = UnnamedDraft | NamedDraft
+DRAFTS = ".greyfill-*.tmp"
+"""How drafts with a name are called, one of which a killed process may leave."""
 
 
 def _temporary_name() -> str:
-    return f".greyfill-{secrets.token_hex(8)}.tmp"
+    return DRAFTS.replace("*", secrets.token_hex(8))
