@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from greyfill.files import new_books
+from greyfill.jobs.fill_job import FillJob
+
 CSV = b"""id;day;n;dose;smear;ok;outcome\r
 007;2024-02-29;12;1,50;neg;true;well\r
 008;2024-03-01;;+2,5;pos;;ill\r
@@ -130,3 +133,13 @@ def test_filled_cells_of_a_workbook_have_comments(greyfill, folder: Path) -> Non
     )
     assert " between " in said["A7"]
     assert " one of: " in said["C14"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--mask"])
+def test_more_rows_than_a_sheet_holds_are_refused_before_the_fill(
+    fails, folder: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setattr(new_books, "MOST_ROWS", 2)
+    monkeypatch.setattr(FillJob, "run", lambda *_: pytest.fail("too late"))
+    (folder / "t.csv").write_bytes(CSV)
+    assert "A sheet of Excel holds 2 rows" in fails("impute", "t.csv", *ABOUT, option, "out.xlsx")

@@ -74,6 +74,7 @@ class ImputeJob:
 
         console = printing.console()
         sheet = read_sheet(self.file, table, console, choice, wishes)
+        self._check_room(sheet)
         if self.dry_run:
             numbers = self._plan(sheet, choice, console)
         elif any(sheet.holes().values()) or any(
@@ -216,6 +217,14 @@ class ImputeJob:
         if self.report is not None:
             report_format(self.report)
         check_exist(self.tests)
+
+    def _check_room(self, sheet: Sheet) -> None:
+        """Refuse outputs that cannot hold as many rows and columns as the table has."""
+        from greyfill.files.new_books import check_room
+
+        for name in (self.out, *self._draw_names, self.mask):
+            if name is not None:
+                check_room(name, *sheet.source.frame.shape)
 
 
 @o.with_options

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from importlib.util import find_spec
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -268,7 +267,6 @@ def writing_frames(
 
     Without one for the file that was read, it is that of the format.
     """
-    check_engine(format, "write" if writer is None else "fill")
     writer = _WRITERS[format](sink, format) if writer is None else writer
     try:
         yield writer
@@ -330,18 +328,6 @@ class _JsonWriter(WholeWriter):
 
     def finish(self) -> None:
         self._sink.write(pl.concat(self._frames).write_json().encode() + b"\n")
-
-
-class _BookWriter(WholeWriter):
-    """A workbook; text that looks like a formula stays text."""
-
-    def finish(self) -> None:
-        xlsxwriter = import_module("xlsxwriter")
-        options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-        buffer = io.BytesIO()
-        with xlsxwriter.Workbook(buffer, options) as book:
-            pl.concat(self._frames).write_excel(book, autofilter=False)
-        self._sink.write(buffer.getvalue())
 
 
 class _GroupWriter(FrameWriter):
@@ -444,7 +430,6 @@ _WRITERS: dict[Format, type[FrameWriter]] = {
     Format.CSV: _LineWriter,
     Format.JSON_LINES: _LineWriter,
     Format.JSON: _JsonWriter,
-    Format.EXCEL: _BookWriter,
     Format.PARQUET: _GroupWriter,
     Format.ARROW: _GroupWriter,
 }

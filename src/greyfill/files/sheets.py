@@ -9,7 +9,7 @@ The written cells are yellow, and a comment says how they were filled.
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -20,7 +20,8 @@ from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType,
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
 from greyfill.files.inputs import NoRowsError
-from greyfill.files.polars_formats import WholeWriter
+from greyfill.files.new_books import MOST_COMMENTS, YELLOW, About
+from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
 from greyfill.files.workbook_parts import (
@@ -32,22 +33,6 @@ from greyfill.files.workbook_parts import (
     named_sheet,
 )
 from greyfill.text import plural
-
-YELLOW = "FFFF99"
-MOST_COMMENTS = 5_000
-"""Spreadsheets become slow with more comments; the color tells the rest."""
-
-FORMATS: dict[Any, str] = {
-    pl.Date: "yyyy-mm-dd",
-    pl.Datetime: "yyyy-mm-dd hh:mm:ss",
-    pl.Time: "hh:mm:ss",
-    pl.Float64: "General",
-    pl.Int64: "General",
-}
-"""How a new workbook shows its cells: numbers with all their digits."""
-
-About = str | Callable[[int, str], str]
-"""What to say about filled cells: a sentence, or one for a row and a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +178,7 @@ class BookFiller(WholeWriter):
 
     def __init__(self, sink: Sink, book: Workbook, about: About = "") -> None:
         super().__init__(sink, Format.EXCEL)
+        check_engine(Format.EXCEL, "fill")
         self._book, self._about = book, about
 
     def finish(self) -> None:
@@ -238,34 +224,3 @@ class BookFiller(WholeWriter):
         rows = self._book.frame[name].is_not_null().arg_true()
         first = sheet.cell(self._book.rows[rows[0]], self._book.places[name]) if len(rows) else None
         return first is not None and isinstance(first.value, str)
-
-
-class NewBook(WholeWriter):
-    """Makes a workbook of a table that was none; cells that were missing before are yellow."""
-
-    def __init__(self, sink: Sink, before: pl.DataFrame, about: About = "") -> None:
-        super().__init__(sink, Format.EXCEL)
-        self._before, self._about = before, about
-
-    def finish(self) -> None:
-        """Write the workbook; text that looks like a formula stays text."""
-        xlsxwriter = import_module("xlsxwriter")
-        options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-        filled, buffer, n_said = pl.concat(self._frames), io.BytesIO(), 0
-        with xlsxwriter.Workbook(buffer, options) as book:
-            sheet = filled.write_excel(book, autofilter=False, dtype_formats=FORMATS).worksheets()[
-                0
-            ]
-            for place, name in enumerate(self._before.columns):
-                form = FORMATS.get(filled[name].dtype.base_type(), "General")
-                yellow = book.add_format({"bg_color": f"#{YELLOW}", "num_format": form})
-                for row in self._before[name].is_null().arg_true().to_list():
-                    value = filled[name][row]
-                    if value is None:
-                        continue
-                    sheet.write(row + 1, place, value, yellow)
-                    text = self._about if isinstance(self._about, str) else self._about(row, name)
-                    if text and n_said < MOST_COMMENTS:
-                        n_said += 1
-                        sheet.write_comment(row + 1, place, text, {"author": "greyfill"})
-        self._sink.write(buffer.getvalue())
