@@ -5,7 +5,7 @@ import polars as pl
 from greyfill.files.column_types import ChooseTypes
 from greyfill.files.formats import Format, Sink
 from greyfill.files.inputs import Input
-from greyfill.files.new_books import About, NewBook
+from greyfill.files.new_books import About, NewBook, Place
 from greyfill.files.polars_formats import FrameWriter, Scan, scan_of
 from greyfill.files.sheets import BookFiller, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
@@ -35,12 +35,13 @@ def writer_for(
     sink: Sink,
     format: Format,
     origin: Origin | None,
+    place: Place,
     before: pl.DataFrame | None = None,
     about: About = "",
 ) -> FrameWriter | None:
     """The writer of a workbook, or of a file of this format of which only the holes change."""
     if origin is None or origin.format is not format:
-        return NewBook(sink, before, about) if format is Format.EXCEL else None
+        return NewBook(sink, place, before, about) if format is Format.EXCEL else None
     if isinstance(origin, Workbook):
         return BookFiller(sink, origin, about)
     return CodedWriter(sink, origin)

@@ -243,7 +243,9 @@ def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
 
 
 class FrameWriter:
-    """Takes the rows of a table, part by part."""
+    """Takes the rows of a table, part by part; ``notes`` tell what is not written as it was."""
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, sink: Sink, format: Format) -> None:
         self._sink, self._format = sink, format

@@ -60,6 +60,11 @@ class BatchWriter:
     def __init__(self, learned: LearnedTypes, target: tuple[Sink, Encoder] | FrameWriter) -> None:
         self._learned, self._target = learned, target
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not written as it was, when all batches were written."""
+        return self._target.notes if isinstance(self._target, FrameWriter) else ()
+
     def write(self, batch: Batch, filled: pl.DataFrame) -> None:
         """Write a batch; a CSV file that stays one takes only cells that were missing."""
         if isinstance(self._target, FrameWriter):
@@ -118,6 +123,10 @@ class Batches:
         told = () if self._origin is None else sentences(self._origin.guesses)
         return (*told, *self._reader.notes, *self.format.about_writing())
 
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message."""
+        return f"{shown(self.name)}, row {row + 1}, column {column!r}"
+
     @contextmanager
     def writing(
         self, out: str | os.PathLike[str] = "-", *, force: bool = False
@@ -144,7 +153,8 @@ class Batches:
                 yield BatchWriter(self._learned, (sink, encoder))
                 sink.write(encoder.finish())
             else:
-                with writing_frames(sink, format, writer_for(sink, format, self._origin)) as frames:
+                made = writer_for(sink, format, self._origin, self.place)
+                with writing_frames(sink, format, made) as frames:
                     yield BatchWriter(self._learned, frames)
 
 
@@ -319,15 +329,24 @@ class Source:
 
     def write_all(
         self, tables: Mapping[str, pl.DataFrame], *, force: bool = False, about: About = ""
-    ) -> None:
-        """Write several tables of these rows as `write` does: all of them appear, or none."""
+    ) -> list[str]:
+        """Write several tables of these rows as `write` does: all of them appear, or none.
+
+        Notes are given back, of what an output does not hold as the table does.
+        """
         with ExitStack() as written:
-            for out, filled in tables.items():
+            told = [
                 written.enter_context(self._written(filled, out, force, about))
+                for out, filled in tables.items()
+            ]
+        return list(dict.fromkeys(note for notes in told for note in notes))
 
     @contextmanager
-    def _written(self, filled: pl.DataFrame, out: str, force: bool, about: About) -> Iterator[None]:
-        """A table that is written, and appears under its name at the end."""
+    def _written(
+        self, filled: pl.DataFrame, out: str, force: bool, about: About
+    ) -> Iterator[tuple[str, ...]]:
+        """A table that is written, and appears under its name at the end; notes about it."""
+        notes: tuple[str, ...] = ()
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
             raise InvalidDataError(
@@ -345,10 +364,11 @@ class Source:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
             else:
-                made = writer_for(sink, format, self.origin, self.frame, about)
+                made = writer_for(sink, format, self.origin, self.place, self.frame, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
-            yield
+                notes = writer.notes
+            yield notes
 
 
 def read(
