@@ -15,7 +15,7 @@ from greyfill.files import new_books
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("fastexcel")
-pytest.importorskip("xlsxwriter")
+worksheet = pytest.importorskip("xlsxwriter.worksheet")
 
 
 def in_batches(path: Path, out: Path) -> None:
@@ -53,7 +53,7 @@ def test_the_cells_are_a_table_where_its_names_differ(tmp_path: Path, convert) -
     assert (table.ref, table.column_names) == ("A1:B4", ["a", "b"])
 
 
-@pytest.mark.parametrize(("height", "width"), [(1_048_576, 1), (1, 16_385)])
+@pytest.mark.parametrize(("height", "width"), [(1_048_576, 2), (2, 16_385)])
 def test_more_than_a_sheet_holds_is_refused(tmp_path: Path, height: int, width: int) -> None:
     column = pl.Series([1], dtype=pl.Int8).new_from_index(0, height)
     frame = pl.DataFrame({f"c{i}": column for i in range(width)})
@@ -161,3 +161,18 @@ def test_cells_that_excel_cannot_hold_are_refused(tmp_path: Path, convert, cell,
     with pytest.raises(InvalidDataError, match=rf"{where} {said}\. .* ends in \.csv"):
         convert(tmp_path / "t.parquet", tmp_path / "out.xlsx")
     assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_a_cell_that_is_left_out_by_the_library_is_no_loss_in_silence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(worksheet.Worksheet, "_write_number", lambda *_: -1)
+    frame = pl.DataFrame({"x": [1.5]})
+    with pytest.raises(InvalidDataError, match=r"row 1, column 'x': Excel cannot hold it\."):
+        files.Source("t.csv", files.Format.CSV, frame).write(frame, tmp_path / "out.xlsx")
+
+
+def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"x" * 40_000: [1.5]})
+    with pytest.raises(InvalidDataError, match="The name of column 1: Excel cannot hold it"):
+        files.Source("t.csv", files.Format.CSV, frame).write(frame, tmp_path / "out.xlsx")

@@ -19,6 +19,7 @@ from greyfill.files.formats import Format, Sink, layout_of
 from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import without_nan
 from greyfill.files.workbook_parts import listed
+from greyfill.text import plural
 
 YELLOW = "FFFF99"
 MOST_COMMENTS = 5_000
@@ -59,7 +60,7 @@ Place = Callable[[int, str], str]
 def check_room(out: str, height: int, width: int) -> None:
     """Refuse an output that cannot hold so many rows or columns, before work is done for it."""
     if layout_of(out).format is Format.EXCEL:
-        _refuse_large(height, width)
+        _refuse_large(height, width, f"{out}: the table")
 
 
 def check_cells(out: str, frame: pl.DataFrame, place: Place) -> None:
@@ -70,11 +71,11 @@ def check_cells(out: str, frame: pl.DataFrame, place: Place) -> None:
             _refuse_cells(column, place)
 
 
-def _refuse_large(height: int, width: int) -> None:
+def _refuse_large(height: int, width: int, what: str = "The table") -> None:
     if height > MOST_ROWS or width > MOST_COLUMNS:
         raise InvalidDataError(
-            f"The table has {height:,} rows and {width:,} columns. A sheet of Excel holds "
-            f"{MOST_ROWS:,} rows below the names, and {MOST_COLUMNS:,} columns. {ELSE}"
+            f"{what} has {plural(height, 'row')} and {plural(width, 'column')}. A sheet of Excel "
+            f"holds {MOST_ROWS:,} rows below the names, and {MOST_COLUMNS:,} columns. {ELSE}"
         )
 
 
@@ -118,12 +119,14 @@ class NewBook(WholeWriter):
         plain, yellow = book.add_format(form), book.add_format({"bg_color": f"#{YELLOW}", **form})
         write, missing = getattr(sheet, _method(column.dtype)), self._holes(column.name)
         holes = set() if missing is None else set(missing.arg_true().to_list())
-        sheet.write_string(0, place, column.name)
+        if sheet.write_string(0, place, column.name):
+            raise _unwritten(f"The name of column {place + 1}")
         for row, value in enumerate(column.to_list()):
             if value is None:
                 continue
             exact = _Number(value) if isinstance(value, float) else value
-            write(row + 1, place, exact, yellow if row in holes else plain)
+            if write(row + 1, place, exact, yellow if row in holes else plain):
+                raise _unwritten(self._place(row, column.name))
             if row in holes:
                 self._remark(sheet, row, place, column.name)
 
@@ -218,6 +221,11 @@ class _Number(float):
 
     def __format__(self, form: str) -> str:
         return repr(float(self))
+
+
+def _unwritten(where: str) -> InvalidDataError:
+    """What is raised for a cell that xlsxwriter left out or cut, which its answer tells."""
+    return InvalidDataError(f"{where}: Excel cannot hold it. {ELSE}")
 
 
 def _method(dtype: pl.DataType) -> str:
