@@ -219,6 +219,17 @@ def test_messy_exports_are_looked_at(export, tmp_path, monkeypatch):
     assert findings <= details
 
 
+def test_merged_cells_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = openpyxl.Workbook()
+    for row in [["a", "b"], ["x", 1], [None, 2], ["y", 3], ["y", 4]]:
+        made.active.append(row)
+    made.active.merge_cells("A2:A3")
+    made.save("t.xlsx")
+    looked = Workbench("t.xlsx", lambda progress: None).look({})
+    assert "has merged cells: 'A2:A3'" in looked["notes"][0]
+
+
 def answered(choices, question, n):
     """The choices with another answer, as the page makes them."""
     made = copy.deepcopy(choices)

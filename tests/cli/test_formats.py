@@ -2,12 +2,16 @@
 
 import gzip
 import io
+import json
 from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+
+from greyfill.files import new_books
+from greyfill.jobs.fill_job import FillJob
 
 CSV = b"""id;day;n;dose;smear;ok;outcome\r
 007;2024-02-29;12;1,50;neg;true;well\r
@@ -130,3 +134,39 @@ def test_filled_cells_of_a_workbook_have_comments(greyfill, folder: Path) -> Non
     )
     assert " between " in said["A7"]
     assert " one of: " in said["C14"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--mask"])
+def test_more_rows_than_a_sheet_holds_are_refused_before_the_fill(
+    fails, folder: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setattr(new_books, "MOST_ROWS", 2)
+    monkeypatch.setattr(FillJob, "run", lambda *_: pytest.fail("too late"))
+    (folder / "t.csv").write_bytes(CSV)
+    assert "A sheet of Excel holds 2 rows" in fails("impute", "t.csv", *ABOUT, option, "out.xlsx")
+
+
+@pytest.mark.parametrize("command", ["impute", "apply", "copy"])
+def test_columns_that_become_text_in_a_workbook_are_told(greyfill, folder: Path, command) -> None:
+    rows = [f"{10**17 + i},{i % 3},{i % 3}\n" for i in range(9)]
+    last = "" if command == "copy" else f"{10**17 + 9},1,\n"
+    (folder / "t.csv").write_text("id,a,b\n" + "".join(rows) + last)
+    about = ("t.csv", "-m", "knni", "-k", "1")
+    if command == "apply":
+        greyfill("fit", *about, "--save", "model")
+        about = ("model", "t.csv")
+    run = ("apply" if command == "apply" else "impute", *about, "-o", "out.xlsx")
+    told = "Written as text, since Excel would change some of the values: 'id'."
+    assert told in " ".join(greyfill(*run).stderr.split())
+    numbers = json.loads(greyfill(*run, "--force", "--json").stdout)
+    assert told in (numbers["files"][0] if command == "apply" else numbers)["notes"]
+    assert pl.read_excel(folder / "out.xlsx")["id"].to_list()[1] == str(10**17 + 1)
+
+
+def test_a_cell_that_no_workbook_holds_is_refused_before_the_fill(
+    fails, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FillJob, "run", lambda *_: pytest.fail("too late"))
+    (folder / "t.csv").write_bytes(CSV + b"x" * 40_000 + b";;;;;;well\r\n")
+    said = fails("impute", "t.csv", *ABOUT, "-o", "out.xlsx")
+    assert "t.csv, line 8, column 'id': a cell of Excel holds 32,767 characters" in said

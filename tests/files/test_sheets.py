@@ -66,6 +66,55 @@ def test_only_holes_of_one_sheet_are_written(path: Path, tmp_path: Path) -> None
     assert after["Data"]["D3"].value == "=A3*2"
 
 
+def test_merged_cells_stay_and_are_told(tmp_path: Path) -> None:
+    rows = [["title"], ["region", "x", "y"], ["north", 1, 2], [None, 2, 3], [None, 4, None],
+            ["south", 6, 7], ["west", 1, None]]  # fmt: skip
+    made = openpyxl.load_workbook(io.BytesIO(book(("S", rows))))
+    for merged in ("A1:C1", "A3:A5", "B7:C7"):
+        made["S"].merge_cells(merged)
+    made.save(tmp_path / "t.xlsx")
+    source = files.read(tmp_path / "t.xlsx")
+    assert source.frame["region"].to_list() == ["north", None, None, "south", "west"]
+    (guess,) = source.guesses
+    assert (guess.kind, *source.notes) == ("merged", guess.detail)
+    assert "'S' has merged cells: 'A3:A5', 'B7:C7'. All but the first" in guess.detail
+    source.write(source.frame.fill_null(9).fill_null("east"), tmp_path / "out.xlsx")
+    after = openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]
+    expected = [tuple(row + [None] * (3 - len(row))) for row in rows]
+    expected[4] = (None, 4, 9)
+    assert list(after.iter_rows(values_only=True)) == expected
+    assert sorted(map(str, after.merged_cells.ranges)) == ["A1:C1", "A3:A5", "B7:C7"]
+
+
+def test_merged_cells_without_holes_are_not_told(tmp_path: Path) -> None:
+    made = openpyxl.load_workbook(io.BytesIO(book(("S", [["t"], ["a", "b"], [1, 2], [None, 3]]))))
+    made["S"].merge_cells("A1:B1")
+    made["S"].merge_cells("E3:F9")
+    made.save(tmp_path / "t.xlsx")
+    assert files.read(tmp_path / "t.xlsx").notes == ()
+
+
+def test_formulas_of_every_kind_stay(tmp_path: Path) -> None:
+    formula = pytest.importorskip("openpyxl.worksheet.formula")
+    rows = [["a", "b", "c"], *([i, i + 0.5, i] for i in range(8))]
+    made = openpyxl.load_workbook(io.BytesIO(book(("S", rows))))
+    sheet = made["S"]
+    sheet["C4"] = formula.ArrayFormula("C4", "=SUM(A2:A3*B2:B3)")
+    sheet["C6"], sheet["C7"] = formula.ArrayFormula("C6:C7", "=A6:A7*2"), None
+    sheet["B8"] = formula.DataTableFormula("B8:B8", dt2D=False, r1="A2")
+    sheet["A9"], sheet["B5"] = None, "=A5*2"
+    made.save(tmp_path / "t.xlsx")
+    source = files.read(tmp_path / "t.xlsx")
+    assert [source.frame[c].null_count() for c in "abc"] == [1, 2, 3]
+    source.write(source.frame.fill_null(77), tmp_path / "out.xlsx")
+    after = openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]
+    assert after["A9"].value == 77
+    assert after["B5"].value == "=A5*2"
+    assert [after[place].value.text for place in ("C4", "C6")] == ["=SUM(A2:A3*B2:B3)", "=A6:A7*2"]
+    assert after["C7"].value is None
+    assert after["B8"].value.ref == "B8:B8"
+
+
 def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path) -> None:
     (tmp_path / "t.xlsx").write_bytes(book(("S", [["a", "b"], ["x", 1], [None, 2], ["y", 3]])))
     source = files.read(tmp_path / "t.xlsx")

@@ -49,6 +49,8 @@ WORDS = Words(
 """How the page calls what the command has options for."""
 TOLD = ("left alone", "codes", "lacked together", "kept")
 """Kinds of notes that are questions, or stand in the line of a column; and so are guesses."""
+UNASKED = ("lost", "merged")
+"""Kinds of guesses that no answer undoes: they are notes."""
 
 
 class Reporter:
@@ -121,7 +123,7 @@ class Workbench:
             "all_columns": names[:MOST_SHOWN],
             "n_columns": len(names),
             "questions": ask(sheet, numbers, plain, about_strays(strays), asked),
-            "notes": [*(g.detail for g in sheet.source.guesses if g.kind == "lost"), *notes],
+            "notes": [*(g.detail for g in sheet.source.guesses if g.kind in UNASKED), *notes],
             "has_worth": hasattr(greyfill, "worth"),
             "choices": plain,
             **self.lines(),

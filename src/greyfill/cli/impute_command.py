@@ -75,6 +75,7 @@ class ImputeJob:
 
         console = printing.console()
         sheet = read_sheet(self.file, table, console, choice, wishes)
+        self._check_room(sheet)
         if self.dry_run:
             numbers = self._plan(sheet, choice, console)
         elif any(sheet.holes().values()) or any(
@@ -120,11 +121,13 @@ class ImputeJob:
                 return f"Filled by greyfill, {choice.method}. {filled.remark(row, column)}"
 
             outputs = {self.out: filled.result.table, **tables}
-            sheet.source.write_all(outputs, force=force, about=about)
+            told = sheet.source.write_all(outputs, force=force, about=about)
+            console.show_notes(told)
+            numbers["notes"] += told
             for name in (self.out, *tables):
                 console.show_written(name)
             self._write_lists(filled, force, console)
-            told = [_fill_test(filled, new, force, console) for new in tests]
+            of_tests = [_fill_test(filled, new, force, console) for new in tests]
         if self.report is not None:
             write_report(filled, self.report, force, console)
         if self.model is not None:
@@ -132,7 +135,7 @@ class ImputeJob:
             console.show_written(self.model, f"for greyfill apply {self.model} FILE")
         named = {name: getattr(self, name) for name in ("report", "model", "mask", "cells")}
         outputs = {"output": self.out, **named, "draws": list(self._draw_names)}
-        return numbers | outputs | {"tests": told}
+        return numbers | outputs | {"tests": of_tests}
 
     @property
     def _draw_names(self) -> list[str]:
@@ -177,9 +180,9 @@ class ImputeJob:
         return numbers
 
     def _copy(self, sheet: Sheet, force: bool, console: Console) -> Numbers:
-        sheet.source.write(sheet.source.frame, self.out, force=force)
+        told = sheet.source.write_all({self.out: sheet.source.frame}, force=force)
         console.say(f"{sheet.name} has no missing cell to fill; it was copied as it is.")
-        notes = list(sheet.source.notes)
+        notes = [*sheet.source.notes, *told]
         console.show_notes(notes)
         console.show_written(self.out)
         done = {"input": self.file, "rows": sheet.source.frame.height, "holes": 0, "filled": 0}
@@ -217,6 +220,16 @@ class ImputeJob:
         if self.report is not None:
             report_format(self.report)
         check_exist(self.tests)
+
+    def _check_room(self, sheet: Sheet) -> None:
+        """Refuse outputs that cannot hold the rows, the columns or the cells of the table."""
+        from greyfill.files.new_books import check_cells, check_room
+
+        frame = sheet.source.frame
+        for name in (self.out, *self._draw_names):
+            check_cells(name, frame, sheet.source.place)
+        if self.mask is not None:
+            check_room(self.mask, *frame.shape)
 
 
 @o.with_options

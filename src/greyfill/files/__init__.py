@@ -28,7 +28,9 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `preamble`: what stands before the table, such as a title or the head of ARFF;
 * `polars_formats`: Parquet, Arrow and JSON, whose columns have types of their own;
 * `sheets` and `workbook_parts`: workbooks, of which only the holes of one sheet are changed;
+* `new_books`: a new workbook of a table that was none, and what a sheet cannot hold;
 * `statistics_formats`: SPSS, Stata and SAS, with labels and codes for missing;
+* `origins`: both of them, read, and which writer makes an output;
 * `atomic`: whether an output can be written, and writing it at once or not at all.
 """
 

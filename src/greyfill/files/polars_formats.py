@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from importlib.util import find_spec
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -244,7 +243,9 @@ def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
 
 
 class FrameWriter:
-    """Takes the rows of a table, part by part."""
+    """Takes the rows of a table, part by part; ``notes`` tell what is not written as it was."""
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, sink: Sink, format: Format) -> None:
         self._sink, self._format = sink, format
@@ -268,7 +269,6 @@ def writing_frames(
 
     Without one for the file that was read, it is that of the format.
     """
-    check_engine(format, "write" if writer is None else "fill")
     writer = _WRITERS[format](sink, format) if writer is None else writer
     try:
         yield writer
@@ -330,18 +330,6 @@ class _JsonWriter(WholeWriter):
 
     def finish(self) -> None:
         self._sink.write(pl.concat(self._frames).write_json().encode() + b"\n")
-
-
-class _BookWriter(WholeWriter):
-    """A workbook; text that looks like a formula stays text."""
-
-    def finish(self) -> None:
-        xlsxwriter = import_module("xlsxwriter")
-        options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-        buffer = io.BytesIO()
-        with xlsxwriter.Workbook(buffer, options) as book:
-            pl.concat(self._frames).write_excel(book, autofilter=False)
-        self._sink.write(buffer.getvalue())
 
 
 class _GroupWriter(FrameWriter):
@@ -444,7 +432,6 @@ _WRITERS: dict[Format, type[FrameWriter]] = {
     Format.CSV: _LineWriter,
     Format.JSON_LINES: _LineWriter,
     Format.JSON: _JsonWriter,
-    Format.EXCEL: _BookWriter,
     Format.PARQUET: _GroupWriter,
     Format.ARROW: _GroupWriter,
 }

@@ -1,14 +1,15 @@
 """Workbooks: which sheet holds a table and where in it, and the same workbook with holes filled.
 
 A workbook is read by calamine (.xlsx, .xls, .ods). An .xlsx file that stays one is opened again by
-openpyxl, and only cells that were missing are written: other sheets, formats, formulas, charts,
-pictures and macros stay, and a guess tells of what does not.
+openpyxl, and only cells that were missing are written: other sheets, formats, formulas, merged
+cells, charts, pictures and macros stay, and a guess tells of what does not.
 The written cells are yellow, and a comment says how they were filled.
 """
 
 import io
 import warnings
 import zipfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -20,34 +21,21 @@ from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType,
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
 from greyfill.files.inputs import NoRowsError
-from greyfill.files.polars_formats import WholeWriter
+from greyfill.files.new_books import MOST_COMMENTS, YELLOW, About
+from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import Style
 from greyfill.files.words import bare
 from greyfill.files.workbook_parts import (
     MACROS,
     TOP_ROWS,
+    MergedCells,
     find_losses,
     header_row,
     listed,
+    merged_cells,
     named_sheet,
 )
 from greyfill.text import plural
-
-YELLOW = "FFFF99"
-MOST_COMMENTS = 5_000
-"""Spreadsheets become slow with more comments; the color tells the rest."""
-
-FORMATS: dict[Any, str] = {
-    pl.Date: "yyyy-mm-dd",
-    pl.Datetime: "yyyy-mm-dd hh:mm:ss",
-    pl.Time: "hh:mm:ss",
-    pl.Float64: "General",
-    pl.Int64: "General",
-}
-"""How a new workbook shows its cells: numbers with all their digits."""
-
-About = str | Callable[[int, str], str]
-"""What to say about filled cells: a sentence, or one for a row and a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +95,8 @@ def read_book(
         raw, format, name, frame, rows, dict(zip(named, places, strict=True)), top + 1,
         guesses=guesses,
     )  # fmt: skip
+    if format is Format.EXCEL:
+        book = replace(book, guesses=(*guesses, *_about_merged(book)))
     texts_kept = () if choose_types is None else choose_types(tuple(book.frame.columns))[0]
     return book if strict else _typed(book, texts_kept)
 
@@ -157,6 +147,31 @@ def _about_losses(raw: bytes) -> Iterator[Guess]:
             yield Guess("lost", text, "To keep them: -o FILE.csv, and paste the cells.")
 
 
+def _about_merged(book: Workbook) -> Iterator[Guess]:
+    """Which merged cells have holes, of which only the first can be written."""
+    with zipfile.ZipFile(io.BytesIO(book.raw)) as parts:
+        merged = merged_cells(parts, book.sheet)
+    found = [cells.name for cells in merged if _has_holes(book, cells)]
+    if found:
+        text = (
+            f"The sheet {book.sheet!r} has merged cells: {listed(found)}. All but the first of "
+            "them were read as missing, and a workbook keeps them as they are. To have a value in "
+            "each: unmerge them in Excel and write it there."
+        )
+        yield Guess("merged", text)
+
+
+def _has_holes(book: Workbook, merged: MergedCells) -> bool:
+    """Whether cells that were merged are missing in the table, the first of them aside."""
+    start, end = bisect_left(book.rows, merged.top), bisect_right(book.rows, merged.bottom)
+    for name, place in book.places.items():
+        if merged.left <= place <= merged.right:
+            is_first = place == merged.left and book.rows[start:end][:1] == [merged.top]
+            if book.frame[name][start + is_first : end].null_count():
+                return True
+    return False
+
+
 def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
     """Text that is numbers, dates or words for missing, as in a CSV file."""
     columns, styles, words, guesses = [], {}, {}, list(book.guesses)
@@ -193,6 +208,7 @@ class BookFiller(WholeWriter):
 
     def __init__(self, sink: Sink, book: Workbook, about: About = "") -> None:
         super().__init__(sink, Format.EXCEL)
+        check_engine(Format.EXCEL, "fill")
         self._book, self._about = book, about
 
     def finish(self) -> None:
@@ -205,17 +221,24 @@ class BookFiller(WholeWriter):
             warnings.simplefilter("ignore", UserWarning)
             opened = openpyxl.load_workbook(io.BytesIO(book.raw), keep_vba=has_macros)
         sheet = opened[book.sheet]
+        self._fill_holes(sheet, filled)
+        self._add_columns(sheet, filled)
+        buffer = io.BytesIO()
+        opened.save(buffer)
+        self._sink.write(buffer.getvalue())
+
+    def _fill_holes(self, sheet: Any, filled: pl.DataFrame) -> None:
+        """Write what was missing into cells that are nothing else."""
+        book, is_kept, n_said = self._book, _kept_cells(sheet), 0
         color = import_module("openpyxl.styles").PatternFill("solid", start_color=YELLOW)
         remark = import_module("openpyxl.comments").Comment
-        n_said = 0
         for name, place in book.places.items():
             if name not in filled.columns:
                 continue
             in_text = self._is_in_text(sheet, name)
             for row in book.frame[name].is_null().arg_true().to_list():
                 value, cell = filled[name][row], sheet.cell(book.rows[row], place)
-                is_formula = isinstance(cell.value, str) and cell.value.startswith("=")
-                if value is None or is_formula:
+                if value is None or is_kept(cell):
                     continue
                 style = book.styles.get(name) if in_text else None
                 cell.value, cell.fill = value if style is None else style.spell(value), color
@@ -223,15 +246,15 @@ class BookFiller(WholeWriter):
                 text = self._about if isinstance(self._about, str) else self._about(row, name)
                 if text and n_said < MOST_COMMENTS:
                     cell.comment, n_said = remark(text, "greyfill"), n_said + 1
+
+    def _add_columns(self, sheet: Any, filled: pl.DataFrame) -> None:
+        """Write columns that the sheet has not behind its last one."""
         for name in filled.columns:
-            if name not in book.places:
+            if name not in self._book.places:
                 place = sheet.max_column + 1
-                sheet.cell(book.top, place).value = name
-                for row, value in zip(book.rows, filled[name].to_list(), strict=True):
+                sheet.cell(self._book.top, place).value = name
+                for row, value in zip(self._book.rows, filled[name].to_list(), strict=True):
                     sheet.cell(row, place).value = value
-        buffer = io.BytesIO()
-        opened.save(buffer)
-        self._sink.write(buffer.getvalue())
 
     def _is_in_text(self, sheet: Any, name: str) -> bool:
         """Whether the first observed cell of a column is text, whatever it was read as."""
@@ -240,32 +263,17 @@ class BookFiller(WholeWriter):
         return first is not None and isinstance(first.value, str)
 
 
-class NewBook(WholeWriter):
-    """Makes a workbook of a table that was none; cells that were missing before are yellow."""
+def _kept_cells(sheet: Any) -> Callable[[Any], bool]:
+    """Tells cells that stay though they were read as missing.
 
-    def __init__(self, sink: Sink, before: pl.DataFrame, about: About = "") -> None:
-        super().__init__(sink, Format.EXCEL)
-        self._before, self._about = before, about
+    Those are formulas without a value, the cells that such a formula spreads over, and all but the
+    first of merged cells.
+    """
+    merged = import_module("openpyxl.cell.cell").MergedCell
+    spread = [ref for ref in sheet.array_formulae.values() if ":" in ref]
+    ranges = import_module("openpyxl.worksheet.cell_range").MultiCellRange(spread)
 
-    def finish(self) -> None:
-        """Write the workbook; text that looks like a formula stays text."""
-        xlsxwriter = import_module("xlsxwriter")
-        options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
-        filled, buffer, n_said = pl.concat(self._frames), io.BytesIO(), 0
-        with xlsxwriter.Workbook(buffer, options) as book:
-            sheet = filled.write_excel(book, autofilter=False, dtype_formats=FORMATS).worksheets()[
-                0
-            ]
-            for place, name in enumerate(self._before.columns):
-                form = FORMATS.get(filled[name].dtype.base_type(), "General")
-                yellow = book.add_format({"bg_color": f"#{YELLOW}", "num_format": form})
-                for row in self._before[name].is_null().arg_true().to_list():
-                    value = filled[name][row]
-                    if value is None:
-                        continue
-                    sheet.write(row + 1, place, value, yellow)
-                    text = self._about if isinstance(self._about, str) else self._about(row, name)
-                    if text and n_said < MOST_COMMENTS:
-                        n_said += 1
-                        sheet.write_comment(row + 1, place, text, {"author": "greyfill"})
-        self._sink.write(buffer.getvalue())
+    def is_kept(cell: Any) -> bool:
+        return isinstance(cell, merged) or cell.data_type == "f" or cell.coordinate in ranges
+
+    return is_kept

@@ -27,25 +27,20 @@ from greyfill.files.formats import (
 )
 from greyfill.files.guesses import Guess, sentences
 from greyfill.files.inputs import BLOCK, STANDARD_STREAM, Encoder, Input, refuse_sheet, shown
+from greyfill.files.new_books import About, check_room
+from greyfill.files.origins import Origin, scan_origin, writer_for
 from greyfill.files.polars_formats import (
     BATCH_ROWS,
     FrameWriter,
-    Scan,
     TypedReader,
-    check_engine,
     read_typed,
     read_whole,
-    scan_of,
     scanned,
     writing_frames,
 )
-from greyfill.files.sheets import About, BookFiller, NewBook, Workbook, read_book
-from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
+from greyfill.files.sheets import Workbook
 from greyfill.files.styles import LearnedTypes, Style, Text
 from greyfill.files.words import Doubt, find_doubts, notes_on_kept
-
-Origin = Workbook | CodedTable
-"""What is kept of a file with more in it than a frame."""
 
 UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
 """Formats with typed cells, whose columns have the type of all their cells together."""
@@ -64,6 +59,11 @@ class BatchWriter:
 
     def __init__(self, learned: LearnedTypes, target: tuple[Sink, Encoder] | FrameWriter) -> None:
         self._learned, self._target = learned, target
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not written as it was, when all batches were written."""
+        return self._target.notes if isinstance(self._target, FrameWriter) else ()
 
     def write(self, batch: Batch, filled: pl.DataFrame) -> None:
         """Write a batch; a CSV file that stays one takes only cells that were missing."""
@@ -123,6 +123,10 @@ class Batches:
         told = () if self._origin is None else sentences(self._origin.guesses)
         return (*told, *self._reader.notes, *self.format.about_writing())
 
+    def place(self, row: int, column: str) -> str:
+        """Where a cell is, for a message."""
+        return f"{shown(self.name)}, row {row + 1}, column {column!r}"
+
     @contextmanager
     def writing(
         self, out: str | os.PathLike[str] = "-", *, force: bool = False
@@ -137,6 +141,7 @@ class Batches:
         layout = output_layout(os.fspath(out), self.name, self.format)
         format = layout.format
         assert format is not None
+        check_room(os.fspath(out), self.height, len(self.columns))
         with (
             writing(out, force=force) as stream,
             compressing(stream, layout.compression, Path(out).stem) as sink,
@@ -148,7 +153,8 @@ class Batches:
                 yield BatchWriter(self._learned, (sink, encoder))
                 sink.write(encoder.finish())
             else:
-                with writing_frames(sink, format, _writer(sink, format, self._origin)) as frames:
+                made = writer_for(sink, format, self._origin, self.place)
+                with writing_frames(sink, format, made) as frames:
                     yield BatchWriter(self._learned, frames)
 
 
@@ -219,7 +225,7 @@ def open_batches(
         else:
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
-                scan = partial(_scan_origin, source, format, sheet, strict, origins)
+                scan = partial(scan_origin, source, format, sheet, strict, origins)
             words = (tuple(na_values), known.na_values)
             is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
@@ -323,15 +329,24 @@ class Source:
 
     def write_all(
         self, tables: Mapping[str, pl.DataFrame], *, force: bool = False, about: About = ""
-    ) -> None:
-        """Write several tables of these rows as `write` does: all of them appear, or none."""
+    ) -> list[str]:
+        """Write several tables of these rows as `write` does: all of them appear, or none.
+
+        Notes are given back, of what an output does not hold as the table does.
+        """
         with ExitStack() as written:
-            for out, filled in tables.items():
+            told = [
                 written.enter_context(self._written(filled, out, force, about))
+                for out, filled in tables.items()
+            ]
+        return list(dict.fromkeys(note for notes in told for note in notes))
 
     @contextmanager
-    def _written(self, filled: pl.DataFrame, out: str, force: bool, about: About) -> Iterator[None]:
-        """A table that is written, and appears under its name at the end."""
+    def _written(
+        self, filled: pl.DataFrame, out: str, force: bool, about: About
+    ) -> Iterator[tuple[str, ...]]:
+        """A table that is written, and appears under its name at the end; notes about it."""
+        notes: tuple[str, ...] = ()
         check_output(out, source=self.name, force=force)
         if filled.height != self.frame.height:
             raise InvalidDataError(
@@ -349,13 +364,11 @@ class Source:
                 for chunk in self.csv.filled(filled):
                     sink.write(chunk)
             else:
-                made = _writer(sink, format, self.origin, about)
-                if made is None and format is Format.EXCEL:
-                    check_engine(format, "write")
-                    made = NewBook(sink, self.frame, about)
+                made = writer_for(sink, format, self.origin, self.place, self.frame, about)
                 with writing_frames(sink, format, made) as writer:
                     writer.write(filled)
-            yield
+                notes = writer.notes
+            yield notes
 
 
 def read(
@@ -446,7 +459,7 @@ def read(
         found = format or found_format(layout, source.head(HEAD))
         refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(_scan_origin, source, found, sheet, strict, origins, choose_types)
+            scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types)
             frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
             guesses = origins[0].guesses
             doubts = find_doubts(frame, choose_types)
@@ -466,34 +479,6 @@ def read(
     frame, notes = read_typed(raw, found, shown(name), words)
     doubts = find_doubts(frame, choose_types)
     return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts)
-
-
-def _scan_origin(
-    source: Input,
-    format: Format,
-    sheet: str | None,
-    strict: bool,
-    origins: list[Origin],
-    chosen: ChooseTypes | None = None,
-) -> Scan:
-    """The frame of a workbook or a coded table, which is put into a list."""
-    if format.is_book:
-        raw = b"".join(source.blocks())
-        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
-    else:
-        origins.append(read_coded(source.plain_path(), format, chosen))
-    return scan_of(origins[0].frame)
-
-
-def _writer(
-    sink: Sink, format: Format, origin: Origin | None, about: About = ""
-) -> FrameWriter | None:
-    """The writer of a file that changes only its holes, if it was read from one of this format."""
-    if origin is None or origin.format is not format:
-        return None
-    if isinstance(origin, Workbook):
-        return BookFiller(sink, origin, about)
-    return CodedWriter(sink, origin)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """The parts of an .xlsx file that are told without the libraries that read its cells.
 
-The names of the columns, so that a mistake in the call is answered at once; and what openpyxl does
-not write again.
+The names of the columns, so that a mistake in the call is answered at once; merged cells; and what
+openpyxl does not write again.
 """
 
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from posixpath import dirname, join, normpath
 from typing import IO, Any
@@ -27,6 +28,7 @@ LOST = {
 }
 """What openpyxl leaves out, and how the parts of a sheet show it."""
 THREADS = "threaded comments"
+MERGED = re.compile(r'mergeCell\b[^>]*?\bref="(([A-Z]+)([0-9]+):([A-Z]+)([0-9]+))"')
 
 
 def header_row(rows: Sequence[Sequence[Any]]) -> tuple[int, int]:
@@ -162,6 +164,27 @@ def _number(letters: str) -> int:
 def _bare(tag: str) -> str:
     """A tag or key without its namespace."""
     return tag.rpartition("}")[2]
+
+
+@dataclass(frozen=True)
+class MergedCells:
+    """Cells that are shown as one, whose value is that of the first; rows and columns from 1."""
+
+    name: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def merged_cells(book: zipfile.ZipFile, sheet: str) -> list[MergedCells]:
+    """The merged cells of a sheet, from the top."""
+    found = MERGED.findall(book.read(sheet_parts(book)[sheet]).decode("latin-1"))
+    cells = [
+        MergedCells(name, _number(left), int(top), _number(right), int(bottom))
+        for name, left, top, right, bottom in found
+    ]
+    return sorted(cells, key=lambda one: (one.top, one.left))
 
 
 def find_losses(book: zipfile.ZipFile) -> dict[str, list[str]]:

@@ -229,7 +229,7 @@ def fill_new(
         "columns": [c for c in describe(imputer.schema_, holes, filled) if c["name"] in names],
         "left_as_they_are": [c for c in batches.columns if c not in names],
         "seconds": round(perf_counter() - started, 3),
-        "notes": [*batches.notes, *_notes_on_new(odd)],
+        "notes": [*batches.notes, *writer.notes, *_notes_on_new(odd)],
         "output": out,
     }
 
