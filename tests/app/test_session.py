@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import errno
 import io
 import json
 import os
@@ -24,7 +25,7 @@ from corpus.exports import EXPORTS
 
 import greyfill
 from greyfill.app.choices import Choices
-from greyfill.app.private_folder import PREFIX, remove_abandoned
+from greyfill.app.private_folder import PREFIX, private_folder, remove_abandoned
 from greyfill.app.session import WorkerProcess, WorkError
 from greyfill.app.workbench import Workbench
 from greyfill.exceptions import GreyfillError, InvalidParameterError
@@ -396,15 +397,39 @@ def test_an_ended_server_leaves_nothing_behind(how):
 
 def test_folders_of_dead_servers_are_removed_and_no_others(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    born = round(100 * psutil.Process().create_time())
-    dead = tmp_path / f"{PREFIX}{os.getpid()}-{born + 1}-abc"
-    alive = tmp_path / f"{PREFIX}{os.getpid()}-{born}-abc"
+    dead = tmp_path / f"{PREFIX}{os.getpid()}-abc"  # this process has the number of a dead one
     other = tmp_path / f"{PREFIX}mine"
-    for folder in (dead, alive, other):
+    for folder in (dead, other):
         folder.mkdir()
         (folder / "table.csv").write_text("a\n")
-    remove_abandoned()
-    assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+    with private_folder() as alive:
+        assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+    assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("step", [-3600.0, 1.0])
+def test_the_folder_of_a_running_server_stays_when_the_clock_is_set(step, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    born = psutil.Process.create_time
+    with private_folder() as alive:
+        monkeypatch.setattr(psutil.Process, "create_time", lambda self: born(self) + step)
+        remove_abandoned()
+        assert alive.is_dir()
+
+
+@pytest.mark.parametrize("problem", [errno.ENOLCK, errno.ENOTSUP])
+def test_without_locks_a_folder_stays_while_there_is_its_process(problem, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("fcntl.flock", refuse)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / f"{PREFIX}{gone.pid}-abc").mkdir()
+    with private_folder() as alive:
+        remove_abandoned()
+        assert list(tmp_path.iterdir()) == [alive]
 
 
 def test_the_command_prints_one_line(tmp_path):
