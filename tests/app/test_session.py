@@ -167,6 +167,34 @@ def test_a_number_beside_dates_tells_its_range(tmp_path, monkeypatch):
     assert bench.cell(6, "day")["range"] is None
 
 
+def test_lines_are_those_of_the_table_as_it_is_read_now(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n},{n * 3 % 7 if n % 4 else ''}" for n in range(12)]
+    Path("t.csv").write_text("\n".join(["a,b", *rows]))
+    bench = Workbench("t.csv", lambda progress: None)
+    bench.look({})
+    assert bench.rows()["lines"] == list(range(2, 14))
+    bench.look({"header": False})
+    assert bench.rows()["lines"] == list(range(1, 14))
+    bench.look({})
+    bench.fill()
+    assert bench.cell(4, "b")["line"] == 6
+
+
+def test_another_sheet_may_be_longer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    book = openpyxl.Workbook()
+    for sheet, n_rows in ((book.active, 3), (book.create_sheet("two"), 9)):
+        for row in [("a", "b"), *((n, n + 0.5 if n % 4 else None) for n in range(n_rows))]:
+            sheet.append(row)
+    book.save("t.xlsx")
+    bench = Workbench("t.xlsx", lambda progress: None)
+    bench.look({})
+    assert len(bench.rows()["lines"]) == 3
+    bench.look({"sheet": "two"})
+    assert len(bench.rows()["lines"]) == 9
+
+
 def test_pieces_are_those_of_the_report(server, filled):
     html = server.json("POST", f"{filled[0]}/ask/describe", {})[1]["html"]
     assert "How far to trust the fills" in html
