@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import errno
 import io
 import json
 import os
@@ -24,7 +25,7 @@ from corpus.exports import EXPORTS
 
 import greyfill
 from greyfill.app.choices import Choices
-from greyfill.app.private_folder import PREFIX, remove_abandoned
+from greyfill.app.private_folder import PREFIX, private_folder, remove_abandoned
 from greyfill.app.session import WorkerProcess, WorkError
 from greyfill.app.workbench import Workbench
 from greyfill.exceptions import GreyfillError, InvalidParameterError
@@ -164,6 +165,34 @@ def test_a_number_beside_dates_tells_its_range(tmp_path, monkeypatch):
     cell = bench.cell(5, "stage")
     assert (cell["range"]["ends"], len(cell["range"]["texts"])) == ([0.0, 6.0], 4)
     assert bench.cell(6, "day")["range"] is None
+
+
+def test_lines_are_those_of_the_table_as_it_is_read_now(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n},{n * 3 % 7 if n % 4 else ''}" for n in range(12)]
+    Path("t.csv").write_text("\n".join(["a,b", *rows]))
+    bench = Workbench("t.csv", lambda progress: None)
+    bench.look({})
+    assert bench.rows()["lines"] == list(range(2, 14))
+    bench.look({"header": False})
+    assert bench.rows()["lines"] == list(range(1, 14))
+    bench.look({})
+    bench.fill()
+    assert bench.cell(4, "b")["line"] == 6
+
+
+def test_another_sheet_may_be_longer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    book = openpyxl.Workbook()
+    for sheet, n_rows in ((book.active, 3), (book.create_sheet("two"), 9)):
+        for row in [("a", "b"), *((n, n + 0.5 if n % 4 else None) for n in range(n_rows))]:
+            sheet.append(row)
+    book.save("t.xlsx")
+    bench = Workbench("t.xlsx", lambda progress: None)
+    bench.look({})
+    assert len(bench.rows()["lines"]) == 3
+    bench.look({"sheet": "two"})
+    assert len(bench.rows()["lines"]) == 9
 
 
 def test_pieces_are_those_of_the_report(server, filled):
@@ -407,15 +436,39 @@ def test_an_ended_server_leaves_nothing_behind(how):
 
 def test_folders_of_dead_servers_are_removed_and_no_others(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    born = round(100 * psutil.Process().create_time())
-    dead = tmp_path / f"{PREFIX}{os.getpid()}-{born + 1}-abc"
-    alive = tmp_path / f"{PREFIX}{os.getpid()}-{born}-abc"
+    dead = tmp_path / f"{PREFIX}{os.getpid()}-abc"  # this process has the number of a dead one
     other = tmp_path / f"{PREFIX}mine"
-    for folder in (dead, alive, other):
+    for folder in (dead, other):
         folder.mkdir()
         (folder / "table.csv").write_text("a\n")
-    remove_abandoned()
-    assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+    with private_folder() as alive:
+        assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+    assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("step", [-3600.0, 1.0])
+def test_the_folder_of_a_running_server_stays_when_the_clock_is_set(step, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    born = psutil.Process.create_time
+    with private_folder() as alive:
+        monkeypatch.setattr(psutil.Process, "create_time", lambda self: born(self) + step)
+        remove_abandoned()
+        assert alive.is_dir()
+
+
+@pytest.mark.parametrize("problem", [errno.ENOLCK, errno.ENOTSUP])
+def test_without_locks_a_folder_stays_while_there_is_its_process(problem, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("fcntl.flock", refuse)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / f"{PREFIX}{gone.pid}-abc").mkdir()
+    with private_folder() as alive:
+        remove_abandoned()
+        assert list(tmp_path.iterdir()) == [alive]
 
 
 def test_the_command_prints_one_line(tmp_path):

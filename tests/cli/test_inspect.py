@@ -448,6 +448,16 @@ def test_limits_of_measurement_are_told(greyfill, folder, word, is_limit):
     assert ("limit of measurement" in found["text"]) == is_limit
 
 
+@pytest.mark.parametrize("word", ["<=5", ">=90"])
+def test_the_command_about_a_limit_with_an_equals_sign_works(greyfill, folder, word):
+    lines = "".join(f"{n},{n * 7 % 11}.5\n" for n in range(40))
+    (folder / "limits.csv").write_text(f"a,crp\n{lines}7,{word}\n8,\n")
+    command = json.loads(greyfill("inspect", "limits.csv", "--json").stdout)["command"]
+    assert shlex.split(command)[1:] == ["impute", "limits.csv", f"--na-values=crp={word}"]
+    greyfill(*shlex.split(command)[1:], "--method", "mean")
+    assert word not in (folder / "limits.filled.csv").read_text()
+
+
 def test_messages_of_the_command_name_flags_only(greyfill, fails, folder):
     (folder / "t.csv").write_text("a,b\n1,2\n,3\n2,4\n")
     assert fails("impute", "t.csv", "--sheet", "S").endswith("has no sheets: leave --sheet away.")

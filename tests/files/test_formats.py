@@ -145,6 +145,18 @@ def test_na_values_in_typed_formats(tmp_path: Path) -> None:
     assert source.frame.schema == frame.schema
 
 
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_whole_numbers_for_missing_are_compared_digit_by_digit(
+    extension: str, tmp_path: Path
+) -> None:
+    code = 99_999_999_999_999_999  # as a float, one with the number after it
+    frame = pl.DataFrame({"a": [code, code + 1, code - 4, 7], "b": [1.5, -9.0, 2.5, 3.5]})
+    path = write_frame(frame, tmp_path / f"t.{extension}")
+    source = files.read(path, na_values=[str(code), "-9"])
+    assert source.frame["a"].to_list() == [None, code + 1, code - 4, 7]
+    assert source.frame["b"].to_list() == [1.5, None, 2.5, 3.5]
+
+
 @pytest.mark.parametrize(
     "extension",
     ["csv", "csv.gz", "csv.zst", "csv.bz2", "csv.xz", "csv.zip", "zip", "txt", "CSV", "txt.BZ2"],

@@ -188,6 +188,21 @@ def test_codes_labels_and_declarations_of_spss_stay(tmp_path: Path) -> None:
     assert meta.missing_ranges == {"sex": [{"lo": 9.0, "hi": 9.0}]}
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_of_codes_with_one_label_a_fill_takes_that_which_occurs(
+    ending: str, tmp_path: Path
+) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path, out = tmp_path / f"t.{ending}", tmp_path / f"out.{ending}"
+    frame = pl.DataFrame({"a": [1, 2, 3, 4], "b": [1, None, 2, 1]})
+    labels = {"b": {1: "yes", 2: "no", 3: "yes"}}
+    getattr(pyreadstat, f"write_{ending}")(frame, path, variable_value_labels=labels)
+    source = files.read(path)
+    source.write(source.frame.with_columns(pl.col("b").fill_null("yes")), out)
+    codes, _ = getattr(pyreadstat, f"read_{ending}")(out, output_format="polars")
+    assert codes["b"].to_list() == [1, 1, 2, 1]
+
+
 def test_statistics_formats_without_their_package(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(statistics_formats, "find_spec", lambda name: None)
     (tmp_path / "t.dta").write_bytes(b"<stata_dta>")

@@ -1,21 +1,23 @@
 """The folder of a server: nobody else may look into it, and it goes when the server does.
 
 A server removes its own folder; workers do if it was killed (`greyfill.app.worker`); if all of them
-were, the next server on this machine does.
+were, the next server on this machine does. A server holds a lock on its folder, which the system
+takes away when it dies, so a folder that may be in use is never removed.
 """
 
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 
 PREFIX = "greyfill-app-"
-OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-\w+")
+OWNED = re.compile(rf"{PREFIX}(\d+)-\w+")
 MOST_LETTERS = 100
 
 
@@ -23,22 +25,25 @@ MOST_LETTERS = 100
 def private_folder() -> Iterator[Path]:
     """A new folder (mode 0700) that is removed at the end; those of dead servers are too."""
     remove_abandoned()
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{_born(os.getpid())}-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}{os.getpid()}-"))
+    with _locked(hidden):
+        folder = hidden.rename(hidden.with_name(hidden.name[1:]))  # now others may see it
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned() -> None:
     """Remove folders whose server does not run any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         found = OWNED.fullmatch(folder.name)
-        if found is None or folder.is_symlink() or not _is_ours(folder):
-            continue
-        pid, born = map(int, found.groups())
-        if _born(pid) != born:  # another process may have the number of a dead one
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # another server may remove it just now
+            if found is None or folder.is_symlink() or not _is_ours(folder):
+                continue
+            with _locked(folder) as was_free:
+                if was_free or (was_free is None and not psutil.pid_exists(int(found[1]))):
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -46,12 +51,29 @@ def _is_ours(folder: Path) -> bool:
     return getuid is None or folder.stat().st_uid == getuid()
 
 
-def _born(pid: int) -> int | None:
-    """When a process began, in hundredths of a second; None where there is none."""
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool | None]:
+    """Hold the lock of a folder: whether it was free, None where there are no locks."""
+    if sys.platform == "win32":
+        yield None
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        return round(100 * float(psutil.Process(pid).create_time()))
-    except psutil.Error:
+        yield _lock(handle)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool | None:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
         return None
+    return True
 
 
 def plain_name(name: str) -> str:

@@ -8,7 +8,6 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +82,7 @@ class Workbench:
         self._sheet: Sheet | None = None
         self._filled: FilledSheet | None = None
         self._order: tuple[Any, Any] = (None, None)
+        self._numbered: tuple[Any, Any] = (None, None)
         self._reported: tuple[Any, Any] = (None, None)
         self._sources: list[tuple[Any, files.Source]] = []
 
@@ -188,9 +188,13 @@ class Workbench:
             "target": self.sheet.target,
         }
 
-    @cached_property
+    @property
     def _lines(self) -> Any:
-        return self.sheet.source.lines()
+        """The line of each row in the table as it was read last."""
+        source = self.sheet.source
+        if self._numbered[0] is not source:
+            self._numbered = (source, source.lines())
+        return self._numbered[1]
 
     def _ordered(self, sort: str | None, falling: bool, holes: bool) -> Any:
         """The rows in the order that was asked for; the last one is kept for the next page."""

@@ -27,6 +27,7 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `csv_text`: a CSV file as bytes, frame and holes;
 * `preamble`: what stands before the table, such as a title or the head of ARFF;
 * `polars_formats`: Parquet, Arrow and JSON, whose columns have types of their own;
+* `json_formats`: JSON, whose cells have types, and a cell that its column cannot hold;
 * `sheets` and `workbook_parts`: workbooks, of which only the holes of one sheet are changed;
 * `new_books`: a new workbook of a table that was none, and what a sheet cannot hold;
 * `statistics_formats`: SPSS, Stata and SAS, with labels and codes for missing;

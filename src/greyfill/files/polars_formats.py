@@ -7,7 +7,6 @@ however they were cut.
 
 import glob
 import io
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from greyfill.exceptions import FileProblemError, GreyfillError, InvalidDataErro
 from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
 from greyfill.files.inputs import Input, NoRowsError
+from greyfill.files.json_formats import is_object, read_json, read_json_lines, scan_json_lines
 from greyfill.files.words import UnusedWords, without_sentinels, words_by_column
 
 Result = TypeVar("Result")
@@ -44,7 +44,7 @@ def read_typed(
     frame, notes = read_whole(
         lambda: _whole(raw, format), format, file, na_values, is_empty=not raw
     )
-    is_turned = format is Format.JSON and _is_object(raw) and frame.height > 1
+    is_turned = format is Format.JSON and is_object(raw) and frame.height > 1
     return frame, (*notes, COLUMN_WISE) if is_turned else notes
 
 
@@ -158,8 +158,7 @@ def scanned(source: Input, format: Format, size: int, rows: int) -> Scan:
     if format is Format.JSON:
         return _whole(b"".join(source.blocks()), format)
     if format is Format.JSON_LINES:
-        schema, height = _json_schema(source, size)
-        return schema, height, lambda: _json_frames(source, size, schema)
+        return scan_json_lines(source, size)
     path = glob.escape(source.plain_path())
     lazy = pl.scan_parquet(path) if format is Format.PARQUET else pl.scan_ipc(path)
     height = int(lazy.select(pl.len()).collect().item())
@@ -169,77 +168,15 @@ def scanned(source: Input, format: Format, size: int, rows: int) -> Scan:
 
 def _whole(raw: bytes, format: Format) -> Scan:
     """A file as one part."""
-    return scan_of(_READERS[format](io.BytesIO(raw)))
+    return scan_of(_READERS[format](raw))
 
 
-def _read_json(buffer: io.BytesIO) -> pl.DataFrame:
-    """An array of records, or an object of columns: lists, or cells by the names of their rows."""
-    raw = buffer.getvalue()
-    columns = json.loads(raw) if _is_object(raw) else {}
-    if not columns or not all(isinstance(cells, list | dict) for cells in columns.values()):
-        return pl.read_json(buffer, infer_schema_length=None)
-    named = {n: list(c.values()) if isinstance(c, dict) else c for n, c in columns.items()}
-    return pl.DataFrame(named, strict=False)
-
-
-def _is_object(raw: bytes) -> bool:
-    return raw.lstrip().startswith(b"{")
-
-
-_READERS: dict[Format, Callable[[io.BytesIO], Any]] = {
+_READERS: dict[Format, Callable[[bytes], Any]] = {
     Format.PARQUET: pl.read_parquet,
     Format.ARROW: pl.read_ipc,
-    Format.JSON_LINES: lambda buffer: pl.read_ndjson(buffer, infer_schema_length=None),
-    Format.JSON: _read_json,
+    Format.JSON_LINES: read_json_lines,
+    Format.JSON: read_json,
 }
-
-
-def _json_frames(source: Input, size: int, schema: pl.Schema) -> Iterator[pl.DataFrame]:
-    for lines in _whole_lines(source, size):
-        yield pl.read_ndjson(lines, schema=schema)
-
-
-def _json_schema(source: Input, size: int) -> tuple[pl.Schema, int]:
-    """The types of all lines. Parts that disagree are left to polars, which then sees all lines."""
-    columns: dict[str, pl.DataType] = {}
-    height, agreed = 0, True
-    for lines in _whole_lines(source, size):
-        height += sum(not line.isspace() for line in lines.splitlines(keepends=True))
-        part = pl.scan_ndjson(io.BytesIO(lines), infer_schema_length=None).collect_schema()
-        columns = columns or dict(part)
-        agreed = agreed and list(part) == list(columns)
-        for name in part if agreed else ():
-            common = _common(columns[name], part[name])
-            columns[name], agreed = common or columns[name], agreed and common is not None
-    if agreed:
-        return pl.Schema(columns), height
-    path = glob.escape(source.plain_path())
-    return pl.scan_ndjson(path, infer_schema_length=None).collect_schema(), height
-
-
-def _common(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
-    """The type of both, where only one is possible."""
-    if other in (one, pl.Null):
-        return one
-    if one == pl.Null:
-        return other
-    return pl.Float64() if {one, other} == {pl.Int64(), pl.Float64()} else None
-
-
-def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
-    """The bytes in blocks that end with a line; blocks of blank lines are left out."""
-    rest: list[bytes] = []
-    for block in source.blocks(size):
-        end = block.rfind(b"\n") + 1
-        if end:
-            lines = b"".join([*rest, block[:end]])
-            rest = [block[end:]]
-            if lines.strip():
-                yield lines
-        else:
-            rest.append(block)
-    if b"".join(rest).strip():
-        yield b"".join(rest)
 
 
 class FrameWriter:

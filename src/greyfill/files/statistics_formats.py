@@ -131,8 +131,11 @@ class CodedWriter(WholeWriter):
     def _coded(self, codes: pl.Series, filled: pl.Series) -> pl.Series:
         """The codes of a column, with those of filled cells in its holes."""
         labels = self._table.meta.variable_value_labels.get(codes.name, {})
+        shown = self._table.frame[codes.name]
         if filled.dtype == pl.String and codes.dtype != pl.String:
             by_label = {label: code for code, label in labels.items()}
+            seen = pl.DataFrame([shown.alias("label"), codes.alias("code")]).drop_nulls().unique()
+            by_label |= dict(seen.iter_rows())  # of codes with one label, that which occurs
             filled = filled.replace_strict(by_label, default=None, return_dtype=codes.dtype)
-        is_hole = self._table.frame[codes.name].is_null() & filled.is_not_null()
+        is_hole = shown.is_null() & filled.is_not_null()
         return filled.cast(codes.dtype).zip_with(is_hole, codes)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isfinite
 
 import numpy as np
@@ -224,7 +225,12 @@ def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
     """
     if not words or not values.dtype.is_numeric():
         return values
-    is_sentinel = values.cast(pl.Float64).is_in(list(_numbers_among(words).values()))
+    numbers = _numbers_among(words)
+    is_sentinel = values.cast(pl.Float64).is_in(list(numbers.values()))
+    if not values.dtype.is_float():  # of whole numbers, several may be one float
+        exact = {Decimal(word) for word in numbers}
+        found = values.filter(is_sentinel).unique().to_list()
+        is_sentinel = values.is_in([value for value in found if value in exact])
     return values.set(is_sentinel.fill_null(False), None)
 
 
@@ -233,13 +239,14 @@ def words_by_column(
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
     """The words for all columns, and those for one: ``age=-9`` where a column is called age.
 
-    >>> words_by_column(["?", "age=-9", "a=b"], ["age", "sex"])
-    (('?', 'a=b'), {'age': ('-9',)})
+    >>> words_by_column(["?", "age=-9", "age=<=5", "a=b"], ["age", "sex"])
+    (('?', 'a=b'), {'age': ('-9', '<=5')})
     """
     everywhere, somewhere = [], dict[str, tuple[str, ...]]()
     for word in given:
-        name, mark, rest = word.rpartition("=")
-        if mark and name in names:
+        ends = [n for n, letter in enumerate(word) if letter == "=" and word[:n] in names]
+        if ends:  # both names and words may have a =
+            name, rest = word[: ends[-1]], word[ends[-1] + 1 :]
             somewhere[name] = (*somewhere.get(name, ()), rest.strip(" \t"))
         else:
             everywhere.append(word)

@@ -1,0 +1,222 @@
+"""JSON: an array of records, an object of columns, or records in lines.
+
+polars gives all cells of a column one type. A cell that would not be the same in it is refused: a
+truth among numbers, and a whole number that a float cannot hold.
+"""
+
+import glob
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from greyfill.exceptions import InvalidDataError
+from greyfill.files.inputs import Input
+
+Cells = Mapping[str, Sequence[Any]]
+"""The cells of columns as the file has them: None, or a value of Python."""
+
+EXACT = 2**53
+"""Up to here, a float holds every whole number."""
+
+LARGEST = 2**127
+"""Whole numbers from here on have no type."""
+
+ONE_KIND = "Write all cells of the column in one way, as numbers, as true and false, or as text."
+
+
+def is_object(raw: bytes) -> bool:
+    """Whether the text is one object, of columns or with the cells of one row."""
+    return raw.lstrip().startswith(b"{")
+
+
+def read_json(raw: bytes) -> pl.DataFrame:
+    """An array of records, or an object of columns: lists, or cells by the names of their rows."""
+    columns = json.loads(raw) if is_object(raw) else {}
+    if columns and all(isinstance(cells, list | dict) for cells in columns.values()):
+        return _read_columns(columns)
+    frame = pl.read_json(raw, infer_schema_length=None)
+    _refuse_changed(frame, _has_truths(raw), partial(_cells, pl.read_json, raw))
+    return frame
+
+
+def read_json_lines(raw: bytes) -> pl.DataFrame:
+    """A record in each line."""
+    types = pl.scan_ndjson(io.BytesIO(raw), infer_schema_length=None).collect_schema()
+    return _read_lines(raw, types)
+
+
+def scan_json_lines(
+    source: Input, size: int
+) -> tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]:
+    """The types of all lines, their number, and the lines in parts of about so many bytes."""
+    schema, height = _json_schema(source, size)
+    return schema, height, lambda: _json_frames(source, size, schema)
+
+
+def _read_columns(columns: dict[str, list[Any] | dict[str, Any]]) -> pl.DataFrame:
+    cells = _by_row(columns)
+    for name, column in cells.items():
+        _refuse_nested(name, column)
+    frame = pl.DataFrame(cells, strict=False)
+    _refuse_cells(frame.schema, cells)
+    return frame
+
+
+def _by_row(columns: dict[str, Any]) -> dict[str, list[Any]]:
+    """The cells of columns, one for each row: by the names of rows, or as they follow each other.
+
+    >>> _by_row({"a": {"x": 1, "y": 2}, "b": {"z": 30, "y": 20}})
+    {'a': [1, 2, None], 'b': [None, 20, 30]}
+    """
+    named = {name: cells for name, cells in columns.items() if isinstance(cells, dict)}
+    if not named:
+        return columns
+    if len(named) < len(columns):
+        listed = next(name for name in columns if name not in named)
+        raise InvalidDataError(
+            f"Column {next(iter(named))!r} has names of rows, column {listed!r} is a list, so it "
+            "cannot be told which cells are of one row. Write both in one way, or an array of "
+            "records."
+        )
+    rows = dict.fromkeys(row for cells in named.values() for row in cells)
+    return {name: [cells.get(row) for row in rows] for name, cells in named.items()}
+
+
+def _refuse_nested(name: str, cells: list[Any]) -> None:
+    """Refuse lists and objects among other cells, which polars drops or spells in its own way."""
+    kinds = set(map(type, cells)) - {type(None)}
+    if len(kinds) > 1 and kinds & {list, dict}:
+        row = next(row for row, cell in enumerate(cells) if isinstance(cell, list | dict))
+        raise InvalidDataError(
+            f"Column {name!r}, row {row + 1}: a list or an object stands among cells of another "
+            f"kind. {ONE_KIND}"
+        )
+
+
+def _read_lines(lines: bytes, types: Mapping[str, pl.DataType], first: int = 0) -> pl.DataFrame:
+    """Some lines as these types; ``first`` is the row of the first one."""
+    try:
+        frame = pl.read_ndjson(lines, schema=types)
+    except pl.exceptions.PolarsError:  # it names neither column nor row
+        numbers = [name for name, dtype in types.items() if dtype.is_numeric()]
+        with suppress(pl.exceptions.PolarsError):
+            _refuse_cells(types, _cells(pl.read_ndjson, lines, numbers), first)
+        raise
+    _refuse_changed(frame, _has_truths(lines), partial(_cells, pl.read_ndjson, lines), first)
+    return frame
+
+
+def _cells(read: Callable[..., pl.DataFrame], raw: bytes, names: Sequence[str]) -> Cells:
+    """The cells of columns of numbers and truths: read as text, each is as the file has it."""
+    frame = read(raw, schema=dict.fromkeys(names, pl.String))
+    return {c.name: [text and json.loads(text) for text in c.to_list()] for c in frame}
+
+
+def _has_truths(raw: bytes) -> bool:
+    return b"true" in raw or b"false" in raw
+
+
+def _refuse_changed(
+    frame: pl.DataFrame, has_truths: bool, cells: Callable[[Sequence[str]], Cells], first: int = 0
+) -> None:
+    """Refuse cells that are not in the frame as they are in the file."""
+    doubtful = [column.name for column in frame if _may_be_changed(column, has_truths)]
+    if doubtful:
+        _refuse_cells(frame.schema, cells(doubtful), first)
+
+
+def _may_be_changed(column: pl.Series, has_truths: bool) -> bool:
+    """Whether a cell may have been something else in the file: a truth, or a larger number."""
+    if not column.dtype.is_numeric():
+        return False
+    if has_truths and ((column == 0) | (column == 1)).any():
+        return True
+    if column.dtype.is_float():
+        return bool((column.abs() >= EXACT).any())
+    return column.dtype == pl.Int128 and column.has_nulls()
+
+
+def _refuse_cells(types: Mapping[str, pl.DataType], cells: Cells, first: int = 0) -> None:
+    """Refuse cells that a column of numbers cannot hold; ``first`` is the row of the first one."""
+    for name in (name for name in cells if types[name].is_numeric()):
+        for row, cell in enumerate(cells[name], first + 1):
+            problem = _problem(cell, types[name])
+            if problem is not None:
+                raise InvalidDataError(f"Column {name!r}, row {row}: {problem}")
+
+
+def _problem(cell: Any, dtype: pl.DataType) -> str | None:
+    """Why a column of numbers cannot hold a cell, and what helps; None if it can."""
+    if isinstance(cell, bool):
+        return f"{json.dumps(cell)} stands in a column of numbers. {ONE_KIND}"
+    if not isinstance(cell, int) or _is_held(cell, dtype):
+        return None
+    among = "a column with decimals" if dtype.is_float() else "a column of numbers"
+    return (
+        f"{cell} has more digits than {among} can keep. Write the cells of the column as text, in "
+        "quotes, or drop the column."
+    )
+
+
+def _is_held(number: int, dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds a whole number, digit by digit."""
+    if abs(number) <= EXACT or abs(number) >= LARGEST or not dtype.is_float():
+        return abs(number) < LARGEST
+    return Decimal(repr(float(number))) == number
+
+
+def _json_frames(source: Input, size: int, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+    first = 0
+    for lines in _whole_lines(source, size):
+        frame = _read_lines(lines, schema, first)
+        first += frame.height
+        yield frame
+
+
+def _json_schema(source: Input, size: int) -> tuple[pl.Schema, int]:
+    """The types of all lines. Parts that disagree are left to polars, which then sees all lines."""
+    columns: dict[str, pl.DataType] = {}
+    height, agreed = 0, True
+    for lines in _whole_lines(source, size):
+        height += sum(not line.isspace() for line in lines.splitlines(keepends=True))
+        part = pl.scan_ndjson(io.BytesIO(lines), infer_schema_length=None).collect_schema()
+        columns = columns or dict(part)
+        agreed = agreed and list(part) == list(columns)
+        for name in part if agreed else ():
+            common = _common(columns[name], part[name])
+            columns[name], agreed = common or columns[name], agreed and common is not None
+    if agreed:
+        return pl.Schema(columns), height
+    path = glob.escape(source.plain_path())
+    return pl.scan_ndjson(path, infer_schema_length=None).collect_schema(), height
+
+
+def _common(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
+    """The type of both, where only one is possible."""
+    if other in (one, pl.Null):
+        return one
+    if one == pl.Null:
+        return other
+    return pl.Float64() if {one, other} == {pl.Int64(), pl.Float64()} else None
+
+
+def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
+    """The bytes in blocks that end with a line; blocks of blank lines are left out."""
+    rest: list[bytes] = []
+    for block in source.blocks(size):
+        end = block.rfind(b"\n") + 1
+        if end:
+            lines = b"".join([*rest, block[:end]])
+            rest = [block[end:]]
+            if lines.strip():
+                yield lines
+        else:
+            rest.append(block)
+    if b"".join(rest).strip():
+        yield b"".join(rest)

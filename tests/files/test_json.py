@@ -1,0 +1,89 @@
+"""Cells of JSON stay in their rows, and are read as they are or refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from greyfill import files
+from greyfill.exceptions import InvalidDataError
+
+LAYOUTS: dict[str, Any] = {
+    "t.json": lambda cells: json.dumps([{"a": cell, "b": True} for cell in cells]),
+    "t.jsonl": lambda cells: "\n".join(json.dumps({"a": cell, "b": True}) for cell in cells),
+    "lists.json": lambda cells: json.dumps({"a": cells}),
+    "named.json": lambda cells: json.dumps({"a": dict(zip("uvwx", cells, strict=False))}),
+}
+
+
+def every_reading(path: Path) -> list[Any]:
+    """The first column by `read`, and in small batches."""
+    with files.open_batches(path, size=12) as batches:
+        in_parts = [cell for batch in batches for cell in batch.frame["a"]]
+    return [files.read(path).frame["a"].to_list(), in_parts]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('{"a":{"0":1,"1":2,"2":null},"b":{"2":30,"1":20,"0":10}}', [(1, 10), (2, 20), (None, 30)]),
+        ('{"a":{"0":1,"1":2},"b":{"1":20,"2":30}}', [(1, None), (2, 20), (None, 30)]),
+    ],
+)
+def test_rows_of_columns_are_found_by_their_names(text: str, rows: list, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text)
+    assert files.read(tmp_path / "t.json").frame.rows() == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": [1, 2], "b": {"x": 1, "y": 2}}', "'b' has names of rows, column 'a' is a list"),
+        ('{"a": [1, {"x": 2}]}', "'a', row 2: a list or an object"),
+    ],
+)
+def test_columns_that_cannot_be_paired_or_held(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(InvalidDataError, match=rf"t\.json: Column {words}"):
+        files.read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([True, 2], "row 1: true stands in a column of numbers"),
+        ([2.5, None, False], "row 3: false stands in a column of numbers"),
+        ([1.5, 9007199254740993], "row 2: 9007199254740993 has more digits"),
+        ([2**127, 3, None], f"row 1: {2**127} has more digits"),
+    ],
+)
+def test_cells_that_would_change_are_refused(
+    name: str, cells: list, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(LAYOUTS[name](cells))
+    refused = rf"{name}: Column 'a', {words}"
+    with pytest.raises(InvalidDataError, match=refused):
+        files.read(path)
+    with pytest.raises(InvalidDataError, match=refused), files.open_batches(path, size=12) as parts:
+        list(parts)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [0, None, 1],
+        [True, None, False],
+        [1e23, 1.5, 2**53],
+        [9007199254740993, None, 2**100],
+    ],
+)
+def test_cells_that_stay_the_same_are_read(name: str, cells: list, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(LAYOUTS[name](cells))
+    for found in every_reading(path):
+        assert found == cells
+        assert [type(a) is bool for a in found] == [type(b) is bool for b in cells]
