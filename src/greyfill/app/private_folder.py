@@ -8,13 +8,14 @@ takes away when it dies, so a folder that may be in use is never removed.
 import os
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from greyfill.files.locks import folder_lock
 
 PREFIX = "greyfill-app-"
 OWNED = re.compile(rf"{PREFIX}(\d+)-\w+")
@@ -26,7 +27,7 @@ def private_folder() -> Iterator[Path]:
     """A new folder (mode 0700) that is removed at the end; those of dead servers are too."""
     remove_abandoned()
     hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}{os.getpid()}-"))
-    with _locked(hidden):
+    with folder_lock(hidden):
         folder = hidden.rename(hidden.with_name(hidden.name[1:]))  # now others may see it
         try:
             yield folder
@@ -41,7 +42,7 @@ def remove_abandoned() -> None:
         with suppress(OSError):  # another server may remove it just now
             if found is None or folder.is_symlink() or not _is_ours(folder):
                 continue
-            with _locked(folder) as was_free:
+            with folder_lock(folder) as was_free:
                 if was_free or (was_free is None and not psutil.pid_exists(int(found[1]))):
                     shutil.rmtree(folder, ignore_errors=True)
 
@@ -49,31 +50,6 @@ def remove_abandoned() -> None:
 def _is_ours(folder: Path) -> bool:
     getuid = getattr(os, "getuid", None)
     return getuid is None or folder.stat().st_uid == getuid()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[bool | None]:
-    """Hold the lock of a folder: whether it was free, None where there are no locks."""
-    if sys.platform == "win32":
-        yield None
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        yield _lock(handle)
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> bool | None:
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return None
-    return True
 
 
 def plain_name(name: str) -> str:

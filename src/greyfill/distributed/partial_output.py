@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,27 +26,12 @@ from greyfill.distributed.parquet_files import ENDINGS, Partition, opened
 from greyfill.exceptions import FileProblemError
 from greyfill.files.atomic import DRAFTS, check_replaceable, put, writing
 from greyfill.files.inputs import naming
+from greyfill.files.locks import folder_lock
 
 MODEL, ROWS, FILLS, CLASSES = "model.greyfill", "rows.npy", "fills.npy", "classes.parquet"
 PLAN, FOLDERS = "plan.json", ("model", "parts")
 MAKER = "greyfill impute --chunked"
 """What the plan of every run tells, so that no other folder is taken for that of a run."""
-
-LOCKS = os.name == "posix"
-"""Whether a folder can be locked against a second run."""
-
-
-def is_locked(descriptor: int) -> bool:
-    """Whether another run has locked a folder; if not, this one does, until it is closed."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return False
-    return False
 
 
 @dataclass(frozen=True)
@@ -67,21 +52,18 @@ class Staging:
         """Go on with an unfinished run of the same kind, or throw it away; alone in the folder."""
         self._refuse_link(self.folder)
         self._check_output()
-        with naming(os.fspath(self.folder), "write"):
-            with suppress(FileExistsError):
-                self.folder.mkdir(parents=True)
-            held = os.open(self.folder, os.O_RDONLY) if LOCKS else None
-        try:
-            if held is not None and is_locked(held):
+        with ExitStack() as held:
+            with naming(os.fspath(self.folder), "write"):
+                with suppress(FileExistsError):
+                    self.folder.mkdir(parents=True)
+                was_free = held.enter_context(folder_lock(self.folder))
+            if was_free is False:
                 raise FileProblemError(
                     f"Cannot write {self.out}: another run is making it in {self.folder}. Wait "
                     "until that one has ended, or name another output."
                 )
             self._prepare(fingerprint)
             yield
-        finally:
-            if held is not None:
-                os.close(held)
 
     def _prepare(self, fingerprint: str) -> None:
         """Keep what an unfinished run of the same kind left, and nothing of any other."""

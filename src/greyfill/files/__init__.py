@@ -32,7 +32,7 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `new_books`: a new workbook of a table that was none, and what a sheet cannot hold;
 * `statistics_formats`: SPSS, Stata and SAS, with labels and codes for missing;
 * `origins`: both of them, read, and which writer makes an output;
-* `atomic`: whether an output can be written, and writing it at once or not at all.
+* `atomic` and `locks`: whether an output can be written, and writing it at once or not at all.
 """
 
 from typing import TYPE_CHECKING
