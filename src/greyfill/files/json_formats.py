@@ -7,7 +7,7 @@ truth among numbers, and a whole number that a float cannot hold.
 import glob
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -18,8 +18,11 @@ import polars as pl
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.inputs import Input
 
-Cells = Mapping[str, Sequence[Any]]
-"""The cells of columns as the file has them: None, or a value of Python."""
+Cells = Mapping[str, Iterable[tuple[int, Any]]]
+"""Cells of columns as the file has them, after their rows."""
+
+DOUBTFUL = r"^(true|false|-?\d{16,})$"
+"""What a column of numbers may not hold: truths, and whole numbers that are no exact floats."""
 
 EXACT = 2**53
 """Up to here, a float holds every whole number."""
@@ -64,7 +67,7 @@ def _read_columns(columns: dict[str, list[Any] | dict[str, Any]]) -> pl.DataFram
     for name, column in cells.items():
         _refuse_nested(name, column)
     frame = pl.DataFrame(cells, strict=False)
-    _refuse_cells(frame.schema, cells)
+    _refuse_cells(frame.schema, {name: enumerate(column) for name, column in cells.items()})
     return frame
 
 
@@ -113,9 +116,12 @@ def _read_lines(lines: bytes, types: Mapping[str, pl.DataType], first: int = 0) 
 
 
 def _cells(read: Callable[..., pl.DataFrame], raw: bytes, names: Sequence[str]) -> Cells:
-    """The cells of columns of numbers and truths: read as text, each is as the file has it."""
-    frame = read(raw, schema=dict.fromkeys(names, pl.String))
-    return {c.name: [text and json.loads(text) for text in c.to_list()] for c in frame}
+    """The cells in doubt of columns of numbers: read as text, each is as the file has it."""
+    found = {}
+    for column in read(raw, schema=dict.fromkeys(names, pl.String)):
+        rows = column.str.contains(DOUBTFUL).arg_true()
+        found[column.name] = [(row, json.loads(column[row])) for row in rows]
+    return found
 
 
 def _has_truths(raw: bytes) -> bool:
@@ -145,10 +151,10 @@ def _may_be_changed(column: pl.Series, has_truths: bool) -> bool:
 def _refuse_cells(types: Mapping[str, pl.DataType], cells: Cells, first: int = 0) -> None:
     """Refuse cells that a column of numbers cannot hold; ``first`` is the row of the first one."""
     for name in (name for name in cells if types[name].is_numeric()):
-        for row, cell in enumerate(cells[name], first + 1):
+        for row, cell in cells[name]:
             problem = _problem(cell, types[name])
             if problem is not None:
-                raise InvalidDataError(f"Column {name!r}, row {row}: {problem}")
+                raise InvalidDataError(f"Column {name!r}, row {first + row + 1}: {problem}")
 
 
 def _problem(cell: Any, dtype: pl.DataType) -> str | None:
