@@ -1144,6 +1144,61 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "            if not name:\n",
             f"{CHUNKED}::test_no_folder_is_replaced_that_holds_the_input_or_other_files",
         ),
+        Fault(
+            "an output that appears during a run is replaced",
+            "distributed/partial_output.py",
+            "        self._check_output()\n        with naming(os.fspath(self.out)",
+            "        with naming(os.fspath(self.out)",
+            f"{CHUNKED}::test_what_comes_to_stand_at_the_output_during_a_run_stays",
+        ),
+        Fault(
+            "any folder is taken for that of a run",
+            "distributed/partial_output.py",
+            'if isinstance(plan, dict) and plan.get("maker") == MAKER:',
+            "if isinstance(plan, dict):",
+            f"{CHUNKED}::test_a_folder_that_no_run_made_is_refused_and_stays",
+        ),
+    ],
+    "A new workbook holds every observed cell": [
+        Fault(
+            "numbers of many digits are written as floats",
+            "files/new_books.py",
+            "return bool((column.cast(pl.Float64).abs() < 10.0**MOST_DIGITS).all())",
+            "return True",
+            "tests/files/test_new_books.py::test_what_excel_would_change_is_text_and_told",
+        ),
+        Fault(
+            "what the library leaves out is not noticed",
+            "files/new_books.py",
+            "if write(row + 1, place, exact, yellow if row in holes else plain):",
+            "if write(row + 1, place, exact, yellow if row in holes else plain) and not row + 1:",
+            "tests/files/test_new_books.py",
+        ),
+    ],
+    "Cells of JSON stand in their own rows": [
+        Fault(
+            "cells follow each other whatever their rows are called",
+            "files/json_formats.py",
+            "[cells.get(row) for row in rows]",
+            "[*cells.values()]",
+            "tests/files/test_json.py::test_rows_of_columns_are_found_by_their_names",
+        ),
+        Fault(
+            "truths become numbers",
+            "files/json_formats.py",
+            "    if isinstance(cell, bool):\n",
+            "    if cell is bool:\n",
+            "tests/files/test_json.py::test_cells_that_would_change_are_refused",
+        ),
+    ],
+    "`greyfill.scan` gives each file's cells": [
+        Fault(
+            "columns are taken in the order of their file",
+            "distributed/parquet_files.py",
+            "[_cast(table[field.name], field, path) for field in schema]",
+            "[_cast(table[i], field, path) for i, field in enumerate(schema)]",
+            "tests/distributed/test_lazy_tables.py::test_columns_of_another_order_keep_their_names",
+        ),
     ],
     "Devices, pipes and open streams": [
         Fault(
@@ -1525,6 +1580,13 @@ FAULTS_OF: dict[str, list[Fault]] = {
             'return not (self.folder / "parts" / partition.name).exists()',
             "return True",
             f"{CHUNKED}::test_a_crash_while_writing_is_resumed",
+        ),
+        Fault(
+            "long settings are told apart by their beginning",
+            "distributed/parquet.py",
+            "repr(settings)]",
+            "repr(imputer)]",
+            f"{CHUNKED}::test_every_setting_tells_runs_apart",
         ),
     ],
     "`worth` judges by rows": [
