@@ -115,7 +115,9 @@ def _introduction(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> lis
         'it fills too (`labels="own"`; its default, `"cross"`, does not use a row\'s own class '
         f"for that row), and as *{BLIND}* it is not; sklearn KNN is not either. Each has its "
         "default settings, but for those that are named: "
-        f"{'; '.join(changed)}. Versions: {told}. One thread each. Peers were spared such columns "
+        f"{'; '.join(changed)}. Fills of ours are not moved to the grid of their column "
+        "(`round_to_grid=False`, which is not the default), since those of most peers are not. "
+        f"Versions: {told}. One thread each. Peers were spared columns of a single value "
         "after their first runs had ended in errors because of them; these runs were repeated.",
         "",
     ]

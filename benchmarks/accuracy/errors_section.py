@@ -148,7 +148,9 @@ def _both(board: ranking.Board, flagship: str) -> list[str]:
         ("Without the class", BLIND, False),
     ):
         part = board.only(name for name in board.methods if sees_class(name) is sees)
-        if first in part.methods:
+        if part.methods == [first]:
+            lines += [f"{title}, {first} has no rival here.", ""]
+        elif first in part.methods:
             lines += [f"{title}:", "", *standing(part, first, groups)]
     return lines
 

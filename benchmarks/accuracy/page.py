@@ -61,7 +61,7 @@ def write(store: Store, flagship: str, label: str, seeds: Sequence[int]) -> str:
     if not any(row["method"] == flagship for row in by_task["cells"]):
         sys.exit(f"the store has no result of {flagship} {label} with the seeds of the page")
     lines = [
-        *_introduction(seeds, commits(rows)),
+        *_introduction(seeds, commits(rows), _without_commit(by_task)),
         *_participants(by_task["cells"], seeds),
         *errors_section.section(by_task["cells"], flagship, seeds),
         *errors_section.draws_section(by_task["draws"], flagship, seeds),
@@ -72,19 +72,26 @@ def write(store: Store, flagship: str, label: str, seeds: Sequence[int]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _introduction(seeds: Sequence[int], measured_on: list[str]) -> list[str]:
+def _without_commit(by_task: dict[str, Rows]) -> str:
+    """A sentence on results that do not say which commit they are of."""
+    parts = {"coverage": "intervals", "simulation": "simulations"}
+    found = [parts[task] for task in parts if any("commit" not in row for row in by_task[task])]
+    return f" The results of {listed(found)} were kept without their commit." if found else ""
+
+
+def _introduction(seeds: Sequence[int], measured_on: list[str], unknown: str) -> list[str]:
     return [
         "# Accuracy",
         "",
         "How well the imputers of greyfill and of other packages restore cells that were hidden on "
-        f"purpose. Measured on the commit {listed(measured_on)}. What the fills are worth to a "
-        "classifier is on [Does imputing pay?](worth.md).",
+        f"purpose. Measured on the commit {listed(measured_on)}.{unknown} What the fills are worth "
+        "to a classifier is on [Does imputing pay?](worth.md).",
         "",
         "## What was measured",
         "",
         f"{len(tables.RANKED)} tables, each in {len(cases.ALL)} scenarios "
         f"({listed(list(cases.ALL_TITLES.values()))}), where cells of all feature columns are "
-        f"hidden with {counted(len(seeds), 'seed')}; who has fewer is told below. Natural holes "
+        f"hidden with {counted(len(seeds), 'seed')}; methods with fewer are named below. Natural holes "
         "stay holes and are not judged. The class of a row is never hidden; names with `+y` (class "
         "as one more column) or `/class` (each class on its own) are the same peers given "
         "the class. GreyImputer is given it with "
@@ -93,7 +100,7 @@ def _introduction(seeds: Sequence[int], measured_on: list[str]) -> list[str]:
         "",
         "**All of these tables were seen while GreyImputer was built**: what it does by default "
         "was chosen on them, in part with these holes, and nothing of the kind was done for a "
-        "peer. So these figures flatter it; tables that nobody had seen are on "
+        "peer. So these figures flatter it; tables that nothing was chosen on are on "
         "[Examination](examination.md).",
         "",
         "The error of a fill is the root mean square over the hidden cells, numbers and ranks on "
