@@ -125,7 +125,7 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
         "",
         f"By `python benchmarks/classifiers.py{exam}`: {len(names)} tables, 20 % of the cells "
         f"hidden at random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds "
-        f"({listed(sorted({row['label'] for row in rows}))}), on the commit "
+        f"({listed(sorted({row['label'] for row in rows}))}), on commit "
         f"{listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; below by model "
         "and by accuracy. " + standing.HOW,
         "",

@@ -49,7 +49,11 @@ Where a source could not be read whole, a ruling says what was done; each docstr
 Mean over {tables} tables of the error of hidden cells (root mean square on the [0, 1] scale, a
 wrong category counts 1) with 20 % of the cells hidden completely at random, {seeds}; *of the mean*
 divides by the error of mean and mode, table by table. *Labels* tells whether the method needs the
-classes; all were given them, and `grey` uses them too. Times are processor seconds on one thread
+classes. All were given them: `iari` and `c45` use that of the row that they fill, `grey` those of
+other rows (`labels="cross"`, its default), `gbnn`, `iknn`, `sknn`, `knni` and `opt-knn` choose k by
+them, and the others with *no* do without. So this table mixes systems that use the class and
+systems that do not; [Accuracy](accuracy.md) keeps them apart. The tables are those of that page,
+seen while `grey` was built. Times are processor seconds on one thread
 for {costly} (1 000 × 20) and for all tables. These are single runs on a shared machine: look at
 the order of magnitude. `python benchmarks/literature.py` writes this page. Measured on {commits}.
 """

@@ -209,7 +209,7 @@ def shown(mean: float, error: float) -> str:
 
 def figures(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
     """The sections of the page that are made of figures."""
-    from text import table
+    from text import counted, table
 
     for kind, word in {"wrong": "categories", "numbers": "numbers"}.items():
         some = [row for row in rows if kind in row]
@@ -217,7 +217,8 @@ def figures(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
         lines = [[way, *overall(ratios(some, kind, way))] for way in ways]
         seeds, commits = ({row.get(key, "") for row in some} for key in ("seed", "commit"))
         states = ", ".join(sorted(one or "an earlier one" for one in commits))
-        told = f"{len(some)} cases: tables, scenarios, and {len(seeds)} seed(s). Commit: {states}."
+        size = f"{len(some)} cases: tables, scenarios, and {counted(len(seeds), 'seed')}"
+        told = f"{size}. Commit: {states}."
         heads = ["way", "error by that of the engine", "worst table"]
         yield [f"## Figures of {word}", "", told, "", *table(heads, lines)]
     lines = []

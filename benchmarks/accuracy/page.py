@@ -91,9 +91,9 @@ def _introduction(seeds: Sequence[int], measured_on: list[str], unknown: str) ->
         "",
         f"{len(tables.RANKED)} tables, each in {len(cases.ALL)} scenarios "
         f"({listed(list(cases.ALL_TITLES.values()))}), where cells of all feature columns are "
-        f"hidden with {counted(len(seeds), 'seed')}; methods with fewer are named below. Natural holes "
-        "stay holes and are not judged. The class of a row is never hidden; names with `+y` (class "
-        "as one more column) or `/class` (each class on its own) are the same peers given "
+        f"hidden with {counted(len(seeds), 'seed')}; methods with fewer are named below. Natural "
+        "holes stay holes and are not judged. The class of a row is never hidden; names with `+y` "
+        "(class as one more column) or `/class` (each class on its own) are the same peers given "
         "the class. GreyImputer is given it with "
         '`labels="own"`, since peers see the class of the row that they fill too; its default, '
         '`"cross"`, never fills a row by its own class.',
