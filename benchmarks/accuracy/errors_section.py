@@ -8,7 +8,7 @@ import numpy as np
 import ranking
 import tables
 from methods import DRAWS, OURS, PEERS, sees_class
-from standing import HOW, against_best, matrix, standing
+from standing import HOW, against_best, by_scenario, matrix, standing
 from text import listed, number, table
 
 Rows = list[dict[str, Any]]
@@ -29,6 +29,8 @@ def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         f"can be below {2 / 2 ** len(tables.RANKED):.4f} before the correction.",
         "",
         *_both(board, flagship),
+        *by_scenario(_part(board, sees=True), flagship, cases.ALL_TITLES),
+        *by_scenario(_part(board, sees=False), BLIND, cases.ALL_TITLES),
         *against_best(board, flagship, list(PEERS)),
         *against_best(board, BLIND, [name for name in PEERS if not sees_class(name)]),
         "## Distance between filled and true tables",
@@ -138,6 +140,11 @@ def absent(rows: Rows) -> list[str]:
     return [f"{what}: {', '.join(some)}." for what, some in found.items() if some]
 
 
+def _part(board: ranking.Board, *, sees: bool) -> ranking.Board:
+    """The methods that are given the class, or those that are not."""
+    return board.only(name for name in board.methods if sees_class(name) is sees)
+
+
 def _both(board: ranking.Board, flagship: str) -> list[str]:
     """Those that see the class, then those that do not."""
     numeric = [name for name in tables.RANKED if tables.is_numeric(name)]
@@ -147,7 +154,7 @@ def _both(board: ranking.Board, flagship: str) -> list[str]:
         ("Given the class", flagship, True),
         ("Without the class", BLIND, False),
     ):
-        part = board.only(name for name in board.methods if sees_class(name) is sees)
+        part = _part(board, sees=sees)
         if part.methods == [first]:
             lines += [f"{title}, {first} has no rival here.", ""]
         elif first in part.methods:

@@ -11,6 +11,8 @@ from text import counted, number, probability, table
 Rows = list[dict[str, Any]]
 MARGIN = 0.01
 """A rival that is ahead by more is named once more."""
+NEXT = 3
+"""Rivals that are held against a method scenario by scenario."""
 HOW = (
     "The unit is the table: the scenarios and seeds of a table are averaged first. Mean ranks are "
     "among the methods with a result on every table, over the scenarios and seeds that all of them "
@@ -100,6 +102,27 @@ def against_best(board: ranking.Board, flagship: str, rivals: Iterable[str]) -> 
         f"{', '.join(clearly) or 'none'}.".replace("%", " %"),
         "",
         *table(("table", flagship, "best rival", "its error", "ratio"), cells),
+    ]
+
+
+def by_scenario(board: ranking.Board, flagship: str, titles: Mapping[str, str]) -> list[str]:
+    """How the rivals that rank next stand in each scenario alone; ``titles`` are of scenarios."""
+    ranks = board.known_to(flagship).by_table().ranks()
+    rivals = sorted((name for name in ranks if name != flagship), key=ranks.__getitem__)[:NEXT]
+    if flagship not in ranks or not rivals:
+        return []
+    lines = []
+    for scenario, title in titles.items():
+        here = [i for i, case in enumerate(board.cases) if case[1] == scenario]
+        part = ranking.Board(board.methods, [board.cases[i] for i in here], board.scores[here])
+        found = {duel.rival: duel for duel in ranking.duels(part, flagship)}
+        duels = (found[name] for name in rivals)
+        lines.append((title, *(f"{d.wins} of {d.n_cases}, {number(d.ratio, 3)}" for d in duels)))
+    return [
+        f"{flagship} against the next in rank, scenario by scenario: the tables on which it is "
+        "better, and the ratio.",
+        "",
+        *table(("scenario", *rivals), lines),
     ]
 
 

@@ -47,6 +47,15 @@ def test_a_rival_that_is_clearly_ahead_is_named_once_more(standing: ModuleType) 
     assert "| a | 1.0000 | theirs | 2.0000 | 0.500 |" in text
 
 
+def test_scenarios_stand_alone(standing: ModuleType) -> None:
+    theirs = [row | {"nrmse": 0.5} if row["scenario"] == "t" else row for row in rows("b", 2, 2, 2)]
+    found = board(standing, rows("ours", 1, 1, 1), iter(theirs), rows("late", 2, 2, None))
+    text = standing.by_scenario(found, "ours", {"s": "first", "t": "second"})
+    assert "| scenario | b |" in text
+    assert "| first | 3 of 3, 0.500 |" in text
+    assert "| second | 0 of 3, 2.000 |" in text
+
+
 def test_limits_are_those_of_the_runs(load_program: Callable[[str], ModuleType]) -> None:
     section = load_program("errors_section")
     found = [
