@@ -1,13 +1,13 @@
 """The parts of the page on errors of cells and on draws: ranks, tests, and all figures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cases
 import numpy as np
 import ranking
 import tables
-from methods import DRAWS, OURS, PEERS, sees_class
+from methods import BY_DEFAULT, DRAWS, OURS, PEERS, sees_class
 from standing import HOW, against_best, by_scenario, matrix, standing
 from text import listed, number, table
 
@@ -18,9 +18,10 @@ BLIND = "GreyImputer without y"
 
 def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
     """``rows`` are results of the task "cells"; ``flagship`` is one that sees the class."""
-    board, energy = (
+    whole, energy = (
         ranking.board(rows, seeds, tables.RANKED, score, cases.ALL) for score in ("nrmse", "energy")
     )
+    board = whole.only(name for name in whole.methods if name != BY_DEFAULT)
     return [
         "## Errors of imputed cells",
         "",
@@ -33,6 +34,7 @@ def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         *by_scenario(_part(board, sees=False), BLIND, cases.ALL_TITLES),
         *against_best(board, flagship, list(PEERS)),
         *against_best(board, BLIND, [name for name in PEERS if not sees_class(name)]),
+        *_by_default(whole),
         "## Distance between filled and true tables",
         "",
         "The energy distance √(2 E|X − Y| − E|X − X′| − E|Y − Y′|) between the rows of the filled "
@@ -40,9 +42,9 @@ def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         "all lie near the mean are near the truth cell by cell, but are another distribution. "
         "Ranked and tested as above.",
         "",
-        *_both(energy, flagship),
+        *_both(energy.only(board.methods), flagship),
         *_whole_bank(rows, flagship, seeds),
-        *_all_figures(board),
+        *_all_figures(whole),
     ]
 
 
@@ -147,8 +149,6 @@ def _part(board: ranking.Board, *, sees: bool) -> ranking.Board:
 
 def _both(board: ranking.Board, flagship: str) -> list[str]:
     """Those that see the class, then those that do not."""
-    numeric = [name for name in tables.RANKED if tables.is_numeric(name)]
-    groups = {"numeric": numeric, "with categories": set(tables.RANKED) - set(numeric)}
     lines = []
     for title, first, sees in (
         ("Given the class", flagship, True),
@@ -158,8 +158,31 @@ def _both(board: ranking.Board, flagship: str) -> list[str]:
         if part.methods == [first]:
             lines += [f"{title}, {first} has no rival here.", ""]
         elif first in part.methods:
-            lines += [f"{title}:", "", *standing(part, first, groups)]
+            lines += [f"{title}:", "", *standing(part, first, _groups())]
     return lines
+
+
+def _groups() -> dict[str, Iterable[str]]:
+    """Titles and names of the tables that are ranked apart."""
+    numeric = [name for name in tables.RANKED if tables.is_numeric(name)]
+    return {"numeric": numeric, "with categories": set(tables.RANKED) - set(numeric)}
+
+
+def _by_default(board: ranking.Board) -> list[str]:
+    """What users get who set nothing, beside all that are given the class."""
+    part = _part(board, sees=True)
+    if BY_DEFAULT not in part.methods:
+        return []
+    return [
+        "### As it ships",
+        "",
+        f'*{BY_DEFAULT}* learns from the classes, but fills no row by its own (`labels="cross"`), '
+        "and moves fills to the grid of their column (`round_to_grid=True`). That is meant for "
+        "what comes after the fill, a classifier or a reader, and costs errors of cells. Here it "
+        "has a rank among the others that are given the class.",
+        "",
+        *standing(part, BY_DEFAULT, _groups()),
+    ]
 
 
 def _whole_bank(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
