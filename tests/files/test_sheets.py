@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -129,6 +129,25 @@ def test_numbers_stored_as_text_are_filled_as_text(tmp_path: Path) -> None:
     assert source.frame["price"].to_list() == [4196.72, None, 12.0]
     source.write(source.frame.fill_null(1234.5), tmp_path / "out.xlsx")
     assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].value == "1.234,50 €"
+
+
+def test_times_of_day_have_no_day(tmp_path: Path) -> None:
+    rows = [["start", "n"], [time(5, 6), 1], [None, 2], [time(0, 0), 3]]
+    (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))
+    source = files.read(tmp_path / "t.xlsx")
+    assert source.frame["start"].to_list() == [time(5, 6), None, time(0, 0)]
+    source.write(source.frame.fill_null(time(7, 8)), tmp_path / "out.xlsx")
+    filled = openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"]
+    assert (filled.value, filled.number_format) == (time(7, 8), "h:mm:ss")
+
+
+@pytest.mark.parametrize("other", [datetime(2024, 1, 1, 5), 5, "x", True])
+def test_durations_among_other_cells_are_refused_by_column(tmp_path: Path, other: object) -> None:
+    rows = [["n", "spent"], [1, timedelta(hours=30)], [2, None], [3, other]]
+    (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))
+    said = r"t\.xlsx: the sheet 'S' has durations, .* in the column 'spent'\. Give all"
+    with pytest.raises(InvalidDataError, match=said):
+        files.read(tmp_path / "t.xlsx")
 
 
 def test_what_may_mean_missing_is_told_of_workbooks_too(tmp_path: Path) -> None:
