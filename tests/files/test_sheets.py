@@ -208,6 +208,20 @@ def test_codes_labels_and_declarations_of_spss_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_column_without_codes_keeps_its_type(ending: str, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path, out = tmp_path / f"t.{ending}", tmp_path / f"out.{ending}"
+    empty = pl.Series([None, None], dtype=pl.Float64)
+    frame = pl.DataFrame({"a": empty, "s": ["", ""], "b": [1.5, None]})
+    getattr(pyreadstat, f"write_{ending}")(frame, path)
+    source = files.read(path)
+    source.write(source.frame.fill_null(2.5), out)
+    read = getattr(pyreadstat, f"read_{ending}")
+    before, after = (read(name)[1].readstat_variable_types for name in (path, out))
+    assert (before["a"], before) == ("double", after)
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
 def test_of_codes_with_one_label_a_fill_takes_that_which_occurs(
     ending: str, tmp_path: Path
 ) -> None:
