@@ -90,7 +90,8 @@ class TypedReader:
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
         given, self._words = words_by_column(na_values, self.columns)
-        self._na_values, self._unused = (*given, *remembered), UnusedWords(given)
+        self._na_values = (*given, *remembered)
+        self._unused = UnusedWords(given, self._words)
         if not self.height:
             raise NoRowsError(f"{file} has no rows.", self.columns)
 
