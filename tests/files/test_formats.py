@@ -138,6 +138,17 @@ def test_pages_and_xml_are_refused(start: bytes, name: str, tmp_path: Path) -> N
         files.read(path)
 
 
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_a_word_for_one_column_that_no_cell_is_is_told(extension: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [30, -9, 41], "a b": ["x", "-9", "y"]})
+    write = frame.write_csv if extension == "csv" else frame.write_parquet
+    write(tmp_path / f"t.{extension}")
+    words = ["age=-9", "age=-8", "a b=-9,x", "-9"]
+    (first, second) = files.read(tmp_path / f"t.{extension}", na_values=words).notes
+    assert first.startswith("No cell of the column 'age' is '-8' (--na-values), so it changed")
+    assert second.endswith("--na-values 'a b=-9' --na-values 'a b=x'.")
+
+
 def test_na_values_in_typed_formats(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1, -999, 3], "b": ["x", "?", "y"], "c": [-999.0, 2.5, None]})
     source = files.read(write_frame(frame, tmp_path / "t.parquet"), na_values=["?", "-999"])

@@ -41,6 +41,7 @@ def test_rows_of_columns_are_found_by_their_names(text: str, rows: list, tmp_pat
     [
         ('{"a": [1, 2], "b": {"x": 1, "y": 2}}', "'b' has names of rows, column 'a' is a list"),
         ('{"a": [1, {"x": 2}]}', "'a', row 2: a list or an object"),
+        ('{"a": [[1], [true]]}', "'a', row 2: a list or an object has cells that would change"),
     ],
 )
 def test_columns_that_cannot_be_paired_or_held(text: str, words: str, tmp_path: Path) -> None:
@@ -87,3 +88,57 @@ def test_cells_that_stay_the_same_are_read(name: str, cells: list, tmp_path: Pat
     for found in every_reading(path):
         assert found == cells
         assert [type(a) is bool for a in found] == [type(b) is bool for b in cells]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": [1, 2], "a": [3, 4]}', "The name 'a' stands twice"),
+        ('{"a": {"x": 1, "x": 2}}', "The name 'x' stands twice"),
+        ('{"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]}', "stand apart"),
+    ],
+)
+def test_values_without_a_place_of_their_own_are_refused(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(InvalidDataError, match=rf"t\.json: .*{words}"):
+        files.read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "lists.json"])
+@pytest.mark.parametrize(
+    ("cells", "row"), [([{"x": 1}, {"x": True}], 2), ([[1, 2**53 + 1], [1.5]], 1)]
+)
+def test_lists_and_objects_that_would_change_are_refused(
+    name: str, cells: list, row: int, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(LAYOUTS[name](cells))
+    with pytest.raises(InvalidDataError, match=rf"{name}(: Column 'a', row {row}: a list| cannot)"):
+        files.read(path)
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "lists.json"])
+def test_lists_and_objects_that_stay_the_same_are_read(name: str, tmp_path: Path) -> None:
+    path, cells = tmp_path / name, [{"x": [1, 2]}, None, {"x": [2.5], "y": "z"}]
+    path.write_text(LAYOUTS[name](cells))
+    expected = [{"x": [1, 2], "y": None}, None, {"x": [2.5], "y": "z"}]
+    assert every_reading(path)[0] == expected
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_mark_before_the_text_changes_nothing(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(LAYOUTS[name]([1, None, 3]), encoding="utf-8-sig")
+    for found in every_reading(path):
+        assert found == [1, None, 3]
+
+
+@pytest.mark.parametrize("out", ["out.json", "out.jsonl"])
+def test_infinite_numbers_are_refused(out: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1.5,x\n,y\n")
+    source = files.read(tmp_path / "t.csv")
+    with pytest.raises(InvalidDataError, match="Column 'a' holds infinite numbers"):
+        source.write(source.frame.fill_null(float("inf")), tmp_path / out)
+    assert not (tmp_path / out).exists()

@@ -1,6 +1,6 @@
 """A table that becomes a workbook: no observed cell is lost or changed, else it is refused."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,14 @@ def test_names_that_no_table_of_excel_can_have_lose_no_cell(tmp_path: Path, conv
     assert not openpyxl.load_workbook(tmp_path / "out.xlsx").active.tables
 
 
+@pytest.mark.parametrize("name", ["a\x00b", "a\nb", "\x01", "_x0041_", "\ufffe"])
+def test_names_with_control_characters_break_no_workbook(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({name: [1.5, None]})
+    files.Source("t.csv", files.Format.CSV, frame).write(frame, tmp_path / "out.xlsx")
+    assert not openpyxl.load_workbook(tmp_path / "out.xlsx").active.tables
+    assert files.read(tmp_path / "out.xlsx").frame.to_series().to_list() == [1.5]
+
+
 @WAYS
 def test_the_cells_are_a_table_where_its_names_differ(tmp_path: Path, convert) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,1.5\n,\n3,2.5\n")
@@ -86,6 +94,7 @@ CHANGED = {
     "far": (pl.Series([2_932_897, None], dtype=pl.Int32).cast(pl.Date), ["+10000-01-01"]),
     "fine": (pl.Series([datetime(2024, 1, 1, 5, 6, 7, 8), None]), ["2024-01-01 05:06:07.000008"]),
     "clock": (pl.Series([time(5, 6, 7, 8), None]), ["05:06:07.000008"]),
+    "span": (pl.Series([timedelta(microseconds=1500), None]), ["PT0.0015S"]),
     "zone": (
         pl.Series([datetime(2024, 1, 1, tzinfo=UTC), None]).dt.convert_time_zone("Europe/Berlin"),
         ["2024-01-01 01:00:00.000000+01:00"],
@@ -98,6 +107,7 @@ HELD = {
     "march": pl.Series([date(1900, 3, 1), None, date(9999, 12, 31)]),
     "moment": pl.Series([datetime(2024, 1, 1, 5, 6, 7, 8000), None]),
     "clock": pl.Series([time(5, 6, 7, 8000), None]),
+    "span": pl.Series([timedelta(days=2, microseconds=8000), None, timedelta(hours=-3)]),
     "long": pl.Series(["a" * 32_767, "", "é" * 32_767]),
 }
 
@@ -137,11 +147,21 @@ def test_batches_tell_what_became_text(tmp_path: Path) -> None:
     assert cells(tmp_path / "out.xlsx")[2] == ("123456789012345679", None)
 
 
-def test_a_filled_moment_does_not_make_its_column_text(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"when": [datetime(2024, 1, 1, 0, 0, 0, 5000), None]})
+FILLED = {
+    "moment": [datetime(2024, 1, 1, 0, 0, 0, n) for n in (5000, 1234, 1000)],
+    "clock": [time(1, 2, 3, n) for n in (5000, 1234, 1000)],
+    "span": [timedelta(1, 2, n) for n in (5000, 1234, 1000)],
+}
+
+
+@pytest.mark.parametrize(("observed", "filled", "kept"), FILLED.values(), ids=FILLED)
+def test_a_filled_moment_does_not_make_its_column_text(
+    tmp_path: Path, observed: Any, filled: Any, kept: Any
+) -> None:
+    frame = pl.DataFrame({"when": [observed, None]})
     source = files.Source("t.parquet", files.Format.PARQUET, frame)
-    source.write(frame.fill_null(datetime(2024, 1, 2, 0, 0, 0, 1234)), tmp_path / "out.xlsx")
-    assert cells(tmp_path / "out.xlsx")[2] == (datetime(2024, 1, 2, 0, 0, 0, 1000),)
+    source.write(pl.DataFrame({"when": [observed, filled]}), tmp_path / "out.xlsx")
+    assert cells(tmp_path / "out.xlsx")[1:] == [(observed,), (kept,)]
 
 
 @WAYS

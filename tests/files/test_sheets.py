@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -131,6 +131,25 @@ def test_numbers_stored_as_text_are_filled_as_text(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].value == "1.234,50 €"
 
 
+def test_times_of_day_have_no_day(tmp_path: Path) -> None:
+    rows = [["start", "n"], [time(5, 6), 1], [None, 2], [time(0, 0), 3]]
+    (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))
+    source = files.read(tmp_path / "t.xlsx")
+    assert source.frame["start"].to_list() == [time(5, 6), None, time(0, 0)]
+    source.write(source.frame.fill_null(time(7, 8)), tmp_path / "out.xlsx")
+    filled = openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"]
+    assert (filled.value, filled.number_format) == (time(7, 8), "h:mm:ss")
+
+
+@pytest.mark.parametrize("other", [datetime(2024, 1, 1, 5), 5, "x", True])
+def test_durations_among_other_cells_are_refused_by_column(tmp_path: Path, other: object) -> None:
+    rows = [["n", "spent"], [1, timedelta(hours=30)], [2, None], [3, other]]
+    (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))
+    said = r"t\.xlsx: the sheet 'S' has durations, .* in the column 'spent'\. Give all"
+    with pytest.raises(InvalidDataError, match=said):
+        files.read(tmp_path / "t.xlsx")
+
+
 def test_what_may_mean_missing_is_told_of_workbooks_too(tmp_path: Path) -> None:
     rows = [[99 if i % 9 == 0 else i % 8, "-" if i % 5 == 0 else "yes"] for i in range(30)]
     (tmp_path / "t.xlsx").write_bytes(book(("Data", [["score", "answer"], *rows])))
@@ -186,6 +205,20 @@ def test_codes_labels_and_declarations_of_spss_stay(tmp_path: Path) -> None:
     assert codes["sex"].to_list()[:6] == [1.0, 2.0, 9.0, 2.0, 2.0, 1.0]  # 9 is a hole that stayed
     assert meta.variable_value_labels == {"sex": {1.0: "male", 2.0: "female", 9.0: "no answer"}}
     assert meta.missing_ranges == {"sex": [{"lo": 9.0, "hi": 9.0}]}
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_column_without_codes_keeps_its_type(ending: str, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path, out = tmp_path / f"t.{ending}", tmp_path / f"out.{ending}"
+    empty = pl.Series([None, None], dtype=pl.Float64)
+    frame = pl.DataFrame({"a": empty, "s": ["", ""], "b": [1.5, None]})
+    getattr(pyreadstat, f"write_{ending}")(frame, path)
+    source = files.read(path)
+    source.write(source.frame.fill_null(2.5), out)
+    read = getattr(pyreadstat, f"read_{ending}")
+    before, after = (read(name)[1].readstat_variable_types for name in (path, out))
+    assert (before["a"], before) == ("double", after)
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta"])

@@ -218,7 +218,7 @@ class CsvReader:
         names = header_names(sample, self.delimiter, newline, file, self._header)
         names = names or next(iter(self.grids())).names
         everywhere, self._words = words_by_column(options.na_values, names)
-        self._unused = UnusedWords(everywhere)
+        self._unused = UnusedWords(everywhere, self._words)
         self._na_values = (*everywhere, *learned.na_values)
         if options.choose_types is not None:
             texts, numbers = options.choose_types(names)

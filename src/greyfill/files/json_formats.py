@@ -1,7 +1,7 @@
 """JSON: an array of records, an object of columns, or records in lines.
 
 polars gives all cells of a column one type. A cell that would not be the same in it is refused: a
-truth among numbers, and a whole number that a float cannot hold.
+truth among numbers, and a whole number that a float cannot hold, in lists and objects too.
 """
 
 import glob
@@ -30,26 +30,35 @@ EXACT = 2**53
 LARGEST = 2**127
 """Whole numbers from here on have no type."""
 
+MARK = b"\xef\xbb\xbf"
+"""What some programs put before a text in UTF-8."""
+
 ONE_KIND = "Write all cells of the column in one way, as numbers, as true and false, or as text."
 
 
 def is_object(raw: bytes) -> bool:
     """Whether the text is one object, of columns or with the cells of one row."""
-    return raw.lstrip().startswith(b"{")
+    return raw.removeprefix(MARK).lstrip().startswith(b"{")
 
 
 def read_json(raw: bytes) -> pl.DataFrame:
     """An array of records, or an object of columns: lists, or cells by the names of their rows."""
-    columns = json.loads(raw) if is_object(raw) else {}
+    raw = raw.removeprefix(MARK)
+    columns = json.loads(raw, object_pairs_hook=_object) if is_object(raw) else {}
     if columns and all(isinstance(cells, list | dict) for cells in columns.values()):
+        _refuse_split(columns)
         return _read_columns(columns)
     frame = pl.read_json(raw, infer_schema_length=None)
     _refuse_changed(frame, _has_truths(raw), partial(_cells, pl.read_json, raw))
+    if _nested(frame):
+        found = json.loads(raw)
+        _refuse_changed_nested(frame, found if isinstance(found, list) else [found])
     return frame
 
 
 def read_json_lines(raw: bytes) -> pl.DataFrame:
     """A record in each line."""
+    raw = raw.removeprefix(MARK)
     types = pl.scan_ndjson(io.BytesIO(raw), infer_schema_length=None).collect_schema()
     return _read_lines(raw, types)
 
@@ -62,12 +71,39 @@ def scan_json_lines(
     return schema, height, lambda: _json_frames(source, size, schema)
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object as a dict, which has each name once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise InvalidDataError(
+            f"The name {name!r} stands twice in one object, so that one of its values would be "
+            "lost. Give each a name of its own."
+        )
+    return found
+
+
+def _refuse_split(columns: dict[str, Any]) -> None:
+    """Refuse rows that stand apart from the names of their columns, as pandas can write them."""
+    rows = columns.get("data")
+    if "columns" in columns and isinstance(rows, list) and all(isinstance(r, list) for r in rows):
+        raise InvalidDataError(
+            "The names of the columns stand apart from the rows (orient='split' of pandas). "
+            "Write an array of records (orient='records')."
+        )
+
+
 def _read_columns(columns: dict[str, list[Any] | dict[str, Any]]) -> pl.DataFrame:
     cells = _by_row(columns)
     for name, column in cells.items():
         _refuse_nested(name, column)
     frame = pl.DataFrame(cells, strict=False)
     _refuse_cells(frame.schema, {name: enumerate(column) for name, column in cells.items()})
+    names = _nested(frame)
+    if names:
+        rows = zip(*(cells[name] for name in names), strict=True)
+        _refuse_changed_nested(frame, (dict(zip(names, row, strict=True)) for row in rows))
     return frame
 
 
@@ -112,6 +148,9 @@ def _read_lines(lines: bytes, types: Mapping[str, pl.DataType], first: int = 0) 
             _refuse_cells(types, _cells(pl.read_ndjson, lines, numbers), first)
         raise
     _refuse_changed(frame, _has_truths(lines), partial(_cells, pl.read_ndjson, lines), first)
+    if _nested(frame):
+        records = (json.loads(line) for line in lines.split(b"\n") if line.strip())
+        _refuse_changed_nested(frame, records, first)
     return frame
 
 
@@ -135,6 +174,41 @@ def _refuse_changed(
     doubtful = [column.name for column in frame if _may_be_changed(column, has_truths)]
     if doubtful:
         _refuse_cells(frame.schema, cells(doubtful), first)
+
+
+def _nested(frame: pl.DataFrame) -> list[str]:
+    """The columns of lists and objects."""
+    return [column.name for column in frame if column.dtype.is_nested()]
+
+
+def _refuse_changed_nested(
+    frame: pl.DataFrame, records: Iterable[dict[str, Any]], first: int = 0
+) -> None:
+    """Refuse lists and objects that are not in the frame as they are in the file."""
+    names = _nested(frame)
+    for row, (record, held) in enumerate(zip(records, frame[names].rows(), strict=True)):
+        for name, cell in zip(names, held, strict=True):
+            if not _is_same(record.get(name), cell):
+                raise InvalidDataError(
+                    f"Column {name!r}, row {first + row + 1}: a list or an object has cells that "
+                    f"would change beside those of other rows. {ONE_KIND}"
+                )
+
+
+def _is_same(cell: Any, held: Any) -> bool:
+    """Whether a frame holds a cell; of texts and other cells it makes texts.
+
+    >>> _is_same({"x": [1, 2]}, {"x": [1.0, 2.0], "y": None}), _is_same([True], [1])
+    (True, False)
+    """
+    if isinstance(held, dict) and isinstance(cell, dict):
+        return cell.keys() <= held.keys() and all(_is_same(cell.get(k), v) for k, v in held.items())
+    if isinstance(held, list) and isinstance(cell, list):
+        return len(cell) == len(held) and all(map(_is_same, cell, held))
+    if isinstance(held, str):
+        return not isinstance(cell, str) or cell == held
+    is_equal = cell == held or repr(cell) == repr(held)  # a NaN equals none
+    return is_equal and isinstance(cell, bool) == isinstance(held, bool)
 
 
 def _may_be_changed(column: pl.Series, has_truths: bool) -> bool:
@@ -214,8 +288,9 @@ def _common(one: pl.DataType, other: pl.DataType) -> pl.DataType | None:
 
 def _whole_lines(source: Input, size: int) -> Iterator[bytes]:
     """The bytes in blocks that end with a line; blocks of blank lines are left out."""
-    rest: list[bytes] = []
-    for block in source.blocks(size):
+    blocks = iter(source.blocks(size))
+    rest = [next(blocks, b"").removeprefix(MARK)]
+    for block in blocks:
         end = block.rfind(b"\n") + 1
         if end:
             lines = b"".join([*rest, block[:end]])

@@ -7,6 +7,7 @@ out where Excel allows none.
 """
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from importlib import import_module
@@ -31,6 +32,9 @@ MOST_ROWS, MOST_COLUMNS = 1_048_575, 16_384
 MOST_IN_NAME = 255
 """Characters in the name of a column of a table of Excel."""
 
+ESCAPED = re.compile(r"_x[0-9a-fA-F]{4}_")
+"""How Excel spells a control character, which a table spells in another way than a cell."""
+
 MOST_CHARACTERS = 32_767
 """Characters of a cell; those beyond the basic plane of Unicode count twice."""
 
@@ -49,6 +53,9 @@ FORMATS: dict[Any, str] = {
     pl.Duration: "[hh]:mm:ss",
 }
 """How a new workbook shows its cells; numbers with all their digits."""
+
+CLOCKS = (pl.Datetime, pl.Time, pl.Duration)
+"""Types whose cells Excel keeps to the millisecond."""
 
 About = str | Callable[[int, str], str]
 """What to say about filled cells: a sentence, or one for a row and a column."""
@@ -107,8 +114,9 @@ class NewBook(WholeWriter):
     def _held(self, column: pl.Series) -> pl.Series:
         """A column as Excel can hold it; its filled moments are rounded, others become text."""
         cells, holes = _as_cells(column), self._holes(column.name)
-        if column.dtype == pl.Datetime and holes is not None:
-            cells = cells.dt.truncate("1ms").zip_with(holes, cells)
+        if column.dtype in CLOCKS and holes is not None:
+            rest = _beyond_milliseconds(cells)
+            cells = (cells.to_physical() - rest).cast(cells.dtype).zip_with(holes, cells)
         cells = _exactly(cells)
         _refuse_cells(cells, self._place)
         return cells
@@ -176,12 +184,22 @@ def _is_exact(column: pl.Series) -> bool:
         return bool(column.is_between(FIRST_DAY, LAST_DAY).all())
     if isinstance(dtype, pl.Datetime):
         return dtype.time_zone is None and _is_exact(column.dt.date()) and _is_whole(column)
-    return dtype != pl.Time or _is_whole(column)
+    return dtype not in CLOCKS or _is_whole(column)
 
 
 def _is_whole(moments: pl.Series) -> bool:
     """Whether all are whole milliseconds."""
-    return bool((moments.dt.nanosecond() % 1_000_000 == 0).all())
+    return bool((_beyond_milliseconds(moments) == 0).all())
+
+
+def _beyond_milliseconds(moments: pl.Series) -> pl.Series:
+    """What moments have beyond whole milliseconds, in their own unit.
+
+    >>> _beyond_milliseconds(pl.Series([1_001_500]).cast(pl.Duration("us"))).to_list()
+    [500]
+    """
+    unit = getattr(moments.dtype, "time_unit", "ns")
+    return moments.to_physical() % {"ms": 1, "us": 10**3, "ns": 10**6}[unit]
 
 
 def _about_texts(frame: pl.DataFrame, columns: list[pl.Series]) -> Iterator[str]:
@@ -241,7 +259,13 @@ def _add_table(sheet: Any, frame: pl.DataFrame) -> None:
     """Make a table of the cells, if Excel can tell its columns apart: it does not see case."""
     names = frame.columns
     is_told = len({name.casefold() for name in names}) == len(names)
-    if is_told and all(0 < len(name) <= MOST_IN_NAME for name in names):
+    if is_told and all(map(_may_name, names)):
         headers = [{"header": name} for name in names]
         options = {"columns": headers, "style": None, "autofilter": False}
         sheet.add_table(0, 0, max(frame.height, 1), frame.width - 1, options)
+
+
+def _may_name(name: str) -> bool:
+    """Whether a column of a table of Excel may have a name; control characters break the file."""
+    is_plain = name.isprintable() and not ESCAPED.search(name)
+    return is_plain and 0 < len(name) <= MOST_IN_NAME

@@ -90,7 +90,8 @@ class TypedReader:
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
         given, self._words = words_by_column(na_values, self.columns)
-        self._na_values, self._unused = (*given, *remembered), UnusedWords(given)
+        self._na_values = (*given, *remembered)
+        self._unused = UnusedWords(given, self._words)
         if not self.height:
             raise NoRowsError(f"{file} has no rows.", self.columns)
 
@@ -225,10 +226,15 @@ def put_parquet(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
     put(path, [buffer.getvalue()], force=True)
 
 
-def _refuse_unheld(schema: pl.Schema, format: Format) -> None:
+def _refuse_unheld(frame: pl.DataFrame, format: Format) -> None:
     """Refuse columns that texts and workbooks cannot hold, in words: polars panics at some."""
-    is_csv = format is Format.CSV
-    for name, dtype in schema.items():
+    is_csv, is_json = format is Format.CSV, format in (Format.JSON, Format.JSON_LINES)
+    for name, dtype in frame.schema.items():
+        if is_json and dtype.is_float() and frame[name].is_infinite().any():
+            raise InvalidDataError(
+                f"Column {name!r} holds infinite numbers, which {format} cannot hold. Name an "
+                "output that ends in .csv or .parquet, or drop the column."
+            )
         if dtype == pl.Binary or (is_csv and (dtype.is_nested() or dtype == pl.Duration)):
             raise InvalidDataError(
                 f"Column {name!r} holds {dtype}, which {format} cannot hold. Name an output that "
@@ -243,7 +249,7 @@ class _LineWriter(FrameWriter):
 
     def write(self, frame: pl.DataFrame) -> None:
         is_csv = self._format is Format.CSV
-        _refuse_unheld(frame.schema, self._format)
+        _refuse_unheld(frame, self._format)
         text = frame.write_csv(include_header=self._is_first) if is_csv else frame.write_ndjson()
         self._is_first = False
         self._sink.write(text.encode())
@@ -258,7 +264,7 @@ class WholeWriter(FrameWriter):
 
     def write(self, frame: pl.DataFrame) -> None:
         """Take some rows."""
-        _refuse_unheld(frame.schema, self._format)
+        _refuse_unheld(frame, self._format)
         self._frames.append(frame)
 
 

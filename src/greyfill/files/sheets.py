@@ -7,16 +7,19 @@ The written cells are yellow, and a comment says how they were filled.
 """
 
 import io
+import re
 import warnings
 import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import date
 from importlib import import_module
 from typing import Any
 
 import polars as pl
 
+from greyfill.exceptions import InvalidDataError
 from greyfill.files.column_types import ChooseTypes, ColumnEvidence, ColumnType, StrayCellsError
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
@@ -36,6 +39,9 @@ from greyfill.files.workbook_parts import (
     named_sheet,
 )
 from greyfill.text import plural
+
+NO_DAY = date(1899, 12, 31)
+"""The day that calamine gives a time of day, which is before the first one of Excel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +83,7 @@ def read_book(
     reader = import_module("fastexcel").read_excel(raw)
     names = list(reader.sheet_names)
     name, top = _chosen(reader, names, sheet, strict=strict)
-    loaded = reader.load_sheet(name, header_row=top, schema_sample_rows=None)
+    loaded = _loaded(reader, name, top)
     frame = loaded.to_polars()
     if not frame.width:
         text = f"the sheet {name!r} is empty. The sheets are {listed(names)}."
@@ -99,6 +105,20 @@ def read_book(
         book = replace(book, guesses=(*guesses, *_about_merged(book)))
     texts_kept = () if choose_types is None else choose_types(tuple(book.frame.columns))[0]
     return book if strict else _typed(book, texts_kept)
+
+
+def _loaded(reader: Any, name: str, top: int) -> Any:
+    """A sheet with the types of its cells; a column that can have none is refused in words."""
+    try:
+        return reader.load_sheet(name, header_row=top, schema_sample_rows=None)
+    except import_module("fastexcel").UnsupportedColumnTypeCombinationError as error:
+        found = re.search("for column (.*)", str(error))
+        column = f"the column {found[1]!r}" if found else "one of its columns"
+        raise InvalidDataError(
+            f"the sheet {name!r} has durations, such as 30:00, among cells of another kind in "
+            f"{column}. Give all cells of the column one format in Excel, such as [h]:mm or text, "
+            "or name another sheet (--sheet)."
+        ) from error
 
 
 def _chosen(reader: Any, names: list[str], wanted: str | None, *, strict: bool) -> tuple[str, int]:
@@ -127,6 +147,8 @@ def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
         return column if whole.null_count() > column.null_count() else whole
     if column.dtype == pl.Datetime:
         days = column.dt.date()
+        if (days == NO_DAY).all():
+            return column.dt.time()
         return days if (days.cast(column.dtype) == column).all() else column.cast(pl.Datetime("us"))
     return column
 

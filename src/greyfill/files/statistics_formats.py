@@ -53,6 +53,7 @@ def read_coded(path: str, format: Format, choose_types: ChooseTypes | None = Non
     codes = plain
     if format is Format.SPSS:
         codes, meta = read(path, user_missing=True, **options)
+    codes = codes.with_columns(_typed(column, meta) for column in codes)
     columns, guesses = [], []
     texts, numbers = ((), ()) if choose_types is None else choose_types(tuple(codes.columns))
     for name in plain.columns:
@@ -84,6 +85,12 @@ def _blank_is_missing(column: pl.Series) -> pl.Series:
     if column.dtype == pl.String:
         return column.set(column.str.strip_chars() == "", None)
     return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _typed(column: pl.Series, meta: Any) -> pl.Series:
+    """A column of codes; one without any has the type that the file gives it all the same."""
+    is_number = meta.readstat_variable_types.get(column.name) != "string"
+    return column.cast(pl.Float64) if column.dtype == pl.Null and is_number else column
 
 
 def _labelled(column: pl.Series, labels: dict[Any, str]) -> pl.Series:

@@ -8,10 +8,12 @@ number such as -999 is taken if nothing else explains it (`find_sentinels`), els
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
+from shlex import quote
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -254,38 +256,62 @@ def words_by_column(
 
 
 class UnusedWords:
-    """The named words that were in no cell so far, as text or as the number that they stand for."""
+    """The named words that were in no cell so far, as text or as the number that they stand for.
 
-    def __init__(self, words: Sequence[str]) -> None:
+    ``words`` count in all columns, those of ``by_column`` in one.
+    """
+
+    def __init__(
+        self, words: Sequence[str], by_column: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> None:
         self._words = list(dict.fromkeys(words))
+        self._by_column = {name: list(dict.fromkeys(own)) for name, own in by_column.items()}
 
     def update(self, cells: pl.Series) -> None:
         """Drop the words that are among some more cells, texts or numbers."""
-        is_text = cells.dtype == pl.String
-        if not self._words or not (is_text or cells.dtype.is_numeric()):
+        own = self._by_column.get(cells.name, [])
+        if not self._words and not own:
             return
-        found: set[str] = set()
-        if is_text:
-            cells = bare(cells)
-            found = set(cells.filter(cells.is_in(self._words)).unique().to_list())
-        numbers = {w: n for w, n in _numbers_among(self._words).items() if isfinite(n)}
-        if numbers:
-            plain = cells.str.replace(",", ".", literal=True) if is_text else cells
-            values = plain.cast(pl.Float64, strict=False)
-            held = set(values.filter(values.is_in(list(numbers.values()))).unique().to_list())
-            found |= {word for word, number in numbers.items() if number in held}
+        found = _words_among(cells, [*self._words, *own])
         self._words = [word for word in self._words if word not in found]
+        if own:
+            self._by_column[cells.name] = [word for word in own if word not in found]
 
     def notes(self) -> Iterator[str]:
         """A sentence for the user about each word that is left."""
         for word in self._words:
-            parts = [part.strip() for part in word.split(",") if part.strip()]
-            yield f"No cell is {word!r} (--na-values), so it changed nothing. " + (
-                "It has a comma, at which these words are not split: give the option once for "
-                "each value, " + " ".join(f"--na-values {part}" for part in parts) + "."
-                if len(parts) > 1
-                else "Look how it is written in the file, and give the option once for each value."
-            )
+            yield _about_unused("No cell", word)
+        for name, words in self._by_column.items():
+            for word in words:
+                yield _about_unused(f"No cell of the column {name!r}", word, f"{name}=")
+
+
+def _words_among(cells: pl.Series, words: list[str]) -> set[str]:
+    """Which words are among cells, texts or numbers."""
+    is_text = cells.dtype == pl.String
+    if not (is_text or cells.dtype.is_numeric()):
+        return set()
+    found: set[str] = set()
+    if is_text:
+        cells = bare(cells)
+        found = set(cells.filter(cells.is_in(words)).unique().to_list())
+    numbers = {w: n for w, n in _numbers_among(words).items() if isfinite(n)}
+    if numbers:
+        plain = cells.str.replace(",", ".", literal=True) if is_text else cells
+        values = plain.cast(pl.Float64, strict=False)
+        held = set(values.filter(values.is_in(list(numbers.values()))).unique().to_list())
+        found |= {word for word, number in numbers.items() if number in held}
+    return found
+
+
+def _about_unused(what: str, word: str, column: str = "") -> str:
+    parts = [part.strip() for part in word.split(",") if part.strip()]
+    return f"{what} is {word!r} (--na-values), so it changed nothing. " + (
+        "It has a comma, at which these words are not split: give the option once for "
+        "each value, " + " ".join(f"--na-values {quote(column + part)}" for part in parts) + "."
+        if len(parts) > 1
+        else "Look how it is written in the file, and give the option once for each value."
+    )
 
 
 def _numbers_among(words: Sequence[str]) -> dict[str, float]:
