@@ -327,6 +327,14 @@ def test_columns_without_a_value_are_not_promised_to_be_filled(visit):
     assert page.get_by_text("1 hole in 1 column will be filled.").is_visible()
 
 
+def test_large_numbers_are_shown_in_full(visit):
+    page = visit()
+    rows = "".join(f"{20230000 + n * 7},{n % 3 or ''}\n" for n in range(40))
+    drop(page, "table.csv", f"case,a\n{rows}".encode())
+    page.locator("#fill").wait_for()
+    assert "20230000 … 20230137 … 20230273" in page.locator(".columns").inner_text()
+
+
 def test_cancel_goes_back_to_the_table(visit):
     page = visit(NARROW)
     rows = (f"{n % 97},{n * n % 89},{n * 7 % 83}" if n % 3 else f",{n},"

@@ -275,10 +275,10 @@ def test_words_for_missing_that_no_cell_holds_are_noted(greyfill, folder, comman
 @pytest.mark.parametrize(
     ("cells", "name"),
     [
-        (["04.01.2021", "28.11.2021"], "dates in another form"),
-        (["28/01/2020", "1/2/20"], "dates in another form"),
-        (["2020/01/28", "2020/02/01"], "dates in another form"),
-        (["28.01.2020 10:30", "01.02.2020 11:00"], "dates in another form"),
+        (["04.01.2021", "28.11.2021"], "dates that are not all YYYY-MM-DD"),
+        (["28/01/2020", "1/2/20"], "dates that are not all YYYY-MM-DD"),
+        (["2020/01/28", "2020/02/01"], "dates that are not all YYYY-MM-DD"),
+        (["28.01.2020 10:30", "01.02.2020 11:00"], "dates that are not all YYYY-MM-DD"),
         (["08:15", "17:30"], "times of day"),
         (["8:15 am", "5:30 PM"], "times of day"),
         (["74%", "7.5 %"], "percentages"),
@@ -296,6 +296,13 @@ def test_other_forms_of_dates_and_numbers_are_noted(greyfill, folder, cells, nam
     assert ("YYYY-MM-DD" if "dates" in name else "plain ones") in note
     assert notes(greyfill, command, "forms.csv", "--categorical", "x") == []
     assert notes(greyfill, command, "forms.csv", "--ignore", "x") == []
+
+
+@pytest.mark.parametrize("command", ["inspect", "impute"])
+def test_dates_of_two_forms_are_shown_in_both(greyfill, folder, command):
+    (folder / "forms.csv").write_text("i,x\n0,2023-04-08\n1,24.10.2023\n2,11.11.2023\n,\n")
+    (note,) = notes(greyfill, command, "forms.csv", "--strict")
+    assert "dates that are not all YYYY-MM-DD ('2023-04-08', '24.10.2023')" in note
 
 
 @pytest.mark.parametrize("command", ["inspect", "impute"])

@@ -337,10 +337,10 @@ _TIME = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?[AaPp][Mm])?"
 
 FORMS = (
     Form(
-        "dates in another form",
+        "dates that are not all YYYY-MM-DD",
         rf"^({_SMALL}[./-]{_SMALL}[./-]([0-9]{{4}}|[0-9]{{2}})|"
         rf"[0-9]{{4}}[./-]{_SMALL}[./-]{_SMALL})([T ]{_TIME}.*)?$",
-        "To have them read as dates, write them as YYYY-MM-DD",
+        "To have them read as dates, write each of them so",
     ),
     Form(
         "times of day",
@@ -366,7 +366,7 @@ def form_of(texts: pl.Series) -> Form | None:
     Numbers that are written plainly have none, though there may be some among amounts.
 
     >>> form_of(pl.Series(["28/01/2020", "04/02/2020"])).name
-    'dates in another form'
+    'dates that are not all YYYY-MM-DD'
     >>> form_of(pl.Series(["$1,234", "$87", "512"])).name
     'amounts'
     >>> form_of(pl.Series(["007", "008"]))

@@ -383,8 +383,11 @@ def _notes_on_text(column: pl.Series) -> Iterator[str]:
     name, seen = column.name, column.drop_nulls()
     form = form_of(seen)
     if form is not None:
+        shapes = seen.str.replace_all("[0-9]+", "0")
+        shown = seen.filter(shapes.is_first_distinct()).head(2)
         yield (
-            f"Column {name!r} looks like {form.name} ({seen[0]!r}) and was read as categories. "
+            f"Column {name!r} looks like {form.name} ({', '.join(map(repr, shown))}) and was read "
+            "as categories. "
             f"{form.remedy}; if categories are meant, say so: --categorical {name!r}."
         )
 

@@ -179,7 +179,7 @@
     return svg;
   };
   const held = (c) => {
-    const text = (v) => typeof v === "number" ? String(Number(v.toPrecision(4))) : v;
+    const text = (v) => typeof v === "number" ? String(Math.abs(v) < 1000 ? Number(v.toPrecision(4)) : Math.round(v)) : v;
     if (c.low !== null) { return `${text(c.low)} … ${text(c.middle)} … ${text(c.high)}`; }
     return c.top.length && !c.left_alone ? c.top.map((t) => `${t.value} ${count(t.rows)}`).join(", ") : c.examples.join(", ");
   };
