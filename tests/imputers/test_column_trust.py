@@ -148,7 +148,15 @@ def test_skill_and_its_error_by_hand() -> None:
     assert explained == 1 - lost.sum() / base.sum()
     assert std_error == pytest.approx(spread, rel=0.1)
     assert skill(np.array([0.0, 1.0]), np.zeros(2)) == (0.0, 0.0)
-    assert skill(np.zeros(2), np.zeros(2)) == (1.0, 0.0)
+    assert skill(np.zeros(2), np.zeros(2)) == (0.0, 0.0)
+
+
+def test_a_rare_level_that_no_held_out_cell_has_earns_no_trust() -> None:
+    rng = np.random.default_rng(0)
+    vip = (rng.random(1500) < 0.005).astype(object)
+    vip[::20] = None
+    X = pd.DataFrame({"x": rng.normal(size=1500), "vip": vip})
+    assert GreyImputer().fit(X).trust_["vip"].word == "no better than a guess"
 
 
 @pytest.mark.parametrize(

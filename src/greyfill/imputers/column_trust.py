@@ -209,9 +209,7 @@ def skill(lost: Floats, usual: Floats) -> tuple[float, float]:
     """
     if len(lost) == 0:
         return np.nan, np.nan
-    if not lost.any():
-        return 1.0, 0.0
-    if not usual.any():
+    if not usual.any():  # cells that the mode hits, too, do not tell whether a fill is better
         return 0.0, 0.0
     ratio = lost.mean() / usual.mean()
     spread = np.std(lost - ratio * usual, ddof=1) if len(lost) > 1 else np.nan
