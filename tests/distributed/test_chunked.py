@@ -105,6 +105,61 @@ def test_a_link_in_the_place_of_an_output_folder_is_not_followed(dataset, tmp_pa
     assert not list((tmp_path / "victim").iterdir())
 
 
+@pytest.mark.parametrize("place", ["out", "out.partial/parts"])
+def test_an_input_that_is_a_link_into_the_output_stays(dataset, tmp_path, place) -> None:
+    victim = tmp_path / place / "b.parquet"
+    victim.parent.mkdir(parents=True)
+    (dataset / "b.parquet").rename(victim)
+    (dataset / "b.parquet").symlink_to(victim)
+    before = victim.read_bytes()
+    with pytest.raises(FileProblemError, match=r"out.*in.b\.parquet lie in each other"):
+        impute_dataset(str(dataset), str(tmp_path / "out"), CGKNNImputer(1), force=True, **SETTINGS)
+    assert victim.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["folder", "c.parquet"])
+def test_a_link_that_would_be_passed_over_is_refused(dataset, tmp_path, name) -> None:
+    (dataset / name).symlink_to(tmp_path if name == "folder" else "nowhere")
+    with pytest.raises(FileProblemError, match=rf"Cannot read .*{name}: it is a symbolic link"):
+        impute_dataset(str(dataset), str(tmp_path / "out"), CGKNNImputer(1), **SETTINGS)
+
+
+def test_endings_in_capitals_are_files_of_the_dataset(dataset, tmp_path) -> None:
+    (dataset / "b.parquet").rename(dataset / "b.PARQUET")
+    for force in (False, True):
+        numbers = impute_dataset(
+            str(dataset), str(tmp_path / "out"), CGKNNImputer(1), force=force, **SETTINGS
+        )
+        assert numbers["partitions"] == 3
+
+
+def test_a_file_that_changes_during_a_run_is_told(dataset, tmp_path, monkeypatch) -> None:
+    write = parquet.Staging.write
+
+    def disturbed(self, partition, table) -> None:
+        write(self, partition, table)
+        os.utime(dataset / "a.parquet")
+
+    monkeypatch.setattr(parquet.Staging, "write", disturbed)
+    with pytest.raises(FileProblemError, match=r"Cannot read .*in: it changed while it was read"):
+        impute_dataset(str(dataset), str(tmp_path / "out"), CGKNNImputer(1), **SETTINGS)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_a_draft_of_a_plan_is_of_a_run(dataset, tmp_path, monkeypatch, is_planned) -> None:
+    """What a run leaves that is killed while it writes its plan, or writes that anew."""
+    arguments = (str(dataset), str(tmp_path / "out"), CGKNNImputer(1))
+    if is_planned:
+        monkeypatch.setattr(parquet.Staging, "publish", lambda self: None)
+        impute_dataset(*arguments, **SETTINGS)
+        monkeypatch.undo()
+    (tmp_path / "out.partial").mkdir(exist_ok=True)
+    (tmp_path / "out.partial" / ".greyfill-0123456789abcdef.tmp").touch()
+    impute_dataset(*arguments, **SETTINGS)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
 @pytest.mark.parametrize("source", ["out.partial", "out.partial/parts"])
 def test_an_input_where_the_output_would_be_made_stays(dataset, tmp_path, source) -> None:
     (tmp_path / source).parent.mkdir(exist_ok=True)
@@ -433,6 +488,33 @@ def test_a_file_with_other_columns_is_named(tmp_path, one, other, message: str) 
     with pytest.raises(InvalidDataError, match=message):
         filled_pair(tmp_path, one, other)
     assert not (tmp_path / "out").exists()
+
+
+CELLS = {
+    "infinity": (V["v"], pa.array([1.0, None, np.inf]), r"b\.parquet: .*'v' is infinite in row 2"),
+    "families": (
+        pa.array([1, None, 3]),
+        pa.array(["a", None, "b"]),
+        r"'v' holds numeric cells .*a\.parquet and categorical ones .*b\.parquet",
+    ),
+    "truths": (pa.array([True, None]), pa.array(["a", None]), r"parquet: The holes of column 'v'"),
+    "lists": (V["v"], pa.array([[1], None, [2]]), r"b\.parquet: Column 'v' has dtype list"),
+    "views": (V["v"], pa.array(["a", None], pa.string_view()), r"'v' of .*b\.parquet has type str"),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "message"), CELLS.values(), ids=CELLS)
+def test_a_file_with_cells_that_cannot_be_used_is_named(tmp_path, one, other, message) -> None:
+    both = [pa.table({"v": v, "x": np.arange(float(len(v)))}) for v in (one, other)]
+    with pytest.raises(InvalidDataError, match=message):
+        filled_pair(tmp_path, *both)
+
+
+def test_a_group_of_rows_is_named(tmp_path) -> None:
+    source = tmp_path / "one.parquet"
+    pq.write_table(pa.table({"v": [1.0, 2.0, None, np.inf]}), source, row_group_size=2)
+    with pytest.raises(InvalidDataError, match=r"one\.parquet, row group 1: .*'v' is infinite"):
+        impute_dataset(str(source), str(tmp_path / "out"), KNNIImputer(1))
 
 
 def test_command(dataset, tmp_path) -> None:

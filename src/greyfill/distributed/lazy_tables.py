@@ -141,7 +141,7 @@ class Spool:
         name = "the query"
         if isinstance(source, str | os.PathLike):
             self.path = name = os.fspath(source)
-            if Path(self.path).is_dir() or Path(self.path).suffix in ENDINGS:
+            if Path(self.path).is_dir() or Path(self.path).suffix.lower() in ENDINGS:
                 return
             with naming(self.path, "read"):
                 Path(self.path).open("rb").close()

@@ -39,11 +39,17 @@ from greyfill.distributed.parquet_files import (
     Partition,
     common_fields,
     list_partitions,
+    one_of_each_file,
     refuse_other_columns,
 )
 from greyfill.distributed.partial_output import Staging
-from greyfill.distributed.partitions import Overview, read_facts, with_columns_of
-from greyfill.exceptions import InvalidDataError, InvalidParameterError
+from greyfill.distributed.partitions import (
+    Overview,
+    naming_partition,
+    read_facts,
+    with_columns_of,
+)
+from greyfill.exceptions import FileProblemError, InvalidDataError, InvalidParameterError
 from greyfill.files.atomic import check_apart, check_dataset
 from greyfill.progress import Callback, Meter
 
@@ -90,11 +96,11 @@ class PartedDataset:
             imputer._refuse_no_labels()
         options, facts = read_options(imputer), []
         meter.begin("reading", len(self.partitions), ahead=2 * len(self.partitions))
-        for number, partition in enumerate(self.partitions):
+        for partition in self.partitions:
             table, y = self.split(partition.read(self.needed), imputer)
-            facts.append(read_facts(table, y, options, None, number))
+            facts.append(read_facts(table, y, options, None, partition.title))
             meter.advance()
-        overview = Overview.of(facts)
+        overview = Overview.of(facts, [partition.title for partition in self.partitions])
         refuse_empty(overview)
         shares = sample_shares(overview, donors, seed_of_sample(imputer))
         meter.begin("sampling", len(self.partitions), ahead=len(self.partitions))
@@ -104,7 +110,8 @@ class PartedDataset:
         ):
             table, y = self.split(partition.read(self.needed), imputer)
             missing = options["missing_values"]
-            parts.append(pick_donors(table, y, overview, share, first, missing))
+            with naming_partition(partition.title):
+                parts.append(pick_donors(table, y, overview, share, first, missing))
             meter.advance()
         return fit_sample(imputer, self.header, overview, parts, on_workers=False)
 
@@ -113,7 +120,8 @@ class PartedDataset:
         table = partition.read()
         if table.num_rows == 0:
             return table
-        return with_columns_of(table, fitted.fill(*self.split(table, fitted.imputer), first))
+        with naming_partition(partition.title):
+            return with_columns_of(table, fitted.fill(*self.split(table, fitted.imputer), first))
 
     @property
     def firsts(self) -> list[int]:
@@ -178,7 +186,11 @@ def impute_dataset(
     staging = Staging.of(out, force)
     check_apart(source, os.fspath(staging.folder))
     dataset, meter = PartedDataset.of(source, target, ignored), Meter(progress)
-    with staging.open(_fingerprint(dataset, imputer, donors)):
+    for one in one_of_each_file(dataset.partitions):  # which may be a link
+        check_apart(one.path, out)
+        check_apart(one.path, os.fspath(staging.folder))
+    run = _fingerprint(dataset, imputer, donors)
+    with staging.open(run):
         if not staging.is_fitted():
             report(f"learning from {len(dataset.partitions)} partitions")
             learned = dataset.fit(_with_threads(clone(imputer), n_jobs), donors, meter)
@@ -192,6 +204,11 @@ def impute_dataset(
                 report(f"writing {partition.name}")
                 staging.write(partition, dataset.filled(partition, fitted, first))
             meter.advance()
+        if _fingerprint(dataset, imputer, donors) != run:
+            raise FileProblemError(
+                f"Cannot read {source}: it changed while it was read. Try again when nobody writes "
+                "to it."
+            )
         staging.publish()
     return _numbers(source, out, fitted, len(dataset.partitions))
 

@@ -13,6 +13,8 @@ from greyfill.exceptions import FileProblemError, InvalidDataError
 from greyfill.files.inputs import naming
 
 ENDINGS = files.Format.PARQUET.extensions
+UNKNOWN = ("decimal256", "string_view", "binary_view")
+"""Arrow types that not all that is used here can take."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,19 @@ class Partition:
             return file.read_row_group(self.row_group, columns=wanted)
 
     def schema(self) -> Any:
-        """Its columns and their Arrow types; refuse two of one name."""
+        """Its columns and their Arrow types; refuse two of one name, and types that break off."""
         with opened(self.path) as file:
             schema = file.schema_arrow
         for name, count in Counter(schema.names).items():
             if count > 1:
                 raise InvalidDataError(
                     f"{self.path} has {count} columns {name!r}. Give each a name of its own."
+                )
+        for field in schema:
+            if str(field.type).startswith(UNKNOWN):
+                raise InvalidDataError(
+                    f"Column {field.name!r} of {self.path} has type {field.type}, which cannot be "
+                    "used here. Write it as string, binary or decimal128 (38 digits at most)."
                 )
         return schema
 
@@ -50,6 +58,11 @@ class Partition:
             return False
         labels = self.read([target])[target]
         return not pc.all(pc.is_null(labels, nan_is_null=True)).as_py()
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return self.path if self.row_group is None else f"{self.path}, row group {self.row_group}"
 
     @property
     def holds_rows(self) -> bool:
@@ -93,14 +106,27 @@ def _partitions_in(source: str) -> list[Partition]:
     if root.is_dir():
         with naming(source, "read"):
             os.listdir(root)  # a search passes over what it may not read
-        found = sorted(p for p in root.rglob("*") if p.suffix in ENDINGS and p.is_file())
+        found = sorted(root.rglob("*"))
         shown = [p for p in found if not any(n[0] in "._" for n in p.relative_to(root).parts)]
-        if not shown:
+        _refuse_lost_links(shown)
+        kept = [p for p in shown if p.suffix.lower() in ENDINGS and p.is_file()]
+        if not kept:
             raise FileProblemError(f"Cannot read {source}: no .parquet file is in this folder.")
-        return [Partition(os.fspath(p), os.fspath(p.relative_to(root))) for p in shown]
+        return [Partition(os.fspath(p), os.fspath(p.relative_to(root))) for p in kept]
     with opened(source, "chunks need a folder of Parquet files, or one such file") as file:
         n_groups = file.num_row_groups
     return [Partition(source, f"part-{i:05d}.parquet", i) for i in range(n_groups)]
+
+
+def _refuse_lost_links(paths: list[Path]) -> None:
+    """Refuse links to folders, which a search does not enter, and links of files to nothing."""
+    for path in paths:
+        is_lost = path.is_dir() or (path.suffix.lower() in ENDINGS and not path.exists())
+        if path.is_symlink() and is_lost:
+            raise FileProblemError(
+                f"Cannot read {path}: it is a symbolic link to a folder or to nothing. Put the "
+                "files themselves there, or remove the link."
+            )
 
 
 def first_with_labels(partitions: list[Partition], target: str | None) -> Partition:

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ class Staging:
                 self._plan(fingerprint)
             for name in FOLDERS:
                 (self.folder / name).mkdir(exist_ok=True)
-                for draft in (self.folder / name).rglob(DRAFTS):
-                    draft.unlink()
+            for draft in self.folder.rglob(DRAFTS):
+                draft.unlink()
 
     def _check_output(self) -> None:
         """Refuse an output that is there, unless it may be replaced and holds nothing else."""
@@ -93,8 +94,9 @@ class Staging:
             )
 
     def _found_run(self) -> str | None:
-        """The fingerprint in the folder, None where there is nothing; refuse any other folder."""
-        if not self.folder.exists() or (self.folder.is_dir() and not os.listdir(self.folder)):
+        """The fingerprint in the folder, None where there are at most drafts; refuse others."""
+        names = os.listdir(self.folder) if self.folder.is_dir() else [self.folder.name]
+        if all(fnmatch(name, DRAFTS) for name in names):
             return None
         with suppress(OSError, ValueError):
             plan = json.loads((self.folder / PLAN).read_text())

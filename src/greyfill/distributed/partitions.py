@@ -19,7 +19,7 @@ Dtypes = dict[Any, Any]
 """The dtype of each column by its name."""
 
 
-def with_columns(frame: Any, names: Sequence[Any], number: int) -> Any:
+def with_columns(frame: Any, names: Sequence[Any], number: int | str) -> Any:
     """A partition with its columns in the order of the frame; refuse others than those."""
     found, wanted = list(frame.columns), list(names)
     if found == wanted:
@@ -173,8 +173,8 @@ class Facts:
 
 
 @contextmanager
-def naming_partition(number: int) -> Iterator[None]:
-    """Say in which partition something was wrong."""
+def naming_partition(number: int | str) -> Iterator[None]:
+    """Say in which partition, by its number or its file, something was wrong."""
     try:
         yield
     except GreyfillError as error:
@@ -182,7 +182,7 @@ def naming_partition(number: int) -> Iterator[None]:
 
 
 def read_facts(
-    frame: Any, y: Any, options: dict[str, Any], names: Sequence[Any] | None, number: int
+    frame: Any, y: Any, options: dict[str, Any], names: Sequence[Any] | None, number: int | str
 ) -> Facts:
     """The facts of one partition, of the columns ``names`` if it is a pandas frame."""
     if y is not None and len(y) != len(frame):
@@ -259,9 +259,11 @@ class Overview:
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
 
     @classmethod
-    def of(cls, facts: Sequence[Facts]) -> "Overview":
-        """Join the facts of all partitions."""
-        schemas = {n: fact.schema for n, fact in enumerate(facts) if fact.schema is not None}
+    def of(cls, facts: Sequence[Facts], titles: Sequence[str] | None = None) -> "Overview":
+        """Join the facts of all partitions, which messages call by titles, else by numbers."""
+        named: Iterator[tuple[int | str, Facts]]
+        named = zip(range(len(facts)) if titles is None else titles, facts, strict=True)
+        schemas = {name: fact.schema for name, fact in named if fact.schema is not None}
         if not schemas:
             raise InvalidDataError("the frame has no rows in any partition")
         holes = np.sum([fact.holes for fact in facts if fact.holes is not None], axis=0)

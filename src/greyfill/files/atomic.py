@@ -186,7 +186,7 @@ def check_replaceable(out: str, endings: Sequence[str]) -> None:
         raise FileProblemError(f"Cannot write {out}: it is no folder. Name another one.")
     for folder, _, names in os.walk(out):
         for name in names:
-            if not name.endswith(tuple(endings)):
+            if not name.lower().endswith(tuple(endings)):
                 raise FileProblemError(
                     f"Cannot replace {out}: {os.path.join(folder, name)} does not belong to a "
                     "dataset. Name another folder, or remove that file."

@@ -382,8 +382,8 @@ def find_excluded(
     return {name: reason for name, reason in found.items() if reason}
 
 
-def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
-    """The schema that the whole table would have got, from those of its parts by their numbers.
+def merge_schemas(schemas: Mapping[int | str, Schema]) -> Schema:
+    """The schema that the whole table would have got, from those of its parts by number or name.
 
     >>> def part(*levels): return Schema((Field("sex", Kind.CATEGORICAL, Family.TEXT, levels),))
     >>> merge_schemas({0: part("m"), 1: part("f", "m")}).fields[0].levels
@@ -401,7 +401,7 @@ def merge_schemas(schemas: Mapping[int, Schema]) -> Schema:
     return replace(first, fields=fields)
 
 
-def _merge_column(fields: dict[int, Field]) -> Field:
+def _merge_column(fields: dict[int | str, Field]) -> Field:
     """One field of those of all parts; parts without a value are left out."""
     typed = {n: field for n, field in fields.items() if not field.is_untyped} or fields
     (first, merged), *others = typed.items()
