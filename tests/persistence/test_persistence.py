@@ -58,6 +58,15 @@ def test_round_trip_of_ordered_levels(imputer, tmp_path: Path) -> None:
     assert greyfill.load(tmp_path / "model").transform(frame).equals(fitted.transform(frame))
 
 
+@pytest.mark.parametrize("imputer", IMPUTERS)
+def test_round_trip_where_some_rows_have_no_label(imputer, tmp_path: Path) -> None:
+    X, y = holed(60)
+    labels = [None if i % 5 == 0 else f"c{label}" for i, label in enumerate(y)]
+    fitted = quick(imputer).fit(X, np.array(labels, dtype=object))
+    fitted.save(tmp_path / "model")
+    assert greyfill.load(tmp_path / "model").transform(X).tobytes() == fitted.transform(X).tobytes()
+
+
 def test_round_trip_of_parts_and_settings(tmp_path: Path) -> None:
     X, y = holed(60)
     fitted = NeighborImputer(

@@ -223,9 +223,11 @@ def _fitted(fitted: FittedRecipe) -> None:
 
 def _check_pools(fitted: FittedRecipe, n: int) -> None:
     """One pool, or one for each class; those that fell back hold everybody."""
-    labels, pools = fitted.labels, fitted.pools
-    require(labels is None or (labels.shape == (n,) and (labels >= 0).all()), "labels do not fit")
-    require(labels is not None or not fitted.recipe.uses_labels, "labels are missing")
+    labels, pools, uses_labels = fitted.labels, fitted.pools, fitted.recipe.uses_labels
+    least = 0 if uses_labels else -1  # rows without a label are donors where labels do not count
+    fit = labels is None or (labels.shape == (n,) and (labels >= least).all())
+    require(fit, "labels do not fit")
+    require(labels is not None or not uses_labels, "labels are missing")
     require(pools, "there is no pool of donors")
     for pool in pools:
         check_rows(pool.givers, n, "donors of a pool")
