@@ -1140,7 +1140,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "any folder is replaced",
             "files/atomic.py",
-            "            if not name.endswith(tuple(endings)):\n",
+            "            if not name.lower().endswith(tuple(endings)):\n",
             "            if not name:\n",
             f"{CHUNKED}::test_no_folder_is_replaced_that_holds_the_input_or_other_files",
         ),

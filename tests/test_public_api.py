@@ -60,6 +60,7 @@ def test_public_objects_are_documented_with_an_example(path: str) -> None:
 def test_public_objects_are_in_the_reference() -> None:
     page = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
     entries = re.findall(r"^::: ([\w.]+)\.(\w+)$", page, re.MULTILINE)
+    entries.remove(("greyfill.distributed.spark_stages", "SparkImputer"))  # it imports pyspark
     shown = [find(f"{module}:{name}") for module, name in entries]
     assert [path for path in public_objects() if find(path) not in shown] == []
 

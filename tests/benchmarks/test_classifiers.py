@@ -48,7 +48,7 @@ def test_the_section_of_made_up_figures(classifiers: ModuleType) -> None:
     assert "random forest 2 of 3 (ratio of log losses 0.825)" in text
     assert "| BaggedDraws | – | – | 1.33 |" in text
     assert "| BaggedDraws, then random forest | 2.00 | 0.883 | 0.233 |" in text
-    assert "one seed, honest folds (5 folds, 20 draws), on the commit abc1234." in text
+    assert "one seed, honest folds (5 folds, 20 draws), on commit abc1234." in text
     assert "seen while greyfill was built" in text
     assert "seen" not in classifiers._caution(["exam:a"])[0]
 
