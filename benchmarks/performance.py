@@ -202,7 +202,9 @@ def introduction() -> list[str]:
         "given both cores (`n_jobs=2`), the others have their defaults; neighbor methods, "
         "scikit-learn's too, take ten neighbors. The tables of `performance.py` have independent "
         "columns but for those that shift with the class, those of `grey_cost.py` linear ones, so "
-        "that the seconds of the two cannot be compared.",
+        "that the seconds of the two cannot be compared. Nothing else ran here, but the cores are "
+        "parts of a shared machine, which is quicker on some days: the first rate of *The "
+        "hardware's limit* tells how quick it was.",
     ]  # fmt: skip
 
 
