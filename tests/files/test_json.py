@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from greyfill import files
@@ -15,6 +16,17 @@ LAYOUTS: dict[str, Any] = {
     "lists.json": lambda cells: json.dumps({"a": cells}),
     "named.json": lambda cells: json.dumps({"a": dict(zip("uvwx", cells, strict=False))}),
 }
+
+
+def has_wide_numbers() -> bool:
+    """Whether polars reads whole numbers of 128 bits; older ones refuse the file."""
+    try:
+        return pl.read_json(f'[{{"a": {2**100}}}]'.encode()).height == 1
+    except pl.exceptions.ComputeError:
+        return False
+
+
+WIDE = pytest.mark.skipif(not has_wide_numbers(), reason="this polars reads 64 bits alone")
 
 
 def every_reading(path: Path) -> list[Any]:
@@ -57,7 +69,7 @@ def test_columns_that_cannot_be_paired_or_held(text: str, words: str, tmp_path: 
         ([True, 2], "row 1: true stands in a column of numbers"),
         ([2.5, None, False], "row 3: false stands in a column of numbers"),
         ([1.5, 9007199254740993], "row 2: 9007199254740993 has more digits"),
-        ([2**127, 3, None], f"row 1: {2**127} has more digits"),
+        pytest.param([2**127, 3, None], f"row 1: {2**127} has more digits", marks=WIDE),
     ],
 )
 def test_cells_that_would_change_are_refused(
@@ -79,7 +91,8 @@ def test_cells_that_would_change_are_refused(
         [0, None, 1],
         [True, None, False],
         [1e23, 1.5, 2**53],
-        [9007199254740993, None, 2**100],
+        [9007199254740993, None, 2**60],
+        pytest.param([9007199254740993, None, 2**100], marks=WIDE),
     ],
 )
 def test_cells_that_stay_the_same_are_read(name: str, cells: list, tmp_path: Path) -> None:
