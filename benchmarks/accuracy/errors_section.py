@@ -201,7 +201,6 @@ def _all_figures(board: ranking.Board) -> list[str]:
     what = "Mean errors over the seeds that a method has, which *Who took part* tells."
     lines = ["## All figures", "", what, ""]
     for scenario, title in cases.ALL_TITLES.items():
-        here = [i for i, case in enumerate(board.cases) if case[1] == scenario]
-        part = ranking.Board(board.methods, [board.cases[i] for i in here], board.scores[here])
+        part = board.in_scenario(scenario)
         lines += [f"{title}:", "", *matrix(part, [case[0] for case in part.cases])]
     return lines

@@ -69,7 +69,14 @@ class Board:
     def among(self, tables: Iterable[str]) -> "Board":
         """Only the cases of some tables."""
         wanted = set(tables)
-        here = [i for i, case in enumerate(self.cases) if case[0] in wanted]
+        return self._where(case[0] in wanted for case in self.cases)
+
+    def in_scenario(self, scenario: str) -> "Board":
+        """Only the cases of one scenario."""
+        return self._where(case[1] == scenario for case in self.cases)
+
+    def _where(self, wanted: Iterable[bool]) -> "Board":
+        here = [i for i, yes in enumerate(wanted) if yes]
         return Board(self.methods, [self.cases[i] for i in here], self.scores[here])
 
     def ranks(self) -> dict[str, float]:

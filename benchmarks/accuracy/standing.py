@@ -113,9 +113,7 @@ def by_scenario(board: ranking.Board, flagship: str, titles: Mapping[str, str]) 
         return []
     lines = []
     for scenario, title in titles.items():
-        here = [i for i, case in enumerate(board.cases) if case[1] == scenario]
-        part = ranking.Board(board.methods, [board.cases[i] for i in here], board.scores[here])
-        found = {duel.rival: duel for duel in ranking.duels(part, flagship)}
+        found = {duel.rival: duel for duel in ranking.duels(board.in_scenario(scenario), flagship)}
         duels = (found[name] for name in rivals)
         lines.append((title, *(f"{d.wins} of {d.n_cases}, {number(d.ratio, 3)}" for d in duels)))
     return [
