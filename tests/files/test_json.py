@@ -26,6 +26,9 @@ def has_wide_numbers() -> bool:
         return False
 
 
+POLARS = "duplicate struct field 'b'|InvalidUnicodeCodepoint"
+"""What polars finds itself."""
+
 WIDE = pytest.mark.skipif(not has_wide_numbers(), reason="this polars reads 64 bits alone")
 
 
@@ -117,6 +120,44 @@ def test_values_without_a_place_of_their_own_are_refused(
     (tmp_path / "t.json").write_text(text)
     with pytest.raises(InvalidDataError, match=rf"t\.json: .*{words}"):
         files.read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ('{"a": 5, "a": 6, "b": "x"}', "Row 3: The name 'a' stands twice"),
+        ('{"a" : null, "b":"x", "b" :null}', f"Row 3: The name 'b' stands twice|{POLARS}"),
+        (r'{"a": 5, "b": "x\ud83d"}', r"Row 3: The name 'b' has the text 'x\\ud83d' with half"),
+        (r'{"a": 5, "b": "\udE00 x"}', POLARS),
+        (r'{"a": [{"b": 1, "b": 2}]}', f"Row 3: The name 'b' stands twice|{POLARS}"),
+    ],
+)
+def test_records_that_would_lose_something_are_refused(
+    record: str, words: str, tmp_path: Path
+) -> None:
+    records = ['{"a": null, "b": null}', '{"b": "y"}', record]
+    array, lines = tmp_path / "t.json", tmp_path / "t.jsonl"
+    array.write_text(f"[{', '.join(records)}]")
+    lines.write_text("\n\n".join(records))
+    for path in (array, lines):
+        with pytest.raises(InvalidDataError, match=words):
+            files.read(path)
+    with pytest.raises(InvalidDataError, match=words), files.open_batches(lines, size=12) as parts:
+        list(parts)
+
+
+def test_half_a_character_among_the_cells_of_a_column_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(r'{"a": ["x", "\ud83d"]}')
+    with pytest.raises(InvalidDataError, match=r"t\.json: The name 'a' has the text '\\ud83d'"):
+        files.read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_texts_like_names_and_characters_of_two_escapes_are_read(name: str, tmp_path: Path) -> None:
+    cells = ['"a": null', "\N{GRINNING FACE}", None, '\\ud83d "b":"']
+    (tmp_path / name).write_text(LAYOUTS[name](cells))
+    for found in every_reading(tmp_path / name):
+        assert found == cells
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonl", "lists.json"])

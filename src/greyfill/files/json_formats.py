@@ -1,12 +1,16 @@
 """JSON: an array of records, an object of columns, or records in lines.
 
 polars gives all cells of a column one type. A cell that would not be the same in it is refused: a
-truth among numbers, and a whole number that a float cannot hold, in lists and objects too.
+truth among numbers, and a whole number that a float cannot hold, in lists and objects too. So is a
+name that stands twice in a record, of which polars keeps the first, and half of a character, of
+which it makes a zero byte.
 """
 
 import glob
 import io
 import json
+import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -33,6 +37,16 @@ LARGEST = 2**127
 MARK = b"\xef\xbb\xbf"
 """What some programs put before a text in UTF-8."""
 
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, as a text has that was cut off between the two escapes of one."""
+
+ESCAPED_HALF = re.compile(
+    rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
+)
+
+RECORD = re.compile(r"[^\s,\[]")
+"""How a record begins, or an array of them ends: behind blanks, commas and the array's bracket."""
+
 ONE_KIND = "Write all cells of the column in one way, as numbers, as true and false, or as text."
 
 
@@ -50,9 +64,7 @@ def read_json(raw: bytes) -> pl.DataFrame:
         return _read_columns(columns)
     frame = pl.read_json(raw, infer_schema_length=None)
     _refuse_changed(frame, _has_truths(raw), partial(_cells, pl.read_json, raw))
-    if _nested(frame):
-        found = json.loads(raw)
-        _refuse_changed_nested(frame, found if isinstance(found, list) else [found])
+    _refuse_lost(frame, raw)
     return frame
 
 
@@ -72,7 +84,7 @@ def scan_json_lines(
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object as a dict, which has each name once."""
+    """An object as a dict, which has each name once and texts of whole characters."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -81,6 +93,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             f"The name {name!r} stands twice in one object, so that one of its values would be "
             "lost. Give each a name of its own."
         )
+    for name, cells in pairs:
+        for text in (name, *(cells if isinstance(cells, list) else [cells])):
+            if isinstance(text, str) and HALF.search(text):
+                raise InvalidDataError(
+                    f"The name {name!r} has the text {text!r} with half of a character, which no "
+                    "table can hold. Write the character whole, or leave it out."
+                )
     return found
 
 
@@ -148,9 +167,7 @@ def _read_lines(lines: bytes, types: Mapping[str, pl.DataType], first: int = 0) 
             _refuse_cells(types, _cells(pl.read_ndjson, lines, numbers), first)
         raise
     _refuse_changed(frame, _has_truths(lines), partial(_cells, pl.read_ndjson, lines), first)
-    if _nested(frame):
-        records = (json.loads(line) for line in lines.split(b"\n") if line.strip())
-        _refuse_changed_nested(frame, records, first)
+    _refuse_lost(frame, lines, first)
     return frame
 
 
@@ -174,6 +191,38 @@ def _refuse_changed(
     doubtful = [column.name for column in frame if _may_be_changed(column, has_truths)]
     if doubtful:
         _refuse_cells(frame.schema, cells(doubtful), first)
+
+
+def _refuse_lost(frame: pl.DataFrame, raw: bytes, first: int = 0) -> None:
+    """Refuse records of which the frame has not all; they are only read again if it may be so."""
+    if _nested(frame):
+        _refuse_changed_nested(frame, _records(raw, first), first)
+    elif not _is_plain(frame, raw):
+        deque(_records(raw, first), maxlen=0)
+
+
+def _is_plain(frame: pl.DataFrame, raw: bytes) -> bool:
+    """Whether as many names have values as the frame has cells, and all characters are whole.
+
+    A text that looks like a name makes the numbers differ, which costs a second reading alone.
+    """
+    if b'" :' in raw or (b"\\u" in raw and ESCAPED_HALF.search(raw)):
+        return False
+    n_named = raw.count(b'":') - raw.count(b'":null') - raw.count(b'": null')
+    return n_named == sum(column.count() for column in frame)
+
+
+def _records(raw: bytes, first: int) -> Iterator[Any]:
+    """The records of an array or of lines, one by one."""
+    decode, text = json.JSONDecoder(object_pairs_hook=_object).raw_decode, raw.decode()
+    row, end = first, 0
+    while (begin := RECORD.search(text, end)) and begin[0] != "]":
+        row += 1
+        try:
+            record, end = decode(text, begin.start())
+        except InvalidDataError as error:
+            raise InvalidDataError(f"Row {row}: {error}") from None
+        yield record
 
 
 def _nested(frame: pl.DataFrame) -> list[str]:
