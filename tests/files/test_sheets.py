@@ -122,6 +122,14 @@ def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path: Path) -> No
     assert openpyxl.load_workbook(tmp_path / "out.xlsx")["S"]["A3"].data_type == "s"
 
 
+def test_truths_among_numbers_stay_truths(tmp_path: Path) -> None:
+    rows = [["a", "b"], [True, True], [2, None], [None, False], [1.5, True]]
+    (tmp_path / "t.xlsx").write_bytes(book(("Data", rows)))
+    frame = files.read(tmp_path / "t.xlsx").frame
+    assert frame["a"].to_list() == ["true", "2", None, "1.5"]
+    assert frame["b"].to_list() == [True, None, False, True]
+
+
 def test_numbers_stored_as_text_are_filled_as_text(tmp_path: Path) -> None:
     rows = [["price", "n"], ["4.196,72 €", 1], [None, 2], ["12,00 €", 3]]
     (tmp_path / "t.xlsx").write_bytes(book(("S", rows)))

@@ -139,8 +139,9 @@ def _header_row(reader: Any, name: str) -> tuple[int, int]:
 
 
 def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
-    """A column with the types of its cells; a word that was lost among numbers makes it text."""
-    if column.null_count() > texts.null_count():
+    """A column with the types of its cells; a word or a truth among numbers makes it text."""
+    has_truths = column.dtype.is_numeric() and texts.is_in(["true", "false"]).any()
+    if has_truths or column.null_count() > texts.null_count():
         return texts
     if column.dtype == pl.Float64 and ((column % 1).fill_null(0.0) == 0.0).all():
         whole = column.cast(pl.Int64, strict=False)
