@@ -8,10 +8,10 @@
     python benchmarks/grey_cost.py --tables iris wine   these alone; the page stays as it is
     python benchmarks/grey_cost.py --tables iris --page and they are on the page, alone
 
-PYTHON is an interpreter with pandas in whose environment the earlier version was installed
-(``pip install FOLDER`` of a checkout of it). Prints Markdown and puts it on docs/performance.md.
-Real tables come from scikit-learn and the folder ``GREYFILL_DATA``, peers from this environment
-and the folder ``GREYFILL_PEERS``; what is not there is named and left out.
+PYTHON is an interpreter with pandas and pyarrow in whose environment the earlier version was
+installed (``pip install FOLDER`` of a checkout of it). Prints Markdown and puts it on
+docs/performance.md. Real tables come from scikit-learn and the folder ``GREYFILL_DATA``, peers
+from this environment and the folder ``GREYFILL_PEERS``; what is not there is named and left out.
 """
 
 import argparse
