@@ -120,12 +120,13 @@ def section(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> list[str]
     flagship = first if first in losses.methods else losses.methods[0]
     titles = [standing.shown(name) for name in names]
     exam = " --exam" if all(name.startswith("exam:") for name in names) else ""
+    where = "" if exam else ", with the tables of [Accuracy](accuracy.md#repeat-it)"
     return [
         HEADING,
         "",
-        f"By `python benchmarks/classifiers.py{exam}`: {len(names)} tables, 20 % of the cells "
-        f"hidden at random beside the natural holes, {counted(len(seeds), 'seed')}, honest folds "
-        f"({listed(sorted({row['label'] for row in rows}))}), on commit "
+        f"By `python benchmarks/classifiers.py{exam}`{where}: {len(names)} tables, 20 % of the "
+        f"cells hidden at random beside the natural holes, {counted(len(seeds), 'seed')}, honest "
+        f"folds ({listed(sorted({row['label'] for row in rows}))}), on commit "
         f"{listed(sorted({row['commit'] for row in ours}))}. Ranks by log loss; below by model "
         "and by accuracy. " + standing.HOW,
         "",

@@ -90,6 +90,7 @@ def write(rows: Rows, names: Sequence[str], seeds: Sequence[int]) -> str:
         "wrong category counting 1; the mean over the seeds, the lowest in bold.",
         "",
         *(line for name in names for line in _of_table(board, name)),
+        *_again(names),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -150,6 +151,25 @@ def _of_table(board: ranking.Board, name: str) -> list[str]:
     part = board.among([name])
     titles = [cases.TITLES[case[1]] for case in part.cases]
     return [f"### {standing.shown(name)}", "", *standing.matrix(part, titles)]
+
+
+def _again(names: Sequence[str]) -> list[str]:
+    """Where the tables are from, and what to type."""
+    sources = [f"{standing.shown(name)}: {tables.source(name)}" for name in names]
+    return [
+        "## Repeat it",
+        "",
+        "Sources of the tables, by name and number in the UCI repository where nothing else is "
+        f"said: {'; '.join(sources)}.",
+        "",
+        "```bash",
+        "export GREYFILL_EXAM=...   # folder with the tables as CSV, and their .schema.json",
+        "export GREYFILL_PEERS=...  # folder that benchmarks/accuracy/peers/install.sh has filled",
+        "python benchmarks/examination.py",
+        "python benchmarks/classifiers.py --exam --page docs/examination.md",
+        "```",
+        "",
+    ]
 
 
 def main() -> None:

@@ -80,10 +80,12 @@ def fills_section(
     return [
         f"## {FILLS}", "",
         "`fit_transform(X, y)`, by `python benchmarks/grey_cost.py --before PYTHON`, where "
-        "PYTHON has the earlier version. Every contestant has one "
-        "thread of a machine with two cores, in a process of its own; on a table they take turns, "
-        "and of runs below a minute the best of three counts. Compare within this run alone: other "
-        "programs shared the machine. Tables named by their size are made up (rank 6 plus noise, "
+        "PYTHON has the earlier version. Each version has its own defaults: now `labels=\"cross\"` "
+        "and fills on the grid of their column, before what is `labels=\"own\"` today, and no "
+        "grid. Every contestant has one thread of a machine with two cores, in a process of its "
+        "own; on a table they take turns, and of runs below a minute the best of three counts. "
+        "Compare within this run alone, since the cores are parts of a shared machine. Tables "
+        "named by their size are made up (rank 6 plus noise, "
         "two classes); 20 % of the observed cells are hidden, of 1000 × 1000 10 %. `sklearn` is "
         "given indicators of categories.",
         *_about_before(contestants), *notes, "",
@@ -144,7 +146,8 @@ def errors_section(
     ]
     return [
         f"## {ERRORS}", "",
-        "NRMSE on hidden cells as on [Accuracy](accuracy.md), by "
+        "NRMSE on hidden cells as on [Accuracy](accuracy.md), of both with what is "
+        "`labels=\"own\"` today and without a grid (so not as they are timed above), by "
         "`python benchmarks/grey_cost.py --before PYTHON --accuracy`: the mean over cases, and the "
         f"geometric mean of now / before. Scenarios: {', '.join(scenarios)}; "
         f"seeds: {', '.join(map(str, seeds))}.",

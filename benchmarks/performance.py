@@ -198,9 +198,10 @@ def introduction() -> list[str]:
         "commit; all below it by `python benchmarks/performance.py`.", "",
         versions() + ".", "",
         "Each run is a process of its own, contestants take turns, and compilation is not "
-        "counted. Memory is what the call needed beyond what the process held before it. Ours are "
-        "given both cores (`n_jobs=2`), the others have their defaults; neighbor methods, "
-        "scikit-learn's too, take ten neighbors. The tables of `performance.py` have independent "
+        "counted. Memory is what the call needed beyond what the process held before it. In "
+        "`performance.py` ours are given both cores (`n_jobs=2`), the others have their defaults, "
+        "and neighbor methods, scikit-learn's too, take ten neighbors; in `grey_cost.py` all have "
+        "one thread. The tables of `performance.py` have independent "
         "columns but for those that shift with the class, those of `grey_cost.py` linear ones, so "
         "that the seconds of the two cannot be compared. Nothing else ran here, but the cores are "
         "parts of a shared machine, which is quicker on some days: the first rate of *The "

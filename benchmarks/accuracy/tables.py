@@ -13,6 +13,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn import datasets
@@ -49,14 +50,18 @@ def load(name: str) -> Data:
         rows = np.random.default_rng(0).choice(whole.table.n_rows, SAMPLE_ROWS, replace=False)
         rows.sort()
         return Data(name, whole.table.rows(rows), whole.labels[rows])
-    variable = "GREYFILL_EXAM" if name.startswith(EXAM) else "GREYFILL_DATA"
-    return _of_folder(variable, name.removeprefix(EXAM))
+    return _of_folder(name)
 
 
 def of_examination() -> list[str]:
     """The names of the tables of the folder ``GREYFILL_EXAM``."""
     files = Path(os.environ.get("GREYFILL_EXAM", "")).glob("*.schema.json")
     return [f"{EXAM}{name}" for name in sorted(f.name.removesuffix(".schema.json") for f in files)]
+
+
+def source(name: str) -> str:
+    """Where a table of a folder is from, as its schema tells."""
+    return str(_schema(name)["source"])
 
 
 def is_numeric(name: str) -> bool:
@@ -71,19 +76,30 @@ def _of_sklearn(name: str) -> Data:
     return Data(name, Table(cells, np.zeros(cells.shape, dtype=bool), columns), bunch.target)
 
 
-def _of_folder(variable: str, name: str) -> Data:
+def _file(name: str, ending: str) -> Path:
+    """A file of a table that lies in a folder."""
+    variable = "GREYFILL_EXAM" if name.startswith(EXAM) else "GREYFILL_DATA"
+    name = name.removeprefix(EXAM)
     folder = Path(os.environ.get(variable, ""))
     if not (folder / f"{name}.csv").exists():
         sys.exit(f"set {variable} to a folder with {name}.csv and {name}.schema.json")
-    schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    return folder / f"{name}.{ending}"
+
+
+def _schema(name: str) -> dict[str, Any]:
+    return dict(json.loads(_file(name, "schema.json").read_text(encoding="utf-8")))
+
+
+def _of_folder(name: str) -> Data:
+    schema = _schema(name)
+    with _file(name, "csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     read = [_column(rows, column, schema) for column in schema["columns"]]
     cells = np.column_stack([values for values, _ in read])
     missing = np.isnan(cells)
     table = Table(np.where(missing, 0.0, cells), missing, tuple(column for _, column in read))
     _, labels = np.unique([row[schema["target"]] for row in rows], return_inverse=True)
-    return Data(name, table, labels)
+    return Data(name.removeprefix(EXAM), table, labels)
 
 
 def _column(rows: list[dict[str, str]], name: str, schema: dict) -> tuple[np.ndarray, Column]:
