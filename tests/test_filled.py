@@ -183,6 +183,7 @@ def test_wishes():
     assert kept.table["y"].equals(frame["y"], null_equal=True)
     assert kept.table["side"].null_count() == 0
     assert not kept.mask["y"].any()
+    assert set(kept.intervals["column"]) == {"side"}
     assert kept.draws(1)[0]["y"].equals(frame["y"], null_equal=True)
     level = greyfill.fill(frame, "class", not_applicable={"side": "none", "y": None}, **QUICK)
     assert level.table["side"].to_list() == [v or "none" for v in CELLS["side"]]
@@ -248,6 +249,7 @@ def test_fall_backs_are_noted():
         ({"ignore": ["nobody"]}, "ignore names columns"),
         ({"not_applicable": ["nobody"]}, "not_applicable names columns"),
         ({"not_applicable": {"y": "none"}}, "column 'y' holds Float64, so 'none' cannot be"),
+        ({"not_applicable": {"side": " "}}, "the level for column 'side' is empty"),
         ({"bounds": {"side": (0, 1)}}, "column 'side' holds no plain numbers"),
         ({"method": "nothing"}, "no method is called 'nothing'"),
         ({"n_trees": 3}, "the method 'grey' has no parameter 'n_trees'"),
@@ -297,6 +299,67 @@ def test_a_column_without_a_value_is_told():
     (note,) = filled.notes
     assert note.startswith("Column 'empty' has no observed value, so it stays empty. Drop it, or")
     assert filled.table["empty"].isna().all()
+
+
+@pytest.mark.parametrize("library", [*LIBRARIES, "numpy"])
+def test_a_column_without_a_value_moves_no_other(library):
+    before = np.array([[np.nan, i, 10.0 * i] for i in range(1, 7)])
+    before[2, 1] = before[4, 2] = np.nan
+    cells = {f"x{j}": [None if np.isnan(v) else v for v in before[:, j]] for j in range(3)}
+    X = before if library == "numpy" else LIBRARIES[library](cells)
+    filled = greyfill.fill(X, [0, 1] * 3, not_applicable=["x0", "x1"], indicators=True, **QUICK)
+    (row,) = as_pandas(filled.cells).to_dict("records")
+    assert (row["row"], row["column"]) == (4, "x2")
+    assert np.argwhere(np.asarray(filled.mask)).tolist() == [[4, 2]]
+    for table in (filled.table, *filled.draws(2)):
+        after = table if library == "numpy" else as_pandas(table).to_numpy(float, na_value=np.nan)
+        np.testing.assert_array_equal(np.where(np.isnan(before), np.nan, after[:, :3]), before)
+        assert np.argwhere(np.isnan(after)).tolist() == [
+            [0, 0],
+            [1, 0],
+            [2, 0],
+            [2, 1],
+            [3, 0],
+            [4, 0],
+            [5, 0],
+        ]
+        if table is filled.table:
+            assert row["value"] == after[4, 2]
+
+
+def test_words_for_missing_are_holes_of_every_wish():
+    levels = ["yes", "Yes", "no", "yes", "no", "?"] * 5
+    frame = pl.DataFrame({"a": [1.0, 1.1, 5.0, 1.2, 5.1, 1.0] * 5, "b": levels})
+    told = {"missing_values": "?"} | QUICK
+    folded = greyfill.fill(frame, fold=["b"], **told)
+    for table in (folded.table, *folded.draws(2)):
+        assert table["b"].is_in(["yes", "Yes", "no"]).all()
+        assert table["b"].to_list()[:5] == levels[:5]
+    kept = greyfill.fill(frame, not_applicable=["b"], **told)
+    assert kept.table["b"].to_list() == levels
+    assert any("does not apply to 5 rows" in note for note in kept.notes)
+    named = greyfill.fill(frame, not_applicable={"b": "none"}, **told)
+    assert named.table["b"].to_list() == [level.replace("?", "none") for level in levels]
+
+
+@pytest.mark.parametrize(
+    ("missing_values", "n_holes"), [(-999, 5), (0, 5), ([0.0, -999.0], 10), ({"-999"}, 5)]
+)
+def test_missing_values_of_a_file_are_as_those_of_a_table(missing_values, n_holes, tmp_path):
+    cells = [1, 2, -999, 4, 5, 0] * 5
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{v},x\n" for v in cells))
+    told = {"method": "mean", "missing_values": missing_values, "ignore": "b"}
+    filled = greyfill.fill(tmp_path / "t.csv", **told)
+    assert filled.mask["a"].sum() == n_holes
+    assert not filled.mask["b"].any()
+
+
+def test_truths_stay_truths_among_cells_of_one_kind():
+    frame = pl.DataFrame({"flag": [True, None, False, True], "n": [1, 2, None, 4]})
+    assert greyfill.fill(frame[["flag"]], method="mean").cells["value"].to_list() == [True]
+    for columns in (["flag", "n"], ["n", "flag"]):
+        filled = greyfill.fill(frame[columns], method="mean")
+        assert sorted(filled.cells["value"]) == ["2", "True"]
 
 
 def test_notes_about_a_file_name_parameters_of_python(tmp_path):

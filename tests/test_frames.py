@@ -612,6 +612,14 @@ def test_sentinels_of_other_types_do_no_harm():
     assert table.missing.tolist() == [[False, False], [True, False]]
 
 
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_false_is_not_zero_among_objects(dtype):
+    X = pd.DataFrame({"smoker": pd.Series([True, False, None, False], dtype=dtype)})
+    for sentinel, holes in ((0, [2]), (False, [1, 2, 3])):
+        table, _ = encode(X, missing_values=sentinel)
+        assert table.missing[:, 0].nonzero()[0].tolist() == holes
+
+
 def test_naming_nan_as_missing_changes_nothing():
     assert encode([[1.0, 2.0]], missing_values=np.nan)[1].schema.missing_values == ()
 

@@ -12,11 +12,13 @@ from greyfill.exclusion import inapplicable_rows
 from greyfill.table import Bools
 
 
-def find_inapplicable(X: Any, chosen: Collection[str], parameter: str) -> dict[str, Bools]:
+def find_inapplicable(
+    X: Any, chosen: Collection[str], parameter: str, missing_values: Any = None
+) -> dict[str, Bools]:
     """The rows to which chosen columns do not apply."""
     if not chosen:
         return {}
-    table, origin = frames.encode(X)
+    table, origin = frames.encode(X, missing_values=missing_values)
     names = origin.schema.names
     places = frames.column_positions(list(chosen), names, parameter)
     return {names[j]: inapplicable_rows(table.missing, j) for j in places}
@@ -26,8 +28,14 @@ def with_levels(
     frame: Any, levels: Mapping[str, str | None], rows: Mapping[str, Bools], parameter: str
 ) -> Any:
     """A frame in which some rows of columns of text have a level of their own."""
-    if not any(levels.values()):
+    if all(level is None for level in levels.values()):
         return frame
+    empty = [name for name, level in levels.items() if level is not None and not level.strip()]
+    if empty:
+        raise InvalidParameterError(
+            f"{parameter}: the level for column {empty[0]!r} is empty. Name one, or name the "
+            "column alone to keep the cells empty."
+        )
     if isinstance(frame, np.ndarray):
         raise InvalidParameterError(
             f"{parameter}: only a frame has columns of text that can get a level, and this is an "
@@ -45,7 +53,8 @@ def with_levels(
         text = table[name]
         if text.dtype != nw.String:  # else older versions of pandas would write "None" into holes
             text = text.cast(nw.String)
-        named = text.fill_null(level).zip_with(flags(rows[name], text), text)
+        given = nw.new_series(name, [level] * len(text), nw.String, backend=text.implementation)
+        named = given.zip_with(flags(rows[name], text), text)
         table = table.with_columns(named.alias(name))
     return table.to_native()
 

@@ -204,6 +204,16 @@ def sure_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def whole_seed(random_state: Any) -> int:
+    """A whole number as it is; for a generator or None, a draw.
+
+    >>> whole_seed(7)
+    7
+    """
+    seed = seed_of(random_state)
+    return sure_seed(None) if seed is None else seed
+
+
 def check_installed(package: str, user: str, install: str | None = None) -> None:
     """Refuse to begin what an absent package would end.
 

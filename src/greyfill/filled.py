@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from time import perf_counter
 from typing import Any
 
@@ -118,7 +119,8 @@ def fill(
     source = None
     if isinstance(table, str | os.PathLike):
         source = _read(table, categorical_features, missing_values, reading)
-        imputer.missing_values = None  # holes by now
+        imputer.missing_values = missing_values = None  # holes by now
+        ignore = [ignore] if isinstance(ignore, str) else ignore
         ignore = [*ignore, *(name for name in source.nested if name not in (target, *ignore))]
     elif reading:
         raise InvalidParameterError(
@@ -130,7 +132,8 @@ def fill(
     chosen = _names_of(not_applicable, whole, "not_applicable")
     given = not_applicable.values() if isinstance(not_applicable, Mapping) else ()
     levels = dict(zip(chosen, given, strict=False))
-    rows = find_inapplicable(_split(whole, target, ignore)[0], chosen, "not_applicable")
+    features = _split(whole, target, ignore)[0]
+    rows = find_inapplicable(features, chosen, "not_applicable", missing_values)
     whole = with_levels(whole, levels, rows, "not_applicable")
     folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold")
     X, y = _split(with_folds(whole, folds), target, ignore)
@@ -252,9 +255,11 @@ class Filled:
                 f"{name} cannot draw {n} tables: take the method grey, or mice with so many "
                 "imputations"
             )
-        tables = [_joined(self._whole, _unfilled(self._X, X, self._kept_empty)) for X in drawn]
-        written = (as_written(table, self._whole, self._folds) for table in tables)
-        return [frames.with_names(table, self._columns) for table in written]
+        complete = (_with_empty(self._X, X, self.imputer) for X in drawn)
+        features = (_unfilled(self._X, X, self._kept_empty) for X in complete)
+        return [
+            _rejoined(self._whole, X, self.imputer, self._folds, self._columns) for X in features
+        ]
 
     @cached_property
     def lines(self) -> Any:
@@ -275,18 +280,22 @@ class Filled:
         if not hasattr(self.imputer, "intervals"):
             return None
         found: dict[str, list[Any]] = self.imputer._interval_lists(self._X, self._y)
-        return found
+        place = {name: j for j, name in enumerate(self._names)}
+        cells = zip(found["rows"], found["columns"], strict=True)
+        is_filled = [bool(self._holes[row, place[name]]) for row, name in cells]
+        return {name: list(compress(values, is_filled)) for name, values in found.items()}
 
     def _values(self, rows: Any, columns: Any) -> list[Any]:
         """The values of filled cells, given column by column."""
-        table = frames.open_table(self.features)
+        is_array = isinstance(self._whole, np.ndarray)  # its columns are at their places there
+        table = frames.open_table(self.table if is_array else self.features)
         values: list[Any] = []
         for j in dict.fromkeys(columns.tolist()):
             chosen = rows[columns == j].tolist()
             if isinstance(table, np.ndarray):
                 values += table[chosen, j].tolist()
             else:
-                values += table[table.columns[j]][chosen].to_list()
+                values += table[self._names[j]][chosen].to_list()
         return values
 
     def _donors(self, rows: list[int], names: list[str]) -> list[str | None]:
@@ -375,7 +384,7 @@ class OpenedFill:
             imputer.cell_folds_ = {name: dict(found) for name, found in folds.items()}
         whole = X if whole is None else whole
         imputer._refuse_taken_names(getattr(whole, "column_names", getattr(whole, "columns", ())))
-        features = _unfilled(X, filled, self._kept_empty)
+        features = _unfilled(X, _with_empty(X, filled, imputer), self._kept_empty)
         holes = self._opened[0].missing & ~np.isin(self.schema.names, list(self.left_alone))
         holes &= imputer._kept | imputer.keep_empty_features
         for name, rows in self._kept_empty.items():
@@ -383,9 +392,11 @@ class OpenedFill:
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
             noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
-        table = as_written(_joined(whole, features), whole, folds or ())
+        table = _rejoined(whole, features, imputer, folds or (), names)
+        if isinstance(features, np.ndarray):  # as the imputer gives it
+            features = np.delete(features, _empty_places(imputer), axis=1)
         return Filled(
-            table=frames.with_names(table, names),
+            table=table,
             imputer=imputer,
             left_alone=self.left_alone,
             notes=tuple(dict.fromkeys(noted)),
@@ -423,7 +434,7 @@ def _read(
     path: str | os.PathLike[str], categorical: Any, missing_values: Any, reading: dict[str, Any]
 ) -> files.Source:
     """A file whose columns of categories are read as texts."""
-    words = [missing_values] if isinstance(missing_values, str) else missing_values
+    words = [_as_word(value) for value in frames.as_sentinels(missing_values)]
     named = [] if frames.is_auto(categorical) else [c for c in categorical if isinstance(c, str)]
     numeric = list(reading.pop("numeric_columns", ()))
 
@@ -435,11 +446,20 @@ def _read(
     if reading.get("sheet") is not None:
         reading["sheet"] = str(reading["sheet"])
     try:
-        na_values = [str(word) for word in words or ()]
-        return files.read(path, na_values=na_values, choose_types=chosen, **reading)
+        return files.read(path, na_values=words, choose_types=chosen, **reading)
     except GreyfillError as error:
         error.args = (in_python(str(error)),)
         raise
+
+
+def _as_word(value: Any) -> str:
+    """A value as a file has it.
+
+    >>> _as_word(-999), _as_word(-999.0), _as_word("?")
+    ('-999', '-999', '?')
+    """
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
 
 
 def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
@@ -475,6 +495,19 @@ def _names_of(given: Collection[Any], frame: Any, parameter: str) -> list[str]:
     return [names[j] for j in frames.column_positions(given, names, parameter)]
 
 
+def _empty_places(imputer: Any) -> list[int]:
+    """Where the columns without a value are, which an imputer leaves out."""
+    return [] if imputer.keep_empty_features else np.flatnonzero(~imputer._shown).tolist()
+
+
+def _with_empty(X: Any, filled: Any, imputer: Any) -> Any:
+    """An array with all columns of X, those without a value as they were; frames as they are."""
+    empty = _empty_places(imputer) if isinstance(filled, np.ndarray) else []
+    for j in empty:
+        filled = np.insert(filled, j, X[:, j], axis=1)
+    return filled
+
+
 def _unfilled(X: Any, filled: Any, cells: Mapping[str, Bools]) -> Any:
     """The filled table with some cells, rows of columns, as they were."""
     if not cells:
@@ -487,8 +520,16 @@ def _unfilled(X: Any, filled: Any, cells: Mapping[str, Bools]) -> Any:
     kept = [
         before[name].zip_with(flags(rows, before[name]), table[name]).alias(name)
         for name, rows in cells.items()
+        if name in table.columns  # else it has no value, and nothing was filled
     ]
     return table.with_columns(*kept).to_native()
+
+
+def _rejoined(whole: Any, features: Any, imputer: Any, folds: Collection[str], columns: Any) -> Any:
+    """The whole table with its features as they were filled, spelled and named as it was."""
+    sentinels = imputer.schema_.missing_values
+    table = as_written(_joined(whole, features), whole, folds, sentinels)
+    return frames.with_names(table, columns)
 
 
 def _joined(whole: Any, features: Any) -> Any:

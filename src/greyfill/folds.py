@@ -51,14 +51,17 @@ def _folded(column: nw.Series[Any], spellings: Mapping[str, str]) -> nw.Series[A
     return nw.new_series(column.name, cells, nw.String, backend=column.implementation)
 
 
-def as_written(filled: Any, frame: Any, folds: Iterable[str]) -> Any:
+def as_written(
+    filled: Any, frame: Any, folds: Iterable[str], missing_values: Iterable[Any] = ()
+) -> Any:
     """A filled frame in which every observed cell of folded columns is spelled as it was."""
     names = list(folds)
     if not names:
         return filled
     after, before = (nw.from_native(one, eager_only=True) for one in (filled, frame))
+    words = [word for word in missing_values if isinstance(word, str)]
     spelled = [
-        before[name].zip_with(~before[name].is_null(), after[name])
+        before[name].zip_with(~(before[name].is_null() | before[name].is_in(words)), after[name])
         for name in names
         if name in before.columns and name in after.columns
     ]

@@ -31,6 +31,7 @@ def made(examination: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         return Data(name, Table(cells, np.zeros(cells.shape, dtype=bool), columns), np.arange(4))
 
     monkeypatch.setattr(examination.tables, "load", load)
+    monkeypatch.setattr(examination.tables, "source", lambda name: f"{name} (7)")
 
 
 def rows(method: str, error: float, seconds: float, **of_table: float) -> list[dict[str, object]]:
@@ -72,6 +73,7 @@ def test_the_page_of_made_up_figures(examination: ModuleType, made: None) -> Non
     assert "Not run: GreyImputer without y, CGKNN, sklearn Iterative+y" in page
     assert "| t0 | 4 × 2 | 2.0 | 0.1 | 30.0 |" in page
     assert "| GreyImputer | **0.1000** | **0.1000** | **0.1000** |" in page
+    assert "t0: exam:t0 (7); t1: exam:t1 (7)" in page
 
 
 def test_tables_are_those_of_the_folder(

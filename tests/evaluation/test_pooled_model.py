@@ -111,6 +111,39 @@ def test_what_fill_gave_is_drawn() -> None:
     assert found.table["fmi"][0] > 0.05  # a third of x was missing
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas", "numpy"])
+def test_a_model_of_what_fill_gave_takes_the_columns_that_were_used(library: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = x + rng.normal(size=80)
+    holed = [None if i % 4 == 0 else float(v) for i, v in enumerate(x)]
+    frame = pl.DataFrame({"x": holed, "empty": pl.Series([None] * 80, dtype=pl.Float64)})
+    if library == "numpy":
+        filled = greyfill.fill(frame.to_numpy(), y)
+    else:
+        names = pl.Series([f"p{i}" if i % 9 else None for i in range(80)])
+        whole = frame.with_columns(name=names, y=y)
+        filled = greyfill.fill(whole.to_pandas() if library == "pandas" else whole, "y")
+    found = with_draws(filled, LinearRegression(), n_draws=4).table
+    assert found["term"].to_list() == ["(intercept)", "x0" if library == "numpy" else "x"]
+    assert 0.6 < found["estimate"][1] < 1.2
+    assert found.equals(with_draws(filled, LinearRegression(), y, n_draws=4).table)
+
+
+def test_y_among_the_columns_is_refused() -> None:
+    draws, y = frames()
+    with pytest.raises(InvalidDataError, match="'again' of the draws is y itself"):
+        with_draws([draw.assign(again=y) for draw in draws], LinearRegression(), y)
+
+
+def test_levels_without_a_row_are_no_coefficients() -> None:
+    draws, y = frames()
+    known = with_draws(draws, LinearRegression(), y).table
+    levels = ["a", *sorted(draws[0]["sex"].unique()), "z"]
+    declared = [draw.assign(sex=pd.Categorical(draw["sex"], levels)) for draw in draws]
+    assert with_draws(declared, LinearRegression(), y).table.equals(known)
+
+
 @pytest.mark.parametrize(
     ("draws", "model", "y", "message"),
     [

@@ -364,6 +364,12 @@ def test_random_state(rule: str) -> None:
         scores("often")
 
 
+@pytest.mark.parametrize("seed", [np.random.RandomState(0), None, np.int64(0)])
+def test_models_take_any_seed(seed: Any) -> None:
+    X, y = iris_with_holes()
+    assert gf.GreyClassifier(n_cells=20, random_state=seed).fit(X, y).score(X, y) > 0.9
+
+
 @neighbors
 def test_verbose_speaks_on_stderr_only(imputer: Any, capsys: Any) -> None:
     X, y = iris_with_holes()

@@ -127,3 +127,9 @@ def test_errors_are_of_greyfill() -> None:
         clone(indicator).set_params(features="some").fit(MIXED)
     with pytest.raises(GreyfillError):
         gf.KNNIImputer().indicator_  # noqa: B018
+
+
+def test_flags_of_an_array_of_texts_are_digits() -> None:
+    X = np.array([["a", "?"], ["b", "x"], ["a", "x"]])
+    filled = gf.KNNIImputer(1, missing_values="?", add_indicator=True).fit_transform(X)
+    assert filled[:, 2].tolist() == ["1", "0", "0"]

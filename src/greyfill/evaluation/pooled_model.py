@@ -91,11 +91,12 @@ def with_draws(
         know what the model relates: draws without y shrink its coefficients.
     model
         One of three: ``LinearRegression()`` or an unpenalized binary ``LogisticRegression(C=inf)``
-        of scikit-learn, with ``y``, on all columns (of a category each level but the first); a
+        of scikit-learn, on all columns (of a category each level but the first), or on those that
+        ``greyfill.fill`` used; a
         formula, such as ``"bmi ~ age + C(sex)"``, for least squares by statsmodels; or a function
         that takes a filled table and gives a fitted result of statsmodels.
     y
-        What a model of scikit-learn predicts.
+        What a model of scikit-learn predicts; the target of ``greyfill.fill`` unless it is given.
     n_draws
         How often to draw what ``greyfill.fill`` gave.
     level
@@ -115,7 +116,10 @@ def with_draws(
     True
     """
     tables = _tables(draws, n_draws)
-    fitted = _fitter(model, tables[0], y)
+    if isinstance(draws, Filled) and isinstance(model, LinearRegression | LogisticRegression):
+        tables = [_used(draws, table) for table in tables]
+        y = draws._y if y is None else y
+    fitted = _fitter(model, tables, y)
     fits = [fitted(table) for table in tables]
     terms = fits[0].terms
     for number, fit in enumerate(fits):
@@ -156,7 +160,17 @@ def _tables(draws: Any, n_draws: int) -> list[Any]:
     )
 
 
-def _fitter(model: Any, first: Any, y: Any) -> Callable[[Any], Fit]:
+def _used(filled: Filled, table: Any) -> Any:
+    """The columns of a draw that others are filled by: no target, identifier or empty column."""
+    is_used = filled.imputer._kept
+    if isinstance(table, np.ndarray):
+        return table[:, np.flatnonzero(is_used)]
+    names = [name for name, used in zip(filled._names, is_used, strict=True) if used]
+    frame = nw.from_native(frames.with_text_names(table)[0], eager_only=True)
+    return frame.select(names).to_native()
+
+
+def _fitter(model: Any, tables: Sequence[Any], y: Any) -> Callable[[Any], Fit]:
     """A function from a filled table to its fit."""
     if isinstance(model, str):
         check_installed("statsmodels", "A formula")
@@ -166,12 +180,22 @@ def _fitter(model: Any, first: Any, y: Any) -> Callable[[Any], Fit]:
     if isinstance(model, LinearRegression | LogisticRegression):
         if y is None:
             raise InvalidParameterError(f"{model!r} needs y: with_draws(draws, model, y)")
-        schema = frames.encode(first)[1].schema
-        names = tuple(name for name, _ in _design(frames.encode(first, schema=schema)[0], schema))
-        known = _response(model, y, frames.open_table(first).shape[0])
+        schema = frames.encode(tables[0])[1].schema
+        encoded = [frames.encode(table, schema=schema)[0] for table in tables]
+        codes = [set().union(*(np.unique(t.values[:, j]) for t in encoded))
+                 for j in range(len(schema.fields))]  # fmt: skip
+        first = _design(encoded[0], schema, codes)
+        known = _response(model, y, encoded[0].n_rows)
+        itself = [name for name, values in first if np.array_equal(values, known)]
+        if itself:
+            raise InvalidDataError(
+                f"column {itself[0]!r} of the draws is y itself. Leave it out of the tables, or "
+                "name it as the target of greyfill.fill."
+            )
 
         def fit(table: Any) -> Fit:
-            columns = _design(frames.encode(table, schema=schema)[0], schema)
+            columns = _design(frames.encode(table, schema=schema)[0], schema, codes)
+            names = tuple(name for name, _ in columns)
             return _of_linear(model, names, np.column_stack([v for _, v in columns]), known)
 
         return fit
@@ -230,8 +254,13 @@ def _response(model: Any, y: Any, n_rows: int) -> Any:
     return target.codes
 
 
-def _design(table: Table, schema: frames.Schema) -> list[tuple[str, Floats]]:
-    """Columns by name: numbers, and of a category an indicator of each level but the first."""
+def _design(
+    table: Table, schema: frames.Schema, codes: Sequence[set[float]]
+) -> list[tuple[str, Floats]]:
+    """Columns by name: numbers, and of a category an indicator of each level but the first.
+
+    ``codes`` are those that occur in any draw, by column; levels without a row are none.
+    """
     columns: list[tuple[str, Floats]] = []
     for j, about in enumerate(schema.fields):
         values = table.values[:, j]
@@ -241,7 +270,7 @@ def _design(table: Table, schema: frames.Schema) -> list[tuple[str, Floats]]:
             columns += [
                 (f"{about.name}[{level}]", (values == code).astype(float))
                 for code, level in enumerate(about.levels)
-                if code
+                if code in codes[j] and code > min(codes[j])
             ]
         else:
             columns.append((about.name, values))

@@ -21,6 +21,7 @@ library arrives.
 from greyfill.frames.columns import interval_frame, library_of, long_frame
 from greyfill.frames.decoder import cell_values, decode
 from greyfill.frames.encoder import (
+    as_sentinels,
     encode,
     encode_plain,
     find_excluded,
@@ -44,6 +45,7 @@ __all__ = [
     "Field",
     "Origin",
     "Schema",
+    "as_sentinels",
     "cell_values",
     "check_bounds",
     "column_positions",

@@ -123,9 +123,12 @@ def interval_frame(found: dict[str, list[Any]], library: str) -> Any:
 
 
 def _of_one_type(cells: list[Any]) -> list[Any]:
-    """Numbers, or else texts; several levels are one text."""
-    if all(cell is None or isinstance(cell, int | float | np.number) for cell in cells):
-        is_whole = all(cell is None or isinstance(cell, int) for cell in cells)
+    """Truths or numbers, or else texts; several levels are one text."""
+    known = [cell for cell in cells if cell is not None]
+    if known and all(isinstance(cell, BOOLEANS) for cell in known):
+        return cells
+    if all(isinstance(c, int | float | np.number) and not isinstance(c, bool) for c in known):
+        is_whole = all(isinstance(cell, int) for cell in known)
         return cells if is_whole else [None if cell is None else float(cell) for cell in cells]
     texts = (", ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for cell in cells)
     return [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
@@ -324,7 +327,8 @@ def read_objects(cells: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
     missing = null_cells(cells)
     _refuse_nested(cells[~missing], name)
     values = _with_blanks(cells, missing)
-    missing |= _equal_to_any(values, sentinels)
+    if sentinels:
+        missing |= np.fromiter((is_sentinel(v, sentinels) for v in values), bool, len(values))
     values[missing] = None
     observed = values[~missing]
     family = _object_family(observed)
@@ -414,7 +418,7 @@ def _without_sentinels(cells: Cells, sentinels: tuple[Any, ...]) -> Cells:
     if not sentinels:
         return cells
     if cells.declared is not None:
-        hits = np.array([level in sentinels for level in cells.declared], dtype=bool)
+        hits = np.array([is_sentinel(level, sentinels) for level in cells.declared], dtype=bool)
         hit = hits[cells.values] if len(hits) else np.zeros(len(cells.values), dtype=bool)
     else:
         hit = _equal_to_any(cells.values, _fitting(sentinels, cells))
@@ -449,6 +453,16 @@ _MOMENT_SENTINELS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = 
     "times of day": ((time,), _since_midnight),
 }
 """The types of a sentinel among moments, and how cells hold them."""
+
+
+def is_sentinel(cell: Any, sentinels: tuple[Any, ...]) -> bool:
+    """Whether a cell means missing; True is not 1 here.
+
+    >>> is_sentinel(0, (0, "?")), is_sentinel(False, (0, "?"))
+    (True, False)
+    """
+    is_truth = isinstance(cell, BOOLEANS)
+    return any(isinstance(s, BOOLEANS) == is_truth and bool(cell == s) for s in sentinels)
 
 
 def _equal_to_any(values: Array, sentinels: tuple[Any, ...]) -> Bools:

@@ -81,7 +81,8 @@ def decode(
     if not indicators:
         return result
     if isinstance(result, np.ndarray):
-        return np.column_stack([result, *(m.astype(result.dtype) for m in indicators.values())])
+        flags = (m.astype(np.uint8).astype(result.dtype) for m in indicators.values())
+        return np.column_stack([result, *flags])
     return _backend(result).append(result, dict(indicators))
 
 
@@ -175,10 +176,14 @@ def cell_values(filled: Floats, field: Field) -> list[Any]:
     ['S', 'M']
     >>> cell_values(np.array([86_400e6]), Field("day", Kind.NUMERIC, Family.DATE))
     [datetime.date(1970, 1, 2)]
+    >>> cell_values(np.array([0.0]), Field("day", Kind.CATEGORICAL, Family.DATE, (86_400e6,)))
+    [datetime.date(1970, 1, 2)]
     """
     values = values_of(filled, field, field.family)
-    if not field.levels:
-        values = as_objects(values, field.family, field.extent_of(field.family))
+    if not field.levels or field.family in MOMENTS | {Family.TIME}:
+        values = as_objects(
+            np.asarray(values, dtype=np.float64), field.family, field.extent_of(field.family)
+        )
     return list(values.tolist())
 
 

@@ -20,6 +20,7 @@ from greyfill.frames.columns import (
     FAMILIES,
     Backend,
     backend_of,
+    is_sentinel,
     null_cells,
     read_column,
     read_levels,
@@ -296,7 +297,7 @@ def _levels(
     if cells.family is Family.BOOLEAN:
         return (False, True)
     levels = cells.declared if cells.family is Family.CATEGORY else cells.uniques()
-    return tuple(level for level in levels or () if level not in sentinels)
+    return tuple(level for level in levels or () if not is_sentinel(level, sentinels))
 
 
 def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from greyfill._grey.cross_fit import fill_training_rows
 from greyfill._grey.grey_engine import fill_new_rows, fit_imputer
@@ -15,9 +14,8 @@ from greyfill.checks import (
     check_choice,
     check_number,
     check_seconds,
-    check_seed,
     check_whole,
-    is_whole,
+    whole_seed,
 )
 from greyfill.exceptions import InvalidParameterError
 from greyfill.imputers.base import BaseImputer
@@ -248,7 +246,4 @@ class GreyImputer(ConfidenceMixin):
         )
 
     def _seed(self) -> int:
-        check_seed(self.random_state)
-        if is_whole(self.random_state):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        return whole_seed(self.random_state)

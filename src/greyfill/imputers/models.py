@@ -19,7 +19,7 @@ from greyfill._grey.grey_engine import (
 )
 from greyfill._grey.passes import GreySettings
 from greyfill.blas import one_blas_thread
-from greyfill.checks import OwnScore, check_whole, is_number
+from greyfill.checks import OwnScore, check_whole, is_number, whole_seed
 from greyfill.exceptions import InvalidDataError
 from greyfill.imputers.estimator import SavedEstimator, learned, root_error
 from greyfill.table import Floats, Ints, Table, from_share
@@ -70,13 +70,13 @@ class _GreyModel(TableModel):
         Left-out rows on which candidates are compared.
     n_jobs : int, optional
         Threads; None means one, −1 all cores.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the left-out rows and of the permutations.
     """
 
     n_cells: int = 250
     n_jobs: int | None = None
-    random_state: int = 0
+    random_state: Any = 0
 
     selection_: dict[str, Any] = learned()
     _fitted: FittedGrey = learned()
@@ -86,7 +86,10 @@ class _GreyModel(TableModel):
         check_whole("n_cells", self.n_cells, least=10)
         table = self._training_rows(X, n_labels)
         settings = GreySettings(
-            n_cells=self.n_cells, max_iter=2, n_jobs=self.n_jobs, random_state=self.random_state
+            n_cells=self.n_cells,
+            max_iter=2,
+            n_jobs=self.n_jobs,
+            random_state=whole_seed(self.random_state),
         )
         self._fitted = fit_model(table, labels, response, settings)
         choice, _ = self._fitted.model(self._fitted.donors.y_column)
