@@ -1,6 +1,7 @@
 """Does imputing pay: who chooses, who judges, what is said, and that no label leaks."""
 
 from collections.abc import Iterator
+from datetime import time
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def table(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def plan_of(X: Any, y: Any, **settings: Any) -> WorthPlan:
-    task, _ = _task(X, y, 2, "auto", None, None)
+    task, *_ = _task(X, y, 2, "auto", None, None)
     return WorthPlan(task, "t", 2, 1, 2, 0)
 
 
@@ -243,7 +244,7 @@ def test_a_response_is_judged_by_its_rmse() -> None:
 def test_rows_without_y_and_empty_columns_are_left_out() -> None:
     X, y = table()
     labels = [None, *y[1:].tolist()]
-    task, _ = _task(X.assign(empty=np.nan), labels, 2, "auto", None, None)
+    task, *_ = _task(X.assign(empty=np.nan), labels, 2, "auto", None, None)
     assert (task.table.n_rows, task.table.n_columns) == (59, 3)
 
 
@@ -281,7 +282,7 @@ def test_the_code_runs_and_plain_code_predicts_what_was_measured(
     exec(snippet.written(name), known)
     model = known["model"]
     found = model.predict_proba(X) if classifies else model.predict(X)[:, None]
-    task, _ = _task(X, y, 2, "auto", None, None)
+    task, *_ = _task(X, y, 2, "auto", None, None)
     everything = np.ones(80, dtype=bool)
     if PIPELINES[name].group == PLAIN:
         measured = FoldRun(task, everything, everything, 0)._predict(PIPELINES[name])
@@ -291,7 +292,7 @@ def test_the_code_runs_and_plain_code_predicts_what_was_measured(
 
 def test_the_code_names_columns_of_arrays_by_position() -> None:
     X, y = table(60)
-    _, found = _task(X.to_numpy(dtype=object), y, 2, "auto", None, None)
+    _, found, *_ = _task(X.to_numpy(dtype=object), y, 2, "auto", None, None)
     assert found == ([2], [0, 1], [])
     known: dict[str, Any] = {"X": X[["dose", "level"]].to_numpy(), "y": y}
     exec(Snippet([], [0, 1], [], True, 2).written("grey_indicator_linear"), known)
@@ -302,10 +303,29 @@ def test_the_code_names_columns_of_arrays_by_position() -> None:
 def test_the_code_runs_beside_dates(name: str) -> None:
     X, y = table(60)
     X = X.assign(seen=pd.date_range("2024-01-01", periods=60))
-    _, found = _task(X, y, 2, "auto", None, None)
+    _, found, *_ = _task(X, y, 2, "auto", None, None)
     assert found == (["sex"], ["dose", "level"], ["seen"])
     known: dict[str, Any] = {"X": X, "y": y}
     code = Snippet(*found, True, 2).written(name)
     assert ("this leaves them out: ['seen']" in code) == ("make_column_transformer" in code)
     exec(code, known)
     assert known["model"].predict(X).shape == (60,)
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_code_knows_orders_times_and_words_for_missing(name: str) -> None:
+    frame, y = table(60)
+    order = ["low", "mid", "high"]
+    frame = frame.assign(stage=np.resize([*order, "?"], 60))
+    X = pl.from_pandas(frame).with_columns(at=pl.Series([time(h % 24, 5) for h in range(60)]))
+    kinds = "auto", {"stage": order}, "?"
+    _, found, orders, missing = _task(X, y, 2, *kinds)
+    assert found == (["sex"], ["dose", "level", "stage"], ["at"])
+    assert (orders, missing) == ({"stage": order}, ("?",))
+    code = Snippet(*found, True, 2, orders, missing).written(name)
+    is_told = "X must have holes where it has one of these: ('?',)" in code
+    assert is_told == ("missing_values=['?']" not in code)
+    plain = X.with_columns(pl.col("stage").replace("?", None))
+    known: dict[str, Any] = {"X": plain if is_told else X, "y": y}
+    exec(code, known)
+    assert known["model"].predict(known["X"]).shape == (60,)

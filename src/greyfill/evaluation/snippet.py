@@ -1,7 +1,7 @@
 """Python code for a pipeline that ``worth`` advises, to be pasted and run."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,19 @@ def column_names(
     for place in np.flatnonzero(kept).tolist():
         about = schema.fields[place]
         chosen = levels if about.kind is Kind.CATEGORICAL else numbers
-        chosen = moments if about.family in MOMENTS else chosen
+        chosen = moments if about.family in MOMENTS | {frames.Family.TIME} else chosen
         chosen.append(place if is_array else about.name)
     return levels, numbers, moments
+
+
+def level_orders(X: Any, schema: frames.Schema, kept: Bools) -> dict[Any, list[Any]]:
+    """The levels of ordinal columns, lowest first, by the names of `column_names`."""
+    is_array = isinstance(frames.open_table(X), np.ndarray)
+    return {
+        place if is_array else about.name: np.asarray(about.levels, dtype=object).tolist()
+        for place, about in enumerate(schema.fields)
+        if kept[place] and about.kind is Kind.ORDINAL
+    }
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class Snippet:
     moments: list[Any]
     classifies: bool
     n_draws: int
+    orders: dict[Any, list[Any]] = field(default_factory=dict)
+    missing_values: tuple[Any, ...] = ()
 
     def written(self, name: str) -> str:
         """Code that makes ``model`` and fits it on X and y.
@@ -73,10 +85,17 @@ class Snippet:
         told = ""
         if self.moments:
             told = f"# Dates were weighed as numbers; this leaves them out: {self.moments!r}\n"
+        if self.missing_values and pipeline.strategy not in FILLERS:
+            told += f"# X must have holes where it has one of these: {self.missing_values!r}\n"
         return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})", told)
 
     def _kinds(self) -> str:
-        return f"categorical_features={self.levels!r}" if self.levels else ""
+        said = {
+            "categorical_features": self.levels,
+            "ordinal_features": self.orders,
+            "missing_values": list(self.missing_values),
+        }
+        return ", ".join(f"{name}={value!r}" for name, value in said.items() if value)
 
     def _estimator(self, model: str) -> tuple[str, str, str]:
         if model == LINEAR and self.classifies:
@@ -101,9 +120,16 @@ class Snippet:
             numbers = "StandardScaler()"
             if strategy == "level":
                 numbers = f"make_pipeline(SimpleImputer(), {numbers})"
+        ranked = [name for name, order in self.orders.items() if isinstance(order[0], str)]
+        orders = [self.orders[name] for name in ranked]
+        ranks = f'OrdinalEncoder(categories={orders!r}, handle_unknown="use_encoded_value", '
+        ranks += "unknown_value=np.nan)"
+        if numbers != '"passthrough"':
+            ranks = f"make_pipeline({ranks}, {numbers})"
+        plain = [name for name in self.numbers if name not in ranked]
         parts = [
             f"({transformer}, {columns!r})"
-            for transformer, columns in ((levels, self.levels), (numbers, self.numbers))
+            for transformer, columns in ((levels, self.levels), (numbers, plain), (ranks, ranked))
             if columns
         ]
         flags = '"passthrough"' if model == BOOSTING else "StandardScaler()"

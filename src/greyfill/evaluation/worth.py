@@ -19,7 +19,7 @@ from greyfill.datasets import Dataset
 from greyfill.evaluation.compare import Store, digest, fingerprint
 from greyfill.evaluation.pipelines import PIPELINES, FoldRun, PredictionTask
 from greyfill.evaluation.protocols import stratified_folds
-from greyfill.evaluation.snippet import Snippet, column_names
+from greyfill.evaluation.snippet import Snippet, column_names, level_orders
 from greyfill.evaluation.trials import Data, outcome, try_step, warm_up
 from greyfill.evaluation.verdict import Worth
 from greyfill.exceptions import InvalidDataError
@@ -118,14 +118,14 @@ def worth(
         check_whole(parameter, value)
     check_seed(random_state)
     kinds = categorical_features, ordinal_features, missing_values
-    task, columns = _task(X, y, n_draws, *kinds)
+    task, columns, orders, missing = _task(X, y, n_draws, *kinds)
     metric = task.metrics[0] if metric is None else metric
     check_choice("metric", metric, task.metrics)
     plan = WorthPlan(task, name, n_splits, repeats, n_inner, random_state)
     with bar("weighing") if progress is True else nullcontext(progress or None) as callback:
         results = _carry_out(plan, cache, n_jobs, Meter(callback))
     holes = missingness_test(task.table.missing, task.y, task.n_classes, random_state)
-    snippet = Snippet(*columns, task.n_classes > 0, n_draws)
+    snippet = Snippet(*columns, task.n_classes > 0, n_draws, orders, missing)
     found = Worth(results, metric, holes, snippet, n_splits, task.table.n_rows)
     if not found.can_judge:
         why = next(iter(found.errors["error"]), "too few rows for the folds")
@@ -135,8 +135,10 @@ def worth(
 
 def _task(
     X: Any, y: Any, n_draws: int, *kinds: Any
-) -> tuple[PredictionTask, tuple[list[Any], list[Any], list[Any]]]:
-    """The rows with a y, and the columns by what they hold; refuse what tells nothing."""
+) -> tuple[
+    PredictionTask, tuple[list[Any], list[Any], list[Any]], dict[Any, list[Any]], tuple[Any, ...]
+]:
+    """The rows with a y, and what a `Snippet` says of columns; refuse what tells nothing."""
     names = ("categorical_features", "ordinal_features", "missing_values")
     table, origin = frames.encode(X, **dict(zip(names, kinds, strict=True)))
     if y is None:
@@ -160,7 +162,9 @@ def _task(
         task = PredictionTask(rows, target.response[known], 0, n_draws)
     else:
         task = PredictionTask(rows, target.codes[known], len(target.classes), n_draws)
-    return task, column_names(X, origin.schema, kept)
+    schema = origin.schema
+    orders = level_orders(X, schema, kept)
+    return task, column_names(X, schema, kept), orders, schema.missing_values
 
 
 @dataclass(frozen=True)
