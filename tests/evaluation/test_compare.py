@@ -365,3 +365,8 @@ def test_a_failure_is_that_of_each_column() -> None:
     result = small(methods=[Failing(), "mean"], by_column=True)
     assert result.by_column().columns == ["column", "Failing", "mean", "best"]
     assert result.by_column()["best"].to_list() == ["mean"] * 4
+
+
+def test_rates_that_are_close_have_columns_of_their_own() -> None:
+    result = small(methods=["mean"], rates=[0.12, 0.125, 0.004], repeats=1)
+    assert all(f"nrmse {rate}" in repr(result) for rate in ("12%", "12.5%", "0.4%"))

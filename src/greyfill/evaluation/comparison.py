@@ -321,7 +321,8 @@ def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
 def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
     """What distinguishes a case from the others; always its rate."""
     parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
-    return " ".join([*parts, f"{case['rate']:.0%}"])
+    rate = float(str(case["rate"]))
+    return " ".join([*parts, f"{100 * rate:g}%"])
 
 
 def _cell(chosen: pl.DataFrame, method: str) -> str:
