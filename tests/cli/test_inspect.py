@@ -3,6 +3,8 @@
 import io
 import json
 import shlex
+import shutil
+import subprocess
 
 import polars as pl
 import pytest
@@ -48,6 +50,14 @@ def test_inspect_as_json(greyfill, penguins):
     assert columns["sex"]["kind"] == "categorical"
     assert columns["flipper_length_mm"]["bits"] > columns["year"]["bits"]
     assert numbers["little_test"]["p_value"] <= 1
+
+
+def test_not_a_number_is_a_hole_in_what_is_told(greyfill, folder):
+    cells = [1.0, 3.0, float("nan"), float("nan"), float("nan")] * 8
+    pl.DataFrame({"a": cells, "b": list(range(5)) * 8}).write_parquet("n.parquet")
+    (about, _) = json.loads(greyfill("inspect", "n.parquet", "--json").stdout)["columns"]
+    assert (about["holes"], about["values"], about["examples"]) == (24, 2, ["1.0", "3.0"])
+    assert (about["low"], about["middle"], about["high"]) == (1, 2, 3)
 
 
 def test_inspect_without_target_or_holes(greyfill, folder):
@@ -313,6 +323,18 @@ def test_forms_that_are_read_are_told(greyfill, folder, command):
         "--categorical COLUMN.",
         "Read as numbers, as '1234.5%' in 'b' (2). If they are categories: --categorical COLUMN.",
     ]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_the_command_survives_a_shell_whatever_the_names(greyfill, folder):
+    name = "Größe\N{NO-BREAK SPACE}'cm\\\t"
+    rows = "".join(f"{i % 2},{i % 7}\n" for i in range(40))
+    (folder / "-t.csv").write_text(f'"{name}",x\n{rows},3\n', encoding="utf-8")
+    told = json.loads(greyfill("inspect", "--json", "--", "-t.csv").stdout)["command"]
+    said = subprocess.run(["bash", "-c", f"printf '%s\\0' {told}"], capture_output=True, check=True)
+    assert said.stdout.decode().split("\0")[:-1] == [
+        "greyfill", "impute", "./-t.csv", f"--categorical={name}"
+    ]  # fmt: skip
 
 
 def test_inspect_ends_with_a_command_that_can_be_pasted(greyfill, folder):

@@ -27,6 +27,13 @@ def test_draws_of_the_default_method(greyfill, folder):
     assert "interval of 3 draws" in greyfill(*question, "--draws", "3").stdout
 
 
+def test_names_are_no_markup_in_tables(greyfill, folder):
+    rows = "".join(f"{['low', 'x[/]', ''][i % 3]},{i % 9},{'ab'[i % 2]}\n" for i in range(90))
+    (folder / "m.csv").write_text(f"r,z,y\n{rows}")
+    question = ("sensitivity", "m.csv", "-t", "y", "--column", "r", "--classifier", "none")
+    assert "fills x[/]" in greyfill(*question, "--level", "x[/]", "--draws", "2").stdout
+
+
 def test_a_continuous_target(greyfill, folder):
     rows = "\n".join(f"{i % 5 or ''},{i % 5 + i / 7:.3f}" for i in range(40))
     (folder / "dose.csv").write_text(f"dose,pressure\n{rows}\n")

@@ -21,6 +21,7 @@ from greyfill.app.private_folder import plain_name
 from greyfill.app.questions import about_strays, ask
 from greyfill.column_notes import Words
 from greyfill.exceptions import GreyfillError, InvalidParameterError
+from greyfill.files.styles import without_nan
 from greyfill.jobs.fill_job import FilledSheet, FillJob
 from greyfill.jobs.findings import find
 from greyfill.jobs.inspection import examine, in_plain
@@ -243,7 +244,7 @@ class Workbench:
 
     def _range(self, row: int, column: str) -> Plain | None:
         """The limits of a number within all observed ones; None for other cells."""
-        seen = self.sheet.source.frame[column]
+        seen = without_nan(self.sheet.source.frame[column])
         low, high, levels = self.filled._limits.get((row, column), (None, None, None))
         value = self.filled.result.table[column][row]
         if levels or not seen.dtype.is_numeric() or low is None or value is None:

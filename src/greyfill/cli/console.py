@@ -194,7 +194,7 @@ def overview_grid(rows: list[list[str]], words: int) -> Table:
     for column in table.columns:
         column.no_wrap = words == 0  # names may be long, numbers are not
     for first, *others in rows[1:]:
-        table.add_row(Text(first, "cyan" if words else ""), *others)
+        table.add_row(_cell(first, "cyan" if words else ""), *map(_cell, others))
     return table
 
 
@@ -203,8 +203,13 @@ def grid(*heads: str, words: int = 1) -> Table:
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
     for place, head in enumerate(heads):
         side = "left" if place < words else "right"
-        table.add_column(head, justify=side, overflow="fold", no_wrap=place >= words)  # type: ignore[arg-type]
+        table.add_column(_cell(head), justify=side, overflow="fold", no_wrap=place >= words)  # type: ignore[arg-type]
     return table
+
+
+def _cell(text: str, style: str = "") -> Text:
+    """A cell whose words are no markup, safe in a terminal."""
+    return Text(clean(text) if text else "", style)
 
 
 def name_of(column: str) -> Text:

@@ -49,7 +49,6 @@ def report(
     console = printing.console()
     sheet = read_sheet(file, table, console, choice, wishes)
     from greyfill.jobs.fill_job import FillJob
-    from greyfill.report import summarize
 
     filled = FillJob(sheet, choice).run(console)
     found = weighed(sheet, console, seed=choice.seed) if worth else None
@@ -57,8 +56,7 @@ def report(
         write_report(filled, page, printing.force, console, found)
     if printing.json:
         told = {"worth": found.numbers()} if found else {}
-        summary = summarize(filled.imputer, sheet.X, filled.features, sheet.y)
-        printing.print_json(summary | told)
+        printing.print_json(filled.result.report.summary | told)
 
 
 @o.with_options

@@ -62,8 +62,10 @@ class WorthJob:
         console.show_notes([*sheet.source.notes, *notes_on_identifiers(sheet)])
         printing.print_json(found.numbers())
         if not printing.json:
+            from rich.text import Text
+
             print_overview(*found.overview(), words=1)
-            page().console.print(f"\n{found.code}", markup=False, soft_wrap=True)
+            page().console.print(Text(f"\n{found.code}"), soft_wrap=True)
 
 
 def weighed(sheet: Sheet, console: Console, seed: int, **settings: Any) -> Worth:

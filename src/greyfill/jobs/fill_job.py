@@ -17,11 +17,12 @@ from greyfill.exceptions import PersistenceError
 from greyfill.files import styles
 from greyfill.files.inputs import shown
 from greyfill.files.styles import Style
-from greyfill.filled import Filled, OpenedFill
+from greyfill.filled import Filled
 from greyfill.folds import as_written, with_folds
 from greyfill.frames import Family, Field, Schema
 from greyfill.jobs.options import MethodChoice
 from greyfill.jobs.sheet import Sheet, count_holes, learned_names
+from greyfill.opened_fill import OpenedFill
 from greyfill.progress import Display
 from greyfill.table import Kind
 from greyfill.text import OWN_LABELS, plural

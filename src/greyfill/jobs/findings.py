@@ -17,8 +17,10 @@ from typing import get_args
 import polars as pl
 
 from greyfill.files import Source
+from greyfill.files.styles import without_nan
 from greyfill.files.type_fits import number_pattern
 from greyfill.files.words import Doubt, bare
+from greyfill.jobs.options import STREAM
 from greyfill.text import clean, number, plural
 
 DATE = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})")
@@ -226,11 +228,14 @@ def command(file: str, given: Sequence[object], findings: Sequence[Finding] = ()
     >>> found = [Finding("age", "", ("--na-values", "age=-9")), Finding("s x", "", ("-c", "s x"))]
     >>> command("my file.csv", [TableOptions(target="y", categorical=["sex", "arm"])], found)
     "greyfill impute 'my file.csv' --target=y --categorical=sex,arm --na-values=age=-9 '-c=s x'"
+    >>> command("-t.csv", [])
+    'greyfill impute ./-t.csv'
     """
     said = [pair for group in given for pair in _given(group)]
     words = [*said, *(f.option for f in findings if f.option is not None and f.is_advised)]
     parts = [_quoted(f"{option}={value}" if value else option) for option, value in _joined(words)]
-    return " ".join(["greyfill impute", _quoted(file), *parts])
+    is_option = file.startswith("-") and file != STREAM
+    return " ".join(["greyfill impute", _quoted(f"./{file}" if is_option else file), *parts])
 
 
 def _joined(words: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -265,19 +270,27 @@ def _given(options: object) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(word: str) -> str:
-    r"""A word for a shell; one with control characters as bash and zsh write it.
+    r"""A word for a shell; one with unprintable characters as bash and zsh write it, in bytes.
 
-    >>> _quoted("a b"), _quoted("a\tb'c")
-    ("'a b'", "$'a\\tb\\'c'")
+    >>> _quoted("a b"), _quoted("a\tb'c"), _quoted("Größe\xa0m")
+    ("'a b'", "$'a\\tb\\'c'", "$'Größe\\xc2\\xa0m'")
     """
     if word.isprintable():
         return shlex.quote(word)
-    return "$'" + word.encode("unicode_escape").decode().replace("'", "\\'") + "'"
+    return "$'" + "".join(map(_escaped, word)) + "'"
+
+
+def _escaped(letter: str) -> str:
+    if letter.isascii():
+        return letter.encode("unicode_escape").decode().replace("'", "\\'")
+    if letter.isprintable():
+        return letter
+    return "".join(f"\\x{byte:02x}" for byte in letter.encode("utf-8", "surrogateescape"))
 
 
 def summary_of(column: pl.Series) -> dict[str, object]:
     """The smallest, middle and largest value, or the most frequent levels; and some examples."""
-    seen = column.drop_nulls()
+    seen = without_nan(column).drop_nulls()
     examples = [
         clean(value, 30) for value in seen.head(1000).unique(maintain_order=True)[:MOST_EXAMPLES]
     ]

@@ -92,6 +92,7 @@ def _columns_of(
     sheet: Sheet, table: Table, schema: Schema, codes: Ints | None, left_alone: dict[str, str]
 ) -> list[Numbers]:
     """What is told about each column."""
+    from greyfill.files.styles import without_nan
     from greyfill.jobs.fill_job import describe
     from greyfill.jobs.findings import summary_of
     from greyfill.report.summary import sampled_information
@@ -101,7 +102,7 @@ def _columns_of(
     holes = dict(zip(schema.names, missing.sum(axis=0).tolist(), strict=True))
     columns = describe(schema, holes)
     for j, column in enumerate(columns):
-        values = sheet.source.frame[column["name"]]
+        values = without_nan(sheet.source.frame[column["name"]])
         column["share"] = tidy(float(missing[:, j].mean()))
         column["values"] = values.drop_nulls().n_unique()
         column["bits"] = None if bits is None else tidy(bits[j])
