@@ -1440,7 +1440,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
     "`greyfill impute` encodes a table once": [
         Fault(
             "the table is encoded for the imputer again",
-            "filled.py",
+            "opened_fill.py",
             "imputer._fit_opened(X, self._y, self._opened)",
             "imputer.fit_transform(X, self._y)",
             "tests/cli/test_impute.py::test_a_table_is_encoded_once",
@@ -1483,7 +1483,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         ),
         Fault(
             "a column that is left alone is filled",
-            "filled.py",
+            "opened_fill.py",
             "        imputer.leave_alone = self.left_alone\n",
             "",
             "tests/cli/test_leave_alone.py::test_identifiers_stay_as_they_are",
@@ -1518,7 +1518,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "an observed cell takes the spelling of its level",
             "folds.py",
-            "before[name].zip_with(~before[name].is_null(), after[name])",
+            "before[name].zip_with(~(before[name].is_null() | before[name].is_in(words)), "
+            "after[name])",
             "after[name]",
             "tests/test_filled.py"
             "::test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone",

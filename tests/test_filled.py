@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn import config_context
 
 import greyfill
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
@@ -352,6 +353,44 @@ def test_missing_values_of_a_file_are_as_those_of_a_table(missing_values, n_hole
     filled = greyfill.fill(tmp_path / "t.csv", **told)
     assert filled.mask["a"].sum() == n_holes
     assert not filled.mask["b"].any()
+
+
+def test_an_ignored_column_may_hold_anything(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "a,b,crp,n\n"
+        + "".join(f"{i % 7},{i % 5 or ''},{i / 3:.1f},{i}\n" for i in range(60))
+        + "1,2,clotted,1\n"
+    )
+    with pytest.raises(InvalidDataError, match="crp"):
+        greyfill.fill(tmp_path / "t.csv", method="mean")
+    filled = greyfill.fill(tmp_path / "t.csv", method="mean", ignore=["crp"])
+    assert filled.table["crp"][60] == "clotted"
+    assert filled.table["b"].null_count() == 0
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,n\n" + "".join(f"{i % 7 or ''},{i}\n" for i in range(60)))
+    assert greyfill.fill(path, method="mean", ignore=["n"]).table["n"].dtype == pl.Int64
+
+
+def test_a_category_that_looks_like_an_identifier_helps_to_fill_others():
+    group = [i % 3 for i in range(100)]
+    zips = [f"z{i}" if i < 55 else f"g{g}" for i, g in enumerate(group)]
+    x = [None if i % 10 == 4 else 100.0 * g + i % 7 for i, g in enumerate(group)]
+    frame = pl.DataFrame({"zip": zips, "x": x, "z": [i % 11 for i in range(100)]})
+    muted = greyfill.fill(frame, fill=["zip"], **QUICK)
+    told = greyfill.fill(frame, fill=["zip"], categorical_features=["zip"], **QUICK)
+    wrong, right = (
+        max(abs(table["x"][i] - 100.0 * group[i]) for i in range(64, 100, 10))
+        for table in (muted.table, told.table)
+    )
+    assert right < 20 < wrong
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_for_all_output_changes_no_table(library):
+    frame = LIBRARIES[library](CELLS)
+    with config_context(transform_output="pandas" if library == "polars" else "polars"):
+        filled = greyfill.fill(frame, "class", method="knni")
+    assert type(filled.table) is type(frame)
 
 
 def test_truths_stay_truths_among_cells_of_one_kind():

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from greyfill.evaluation.pooled_model import with_draws
     from greyfill.evaluation.sensitivity import sensitivity
     from greyfill.evaluation.worth import worth
-    from greyfill.filled import fill
     from greyfill.imputers import *
+    from greyfill.opened_fill import fill
     from greyfill.persistence import load
     from greyfill.pooling import pool
 
@@ -96,7 +96,7 @@ _HOMES = {
     "_neighbors.weighting": ("ClassInformation", "EqualWeights", "PairInformation"),
     "distributed": ("scan",),
     "evaluation": ("ampute", "compare", "sensitivity", "with_draws", "worth"),
-    "filled": ("fill",),
+    "opened_fill": ("fill",),
     "imputers": tuple(imputers.__all__),
     "persistence": ("load",),
     "pooling": ("pool",),
