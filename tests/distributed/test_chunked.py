@@ -592,3 +592,13 @@ def test_the_command_leaves_identifiers_alone_and_says_so(dataset, tmp_path) -> 
     filled = pq.read_table(tmp_path / "out").to_pandas()
     assert filled["id"].isna().sum() == sum(-(-120 // 9) for _ in range(3))
     assert not filled.drop(columns=["class", "id"]).isna().any().any()
+
+
+@pytest.mark.parametrize("transform", ["pandas", "polars"])
+def test_an_imputer_with_a_library_for_its_output_fills_as_any(transform, dataset, tmp_path):
+    about = {"target": "class", "ignored": ["id"]}
+    outs = []
+    for imputer in (KNNIImputer(2), KNNIImputer(2).set_output(transform=transform)):
+        outs.append(tmp_path / f"out{len(outs)}")
+        impute_dataset(dataset, outs[-1], imputer, **about)
+    assert pq.read_table(outs[0]).equals(pq.read_table(outs[1]))

@@ -339,3 +339,14 @@ def test_a_partition_that_cannot_be_read_is_named(tmp_path) -> None:
     (tmp_path / "part.1.parquet").write_bytes(b"PAR1 this is no longer a table")
     with pytest.raises(ClusterError, match="partition 1 of 3 failed"):
         DaskImputer(KNNIImputer(n_neighbors=2)).fit(frame)
+
+
+@pytest.mark.parametrize("leave_alone", [["name"], "auto"])
+def test_columns_that_are_left_alone_are_in_the_frame(leave_alone) -> None:
+    X = pd.DataFrame({"name": [f"p{i}" for i in range(30)], "a": np.arange(30.0) % 7, "b": 1.5})
+    X.loc[::6, ["name", "a"]] = None
+    imputer = DaskImputer(KNNIImputer(3, leave_alone=leave_alone))
+    filled = imputer.fit_transform(dd.from_pandas(X, npartitions=2)).compute()
+    assert list(filled.columns) == list(X.columns)
+    pd.testing.assert_series_equal(filled["name"], X["name"], check_dtype=False)
+    assert filled["a"].notna().all()

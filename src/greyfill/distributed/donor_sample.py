@@ -215,7 +215,7 @@ def fit_sample(
         schema.columns,
     )
     y = None if donors[0].y is None else joined_labels([part.y for part in donors])
-    imputer = copy.copy(imputer)
+    imputer = copy.copy(imputer).set_output(transform="default")  # parts stay as they came
     validate_data(imputer, header, reset=True, skip_check_array=True)
     with ExitStack() as stack:
         told = stack.enter_context(warnings.catch_warnings(record=True))

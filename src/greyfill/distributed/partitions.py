@@ -303,7 +303,7 @@ def _ends(facts: Sequence[Facts], sizes: Ints) -> Ints:
 
 def output_meta(meta: Any, imputer: Any) -> Any:
     """An empty frame with the columns and dtypes that come out of one with those of ``meta``."""
-    kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._kept)]
+    kept = meta if imputer.keep_empty_features else meta.iloc[:, np.flatnonzero(imputer._shown)]
     flags = imputer._flag_names(list(imputer._schema.names))
     return kept.assign(**{name: np.zeros(0, dtype=bool) for name in flags})
 

@@ -5,6 +5,7 @@ result does not depend on how Spark cuts the frame. `spark_stages` has both step
 Spark pipelines. Needs ``pip install greyfill[spark]``.
 """
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,7 +70,8 @@ def fill_spark(frame: Any, imputer: Any) -> Any:
     _refuse_lacking(frame, list(known))
     if np.any(imputer._flagged):
         raise InvalidDataError("add_indicator adds columns; on Spark, fit with add_indicator=False")
-    shared = frame.sparkSession.sparkContext.broadcast(imputer)
+    plain = copy.copy(imputer).set_output(transform="default")
+    shared = frame.sparkSession.sparkContext.broadcast(plain)
     return frame.mapInArrow(BatchFiller(shared), frame.schema)
 
 
