@@ -273,7 +273,7 @@ def test_columns_that_are_left_alone_are_named_and_not_warned_of():
     cells = np.random.default_rng(0).normal(size=n)
     cells[::4] = np.nan
     names = [f"P{i:04}" if i % 2 else None for i in range(n)]
-    X = pd.DataFrame({"id": names, "a": cells, "b": np.arange(n) % 7 + 0.5})
+    X = pd.DataFrame({"id\n ": names, "a": cells, "b": np.arange(n) % 7 + 0.5})
     filled = greyfill.fill(X)
     cautions = filled.report.summary["cautions"]
     told = " ".join(caution["text"] for caution in cautions)

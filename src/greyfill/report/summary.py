@@ -1,7 +1,7 @@
 """From an imputer and its two tables to one dict of plain numbers and words."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -273,9 +273,7 @@ def cautions(
 ) -> list[dict[str, str]]:
     """Warnings first, then notes; each is a level and one or two sentences."""
     fell_back = (entry["text"] for entry in summary["fallbacks"])
-    left_alone = getattr(imputer, "left_alone_", {})
-    columns = _column_warnings(summary, left_alone)
-    warnings = [*columns, *_fit_warnings(summary, evidence), *fell_back]
+    warnings = [*_column_warnings(summary), *_fit_warnings(summary, evidence), *fell_back]
     return [{"level": "warning", "text": text} for text in warnings] + [
         {"level": "note", "text": text} for text in _notes(summary, imputer, has_target)
     ]
@@ -288,8 +286,8 @@ def _column(evidence: Evidence, j: int, imputer: Any) -> dict[str, Any]:
     return entry if why is None else entry | {"kind": "left alone"}
 
 
-def _column_warnings(summary: Summary, left_alone: Mapping[str, str]) -> Iterator[str]:
-    columns = [c for c in summary["columns"] if c["name"] not in left_alone]
+def _column_warnings(summary: Summary) -> Iterator[str]:
+    columns = [c for c in summary["columns"] if c["left_alone"] is None]
     dropped = [c["name"] for c in columns if c["dropped"]]
     if dropped:
         yield (
@@ -344,7 +342,8 @@ def _fit_warnings(summary: Summary, evidence: Evidence) -> Iterator[str]:
 def _notes(summary: Summary, imputer: Any, has_target: bool) -> Iterator[str]:
     left_alone = getattr(imputer, "left_alone_", {})
     if left_alone:
-        reasons = "; ".join(f"{listed([name])} ({why})" for name, why in left_alone.items())
+        named = ((listed([clean(name)]), why) for name, why in left_alone.items())
+        reasons = "; ".join(f"{name} ({why})" for name, why in named)
         yield f"Left as they are, and not used to fill other columns: {reasons}."
     test = summary["little_test"]
     if test is not None and test["p_value"] < 0.01:
