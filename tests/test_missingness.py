@@ -396,6 +396,32 @@ def test_little_survives_a_repeated_and_a_constant_column():
     assert little_test(constant, tol=1e-9).dof == plain.dof
 
 
+def test_little_takes_a_rounded_constant_for_one():
+    """The mean of ten 0.1 is not 0.1."""
+
+    def of(constant):
+        values = np.column_stack(
+            [np.random.default_rng(0).normal(size=(20, 2)), np.full(20, constant)]
+        )
+        missing = np.zeros(values.shape, bool)
+        missing[10:, 2] = missing[[0, 10], 0] = True
+        return little_test(Table(np.where(missing, 0, values), missing, gaussian_columns(3)))
+
+    assert of(0.1).dof == of(1.0).dof
+    assert of(0.1).statistic == pytest.approx(of(1.0).statistic)
+
+
+@pytest.mark.parametrize(("y", "n_classes"), [([0.5, np.nan, 1.0], 0), ([0, -1, 1], 2)])
+def test_the_missingness_test_refuses_y_with_holes(y, n_classes):
+    with pytest.raises(InvalidDataError, match="y has missing values"):
+        missingness_test(np.eye(3, dtype=bool), np.array(y), n_classes)
+
+
+def test_one_value_of_y_tells_nothing():
+    found = missingness_test(np.random.default_rng(0).random((60, 2)) < 0.3, np.ones(60))
+    assert (found.explained, found.p_value) == (0.0, 1.0)
+
+
 def gaussian_columns(p):
     return tuple(Column(f"x{j}", Kind.NUMERIC) for j in range(p))
 

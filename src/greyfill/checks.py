@@ -201,6 +201,8 @@ def sure_seed(random_state: Any) -> int:
     from sklearn.utils import check_random_state
 
     check_seed(random_state)
+    if is_whole(random_state) and random_state >= 2**32:  # more than a RandomState takes
+        random_state = random_state % 2**32
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -364,6 +364,25 @@ def test_random_state(rule: str) -> None:
         scores("often")
 
 
+def test_another_fit_forgets_the_table_that_was_filled() -> None:
+    A = pd.DataFrame({"a": [1.0, 2.0, 3.0, HOLE], "b": [1.0, 2.0, 3.0, 4.0]}, index=list("pqsr"))
+    imputer = gf.KNNIImputer(1)
+    imputer.fit_transform(A)
+    assert imputer.donors_of("r", "a")["rows"] == [2]
+    imputer.fit(A.iloc[::-1])
+    with pytest.raises(NotFittedError):
+        imputer.report_  # noqa: B018
+    with pytest.raises(InvalidParameterError, match="row must be an integer"):
+        imputer.donors_of("r", "a")
+
+
+def test_seeds_may_be_of_any_size() -> None:
+    X, _ = iris_with_holes()
+    filled = [gf.MICEImputer(n_iter=1, random_state=2**33 + s).fit_transform(X) for s in (0, 0, 1)]
+    assert (filled[0] == filled[1]).all()
+    assert (filled[0] != filled[2]).any()
+
+
 @pytest.mark.parametrize("seed", [np.random.RandomState(0), None, np.int64(0)])
 def test_models_take_any_seed(seed: Any) -> None:
     X, y = iris_with_holes()

@@ -457,3 +457,18 @@ def test_features_of_a_layout_and_back() -> None:
     half = np.sqrt(0.5)
     np.testing.assert_allclose(layout.encode(rows), [[0, half, 0], [1, 0, half]])
     assert layout.decode(np.array([[0.5, 0.2, 0.3]])).tolist() == [[3.0, 1.0]]
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [1.0, 0.0], ["1", "0"], pd.Series([1, 0, None])[:2]])
+def test_labels_of_the_reference_are_those_of_y_whatever_their_type(labels):
+    X, y = np.array([[1.0, np.nan], [1.2, 5.0], [9.0, 7.0]]), np.array([0, 0, 1])
+    reference = np.array([[1.0, 10.0], [1.1, 20.0]])
+    imputer = greyfill.ColdDeckImputer(reference, reference_labels=labels, cells="class")
+    assert imputer.fit_transform(X, y)[0, 1] == 20.0
+
+
+def test_more_clusters_than_rows_are_as_many_as_rows():
+    X = np.array([[1.0, 1.0], [1.0, np.nan], [9.0, 9.0], [9.0, 9.1]])
+    for k in (4, 5):
+        imputer = greyfill.FuzzyKMeansImputer(k, fuzziness=1.2).fit(X)
+        assert imputer.n_clusters_ == 4

@@ -276,6 +276,7 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
         with self._all_or_nothing():
             self._check_settings()
             self._forget()
+            self.__dict__.pop("_reported", None)
             table, origin = opened or self._open_training(X)
             labels = self._encode_labels(y, table.n_rows)
             targets.warn_of_target(y, origin.schema.names)

@@ -14,7 +14,7 @@ from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.imputers.estimator import learned, parameter
 from greyfill.imputers.systems import SystemImputer
 from greyfill.table import Floats, Ints, RangeScaler, Table
-from greyfill.targets import labels_to_array, read_target
+from greyfill.targets import encode_labels, read_target
 
 DONORS = {"random": RandomDonor(), "nearest": NearestDonor()}
 
@@ -177,11 +177,12 @@ class ColdDeckImputer(DeckFamily):
         """Classes of the donors, by the codes that y has; −1 without."""
         if not self._needs_labels or self.reference_labels is None:
             return np.full(n_rows, -1, dtype=np.intp)
-        given, missing = labels_to_array(self.reference_labels)
-        self._refuse_other_rows(n_rows, len(given))
-        codes = {str(name): code for code, name in enumerate(self._classes)}
-        found = [codes.get(str(name), -1) for name in given.tolist()]
-        return np.where(missing, -1, found).astype(np.intp)
+        codes, classes = encode_labels(self.reference_labels)
+        self._refuse_other_rows(n_rows, len(codes))
+        known = {name: code for code, name in enumerate(self._classes)}  # in which 1 is 1.0
+        texts = {str(name): code for name, code in known.items()}
+        places = [known.get(name, texts.get(str(name), -1)) for name in classes]
+        return np.array([*places, -1], dtype=np.intp)[codes]
 
     def _encode_labels(self, y: Any, n_rows: int) -> Ints | None:
         codes = super()._encode_labels(y, n_rows)

@@ -308,7 +308,7 @@ class FuzzyKMeansImputer(IterativeSystem):
 
     def _learn_rows(self, table: Table, labels: Ints | None) -> Floats:
         seed = sure_seed(self.random_state)
-        sizes = SIZES if isinstance(self.n_clusters, str) else (int(self.n_clusters),)
+        sizes = SIZES if isinstance(self.n_clusters, str) else (min(self.n_clusters, table.n_rows),)
         fuzzy = FUZZINESS if isinstance(self.fuzziness, str) else (float(self.fuzziness),)
         pairs = [(k, m) for k in sizes if k <= table.n_rows for m in fuzzy] or [(1, fuzzy[0])]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from greyfill.exceptions import InvalidDataError
 from greyfill.table import Bools, Floats, Ints
 
 SIGNIFICANT = 0.05
@@ -56,6 +57,10 @@ def missingness_test(
     >>> missingness_test(holes, y, n_classes=2).p_value
     0.002
     """
+    if (y < 0).any() if n_classes else not np.isfinite(y).all():
+        raise InvalidDataError("y has missing values: pass the rows whose y is known")
+    if (y == y[:1]).all():  # no y, or one value
+        return MissingnessTest(0.0, 1.0, n)
     mask = np.unique(missing[:, missing.any(axis=0)], axis=1).astype(np.float64)
     rng = np.random.default_rng(random_state)
     targets = np.eye(n_classes)[y] if n_classes else np.asarray(y, np.float64)[:, np.newaxis]

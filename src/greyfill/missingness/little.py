@@ -96,7 +96,10 @@ def _standardized_cells(table: Table) -> tuple[Floats, Bools]:
     count = seen.sum(axis=0)
     _, size = np.frexp(np.abs(cells).max(axis=0, where=seen, initial=0.0))
     cells = np.ldexp(cells, -2 - size)  # a power of two changes no digit, and no square overflows
-    centered = np.where(seen, cells - np.sum(cells, axis=0, where=seen) / count, 0.0)
+    low = np.min(cells, axis=0, where=seen, initial=np.inf)
+    varies = seen & (np.max(cells, axis=0, where=seen, initial=-np.inf) > low)
+    # only there: the mean of equal cells may be rounded
+    centered = np.where(varies, cells - np.sum(cells, axis=0, where=seen) / count, 0.0)
     sd = np.sqrt(np.sum(centered**2, axis=0) / count)
     return centered / np.where(sd > 0, sd, 1.0), seen
 
