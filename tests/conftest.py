@@ -1,7 +1,9 @@
 """Settings shared by all tests."""
 
 import os
+from collections import defaultdict
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,16 +21,40 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """An option for environments in which another run has been through everything."""
+    parser.addoption(
+        "--most-of-each", type=int, metavar="N",
+        help="of each test with parameters run N of its cases, drawn by their names",
+    )  # fmt: skip
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    """Leave out what the family draws no lot for, except in a soak."""
+    """Leave out what the family draws no lot for, except in a soak, and cases beyond the most."""
+    kept = set(_of_the_family(items))
+    most = config.getoption("most_of_each")
+    if most is not None:
+        kept &= set(_drawn(items, most))
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def _of_the_family(items: list[Any]) -> list[Any]:
     if os.environ.get("HYPOTHESIS_PROFILE") == "soak":
-        return
+        return items
     from imputers.family import is_sampled
 
-    params = [getattr(item, "callspec", None) for item in items]
-    kept = [
-        spec is None or is_sampled(item.originalname, item.name, spec.params)
-        for item, spec in zip(items, params, strict=True)
+    specs = ((item, getattr(item, "callspec", None)) for item in items)
+    return [
+        item
+        for item, spec in specs
+        if spec is None or is_sampled(item.originalname, item.name, spec.params)
     ]
-    config.hook.pytest_deselected(items=[i for i, k in zip(items, kept, strict=True) if not k])
-    items[:] = [item for item, k in zip(items, kept, strict=True) if k]
+
+
+def _drawn(items: list[Any], most: int) -> list[Any]:
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    lots = (sorted(found, key=lambda item: crc32(item.name.encode())) for found in cases.values())
+    return [item for found in lots for item in found[:most]]
