@@ -328,6 +328,14 @@ def test_a_column_without_a_value_moves_no_other(library):
             assert row["value"] == after[4, 2]
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_folds_of_every_library_keep_their_spelling(library):
+    levels = ["yes", "Yes", "no", "yes", "no", None] * 5
+    frame = LIBRARIES[library]({"a": [1.0, 1.1, 5.0, 1.2, 5.1, 1.0] * 5, "b": levels})
+    after = as_pandas(greyfill.fill(frame, fold=["b"], method="mean").table)["b"].to_list()
+    assert after == [level or "yes" for level in levels]
+
+
 def test_words_for_missing_are_holes_of_every_wish():
     levels = ["yes", "Yes", "no", "yes", "no", "?"] * 5
     frame = pl.DataFrame({"a": [1.0, 1.1, 5.0, 1.2, 5.1, 1.0] * 5, "b": levels})

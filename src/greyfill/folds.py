@@ -61,11 +61,16 @@ def as_written(
     after, before = (nw.from_native(one, eager_only=True) for one in (filled, frame))
     words = [word for word in missing_values if isinstance(word, str)]
     spelled = [
-        before[name].zip_with(~(before[name].is_null() | before[name].is_in(words)), after[name])
+        before[name].zip_with(~_is_hole(before[name], words), after[name])
         for name in names
         if name in before.columns and name in after.columns
     ]
     return after.with_columns(*spelled).to_native()
+
+
+def _is_hole(column: nw.Series[Any], words: list[str]) -> nw.Series[Any]:
+    """Which cells are null or a word for missing; pyarrow looks for none in an empty list."""
+    return column.is_null() | column.is_in(words) if words else column.is_null()
 
 
 def _bare(level: str) -> str:
