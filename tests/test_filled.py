@@ -1,5 +1,7 @@
 """``greyfill.fill``: one call, on every library and on files."""
 
+from io import BytesIO, TextIOWrapper
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -155,6 +157,18 @@ def test_a_target_is_named_as_the_columns_are():
     ).all()
     with pytest.raises(InvalidParameterError, match="target names columns that are not in"):
         greyfill.fill(frame, 15)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [pd.date_range("2020", periods=5), pd.MultiIndex.from_product([["a"], range(5)])],
+    ids=["dates", "two levels"],
+)
+def test_a_target_may_have_a_name_that_is_no_text(names):
+    frame = pd.DataFrame(CELLS).set_axis(names, axis=1)
+    by_name = greyfill.fill(frame, names[4], method="mean")
+    by_labels = greyfill.fill(frame, frame[names[4]], ignore=[4], method="mean")
+    pd.testing.assert_frame_equal(by_name.table, by_labels.table)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -377,6 +391,44 @@ def test_an_ignored_column_may_hold_anything(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("a,n\n" + "".join(f"{i % 7 or ''},{i}\n" for i in range(60)))
     assert greyfill.fill(path, method="mean", ignore=["n"]).table["n"].dtype == pl.Int64
+
+
+def test_an_ignored_column_of_a_file_may_be_given_by_its_place(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,crp\n" + "".join(f"{i % 7 or ''},{i}.5\n" for i in range(60)) + "1,low\n")
+    assert greyfill.fill(path, method="mean", ignore=[1]).table["crp"][60] == "low"
+    with pytest.raises(InvalidParameterError, match=r"ignore names columns .* 'crpp'"):
+        greyfill.fill(path, method="mean", ignore=["crpp"])
+
+
+def test_standard_input_is_read_once_whatever_is_ignored(monkeypatch):
+    cells = "a,b\n" + "".join(f"{i % 7},{i}\n" for i in range(60)) + "low,1\n"
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(cells.encode())))
+    with pytest.raises(InvalidDataError, match="line 62, column 'a'"):
+        greyfill.fill("-", method="mean", ignore=["b"])
+
+
+@pytest.mark.parametrize("given", [pd.Index(["x", "y"]), np.array(["x", "y"]), ("x", "y")])
+def test_columns_may_be_listed_by_anything(given):
+    frame = pd.DataFrame(CELLS)
+    ignored = greyfill.fill(frame, "class", ignore=given, method="mean")
+    assert ignored.table[["x", "y"]].equals(frame[["x", "y"]])
+    assert greyfill.fill(frame, "class", fill=given, method="mean").table["y"].notna().all()
+    assert greyfill.fill(frame, "class", ignore=None, method="mean").table["y"].notna().all()
+
+
+def test_labels_beside_a_file_with_lists(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text('[{"a": 1, "n": [1]}, {"a": null, "n": [2]}, {"a": 3, "n": []}]')
+    filled = greyfill.fill(path, np.array([0, 0, 1]), method="mean")
+    assert filled.table.to_dict(as_series=False) == {"a": [1, 2, 3], "n": [[1], [2], []]}
+
+
+def test_one_numeric_column_needs_no_list(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,b\n" + "".join(f"{i:05d},{i % 3}\n" for i in range(30)))
+    found = greyfill.fill(path, method="mean", numeric_columns="zip", strict=True)
+    assert found.table["zip"].dtype == pl.Int64
 
 
 def test_a_category_that_looks_like_an_identifier_helps_to_fill_others():

@@ -10,7 +10,8 @@ The command ``greyfill impute`` is `OpenedFill` and `Filled` with files around t
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date
 from time import perf_counter
 from typing import Any
 
@@ -113,17 +114,17 @@ def fill(
     imputer = _make(method, kinds | cells, settings)
     source = None
     if isinstance(table, str | os.PathLike):
-        ignore = [ignore] if isinstance(ignore, str) else ignore
         source = _read(table, categorical_features, missing_values, reading, ignore)
         imputer.missing_values = missing_values = None  # holes by now
-        ignore = [*ignore, *(name for name in source.nested if name not in (target, *ignore))]
+        named = _names_of(ignore, source.frame, "ignore")
+        ignore = [*named, *(name for name in source.nested if name not in named)]
     elif reading:
         raise InvalidParameterError(
             f"{', '.join(reading)}: only for a file, and the table is a {type(table).__name__}"
         )
     whole = frames.open_table(table if source is None else source.frame)
     whole, names = frames.with_text_names(nw.to_native(whole, pass_through=True))
-    target = str(target) if names is not None and np.isscalar(target) else target
+    target = str(target) if names is not None and _is_name(target, names) else target
     chosen = _names_of(not_applicable, whole, "not_applicable")
     given = not_applicable.values() if isinstance(not_applicable, Mapping) else ()
     levels = dict(zip(chosen, given, strict=False))
@@ -260,12 +261,12 @@ def _read(
     categorical: Any,
     missing_values: Any,
     reading: dict[str, Any],
-    ignored: Collection[str],
+    ignored: Any,
 ) -> files.Source:
     """A file whose columns of categories are read as texts, and ignored ones where they must."""
     words = [_as_word(value) for value in frames.as_sentinels(missing_values)]
     named = [] if frames.is_auto(categorical) else [c for c in categorical if isinstance(c, str)]
-    numeric = list(reading.pop("numeric_columns", ()))
+    numeric = _listed(reading.pop("numeric_columns", ()))
 
     def chosen(columns: Sequence[str]) -> tuple[list[str], list[str]]:
         frames.column_positions(named, tuple(columns), "categorical_features")
@@ -277,13 +278,14 @@ def _read(
 
     def chosen_else(columns: Sequence[str]) -> tuple[list[str], list[str]]:
         texts, numbers = chosen(columns)
-        return [*texts, *(name for name in columns if name in ignored)], numbers
+        places = frames.column_positions(_listed(ignored), tuple(columns), "ignore")
+        return [*texts, *(columns[j] for j in places)], numbers
 
     try:
         try:
             return files.read(path, na_values=words, choose_types=chosen, **reading)
         except InvalidDataError:  # perhaps of a column that is not used
-            if not ignored:
+            if not _listed(ignored) or not os.path.isfile(path):  # a pipe is read once
                 raise
             return files.read(path, na_values=words, choose_types=chosen_else, **reading)
     except GreyfillError as error:
@@ -301,9 +303,9 @@ def _as_word(value: Any) -> str:
     return str(int(value) if is_whole else value)
 
 
-def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
+def _split(whole: Any, target: Any, ignore: Any) -> tuple[Any, Any]:
     """The features and the labels of a table."""
-    if not isinstance(target, str) and not ignore:
+    if not isinstance(target, str) and not _listed(ignore):
         return whole, target
     if isinstance(whole, np.ndarray):
         raise InvalidParameterError(
@@ -321,13 +323,31 @@ def _split(whole: Any, target: Any, ignore: Collection[str]) -> tuple[Any, Any]:
     return table.select(names).to_native(), y
 
 
-def _names_of(given: Collection[Any], frame: Any, parameter: str) -> list[str]:
+def _names_of(given: Any, frame: Any, parameter: str) -> list[str]:
     """The names of columns that are given by name or position; others are refused."""
-    if not given:
+    listed = _listed(given)
+    if not listed:
         return []
     names = _column_names(frame)
-    given = [given] if isinstance(given, str) else given
-    return [names[j] for j in frames.column_positions(given, names, parameter)]
+    return [names[j] for j in frames.column_positions(listed, names, parameter)]
+
+
+def _listed(given: Any) -> list[Any]:
+    """Columns as a list: one alone is a list of one, None is none.
+
+    >>> _listed("age"), _listed(("age", "pay")), _listed(None)
+    (['age'], ['age', 'pay'], [])
+    """
+    if given is None:
+        return []
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return [given] if is_one else list(given)
+
+
+def _is_name(target: Any, names: Any) -> bool:
+    """Whether a target names a column of a frame whose names are no text."""
+    is_one = isinstance(target, tuple | date) and target in list(names)
+    return is_one or bool(np.isscalar(target))
 
 
 def _given_a_kind(insisted: Collection[str], X: Any, kinds: Mapping[str, Any]) -> list[str]:
