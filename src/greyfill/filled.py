@@ -12,7 +12,7 @@ import numpy as np
 from greyfill import files, frames
 from greyfill.applicability import flags
 from greyfill.exceptions import InvalidParameterError
-from greyfill.folds import as_written
+from greyfill.folds import Folds, as_written
 from greyfill.table import Bools
 from greyfill.text import plural
 
@@ -46,7 +46,8 @@ class Filled:
     _holes: Bools
     _kept_empty: Mapping[str, Bools]
     _source: files.Source | None
-    _folds: Collection[str]
+    _folds: Folds
+    _muted: Collection[str]
     _columns: Any = None
 
     def __repr__(self) -> str:
@@ -152,6 +153,12 @@ class Filled:
     def _names(self) -> tuple[str, ...]:
         names: tuple[str, ...] = self.imputer.schema_.names
         return names
+
+    @property
+    def _is_used(self) -> Bools:
+        """Which features others are filled by: no identifier and no empty column."""
+        is_used: Bools = self.imputer._kept & ~np.isin(self._names, list(self._muted))
+        return is_used
 
     @cached_property
     def _limits(self) -> dict[str, list[Any]] | None:

@@ -171,8 +171,8 @@ class OpenedFill:
         self.left_alone = {name: why for name, why in found.items() if name not in known}
         self.schema = origin.schema.without(np.isin(origin.schema.names, list(self.left_alone)))
         imputer.leave_alone = self.left_alone
-        muted = [name for name in found if name in insisted and name not in told]
-        self._opened = table.mute(muted), origin
+        self._muted = [name for name in found if name in insisted and name not in told]
+        self._opened = table.mute(self._muted), origin
 
     def notes(self) -> list[str]:
         """What is left alone and why, and the cells that may not apply."""
@@ -203,7 +203,7 @@ class OpenedFill:
         ``folds`` are the columns of X that have one spelling where the whole has several, ``names``
         those of the whole where they are no text.
         """
-        imputer, X = self._imputer, self._X
+        imputer, X, folds = self._imputer, self._X, folds or {}
         with collected_warnings() as messages, imputer._reporting_to(progress):
             filled = imputer._fit_opened(X, self._y, self._opened)
         if folds:  # for greyfill apply
@@ -218,7 +218,7 @@ class OpenedFill:
         noted = [*(source.notes if source else ()), *self.notes(), *self._messages, *messages]
         if self._words == Words():  # the command has lines of its own for them
             noted = [*map(in_python, noted), *(found["text"] for found in fallbacks(imputer))]
-        table = rejoined(whole, features, imputer, folds or (), names)
+        table = rejoined(whole, features, imputer, folds, names)
         if isinstance(features, np.ndarray):  # as the imputer gives it
             features = np.delete(features, empty_places(imputer), axis=1)
         return Filled(
@@ -234,7 +234,8 @@ class OpenedFill:
             _holes=holes,
             _kept_empty=self._kept_empty,
             _source=source,
-            _folds=folds or (),
+            _folds=folds,
+            _muted=self._muted,
             _columns=names,
         )
 

@@ -130,6 +130,31 @@ def test_a_model_of_what_fill_gave_takes_the_columns_that_were_used(library: str
     assert found.equals(with_draws(filled, LinearRegression(), y, n_draws=4).table)
 
 
+def test_the_model_of_a_filled_table_knows_what_was_said_of_its_columns() -> None:
+    rng = np.random.default_rng(5)
+    x, code = rng.normal(size=90), np.arange(90) % 3
+    frame = pl.DataFrame(
+        {
+            "x": [None if i % 5 == 0 else float(v) for i, v in enumerate(x)],
+            "code": code + 10,
+            "size": [("s", "m", "l")[c] for c in rng.permutation(code)],
+            "sex": [("f", "F ", "m")[c] for c in rng.permutation(code)],
+            "name": [f"p{i}" if i % 9 else None for i in range(90)],
+            "y": 2 * (code == 1) + x,
+        }
+    )
+    filled = greyfill.fill(
+        frame, "y", fill=["name"], fold=["sex"], categorical_features=["code"],
+        ordinal_features={"size": ["s", "m", "l"]}, n_cells=20,
+    )  # fmt: skip
+    found = with_draws(filled, LinearRegression(), n_draws=2).table
+    spelled = f"sex[{'F ' if 'F ' in found['term'][5] else 'm'}]"
+    assert found["term"].to_list() == [
+        "(intercept)", "x", "code[11]", "code[12]", "size", spelled,
+    ]  # fmt: skip
+    assert 1.5 < found["estimate"][2] < 2.5
+
+
 def test_y_among_the_columns_is_refused() -> None:
     draws, y = frames()
     with pytest.raises(InvalidDataError, match="'again' of the draws is y itself"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +16,7 @@ from greyfill import frames
 from greyfill.checks import check_installed, check_whole
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.filled import Filled
+from greyfill.folds import with_folds
 from greyfill.pooling import Pooled, pool
 from greyfill.table import Floats, Kind, Table
 from greyfill.targets import read_target
@@ -115,11 +117,11 @@ def with_draws(
     >>> low < 1 < high
     True
     """
-    tables = _tables(draws, n_draws)
+    tables, schema = _tables(draws, n_draws), None
     if isinstance(draws, Filled) and isinstance(model, LinearRegression | LogisticRegression):
-        tables = [_used(draws, table) for table in tables]
+        tables, schema = [_used(draws, table) for table in tables], _schema_used(draws)
         y = draws._y if y is None else y
-    fitted = _fitter(model, tables, y)
+    fitted = _fitter(model, tables, y, schema)
     fits = [fitted(table) for table in tables]
     terms = fits[0].terms
     for number, fit in enumerate(fits):
@@ -161,16 +163,24 @@ def _tables(draws: Any, n_draws: int) -> list[Any]:
 
 
 def _used(filled: Filled, table: Any) -> Any:
-    """The columns of a draw that others are filled by: no target, identifier or empty column."""
-    is_used = filled.imputer._kept
+    """The columns of a draw that others are filled by, with one spelling of each level."""
+    is_used = filled._is_used
     if isinstance(table, np.ndarray):
         return table[:, np.flatnonzero(is_used)]
     names = [name for name, used in zip(filled._names, is_used, strict=True) if used]
     frame = nw.from_native(frames.with_text_names(table)[0], eager_only=True)
-    return frame.select(names).to_native()
+    return with_folds(frame.select(names).to_native(), filled._folds)
 
 
-def _fitter(model: Any, tables: Sequence[Any], y: Any) -> Callable[[Any], Fit]:
+def _schema_used(filled: Filled) -> frames.Schema:
+    """Of these columns, which are categories and which are ranked."""
+    fields = filled.imputer.schema_.fields
+    return frames.Schema(tuple(compress(fields, filled._is_used)))
+
+
+def _fitter(
+    model: Any, tables: Sequence[Any], y: Any, schema: frames.Schema | None
+) -> Callable[[Any], Fit]:
     """A function from a filled table to its fit."""
     if isinstance(model, str):
         check_installed("statsmodels", "A formula")
@@ -180,7 +190,7 @@ def _fitter(model: Any, tables: Sequence[Any], y: Any) -> Callable[[Any], Fit]:
     if isinstance(model, LinearRegression | LogisticRegression):
         if y is None:
             raise InvalidParameterError(f"{model!r} needs y: with_draws(draws, model, y)")
-        schema = frames.encode(tables[0])[1].schema
+        schema = schema or frames.encode(tables[0])[1].schema
         encoded = [frames.encode(table, schema=schema)[0] for table in tables]
         codes = [set().union(*(np.unique(t.values[:, j]) for t in encoded))
                  for j in range(len(schema.fields))]  # fmt: skip
@@ -265,7 +275,9 @@ def _design(
     for j, about in enumerate(schema.fields):
         values = table.values[:, j]
         if table.missing[:, j].any():
-            raise InvalidDataError(f"column {about.name!r} of a draw has holes; fill it first")
+            raise InvalidDataError(
+                f"column {about.name!r} of a draw has holes; fill it first, or leave it out"
+            )
         if about.kind is Kind.CATEGORICAL:
             columns += [
                 (f"{about.name}[{level}]", (values == code).astype(float))
