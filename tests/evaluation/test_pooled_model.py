@@ -161,6 +161,19 @@ def test_y_among_the_columns_is_refused() -> None:
         with_draws([draw.assign(again=y) for draw in draws], LinearRegression(), y)
 
 
+@pytest.mark.parametrize("model", [LinearRegression(), UNPENALIZED])
+def test_dates_and_large_numbers_are_coefficients_as_others(model: Any) -> None:
+    draws, y = frames()
+    y = y if isinstance(model, LinearRegression) else (y > np.median(y)).astype(int)
+    day = np.random.default_rng(3).permutation(60)
+    dated = [draw.assign(day=np.datetime64("2020-01-01") + day.astype("m8[D]")) for draw in draws]
+    in_days = [draw.assign(day=18262.0 + day) for draw in draws]
+    found, plain = (with_draws(tables, model, y).table for tables in (dated, in_days))
+    for name, ratio in (("estimate", 86400e6), ("std_error", 86400e6), ("p_value", 1.0)):
+        scaled = found[name] * pl.Series([*[1.0] * (len(found) - 1), ratio])
+        np.testing.assert_allclose(scaled, plain[name], rtol=1e-5)
+
+
 def test_levels_without_a_row_are_no_coefficients() -> None:
     draws, y = frames()
     known = with_draws(draws, LinearRegression(), y).table

@@ -298,11 +298,15 @@ def _of_linear(model: Any, names: tuple[str, ...], X: Floats, y: Any) -> Fit:
     fitted, is_logistic = clone(model), isinstance(model, LogisticRegression)
     if is_logistic:
         fitted.set_params(tol=min(model.tol, CLOSE), max_iter=max(model.max_iter, 10_000))
-    fitted.fit(X, y)
-    estimates, Z = np.ravel(fitted.coef_), X
+    Z, back = _in_like_units(X, model.fit_intercept)  # a date counts microseconds since 1970
+    fitted.fit(Z, y)
+    estimates = np.ravel(fitted.coef_)
     if model.fit_intercept:
         estimates = np.append(np.ravel(fitted.intercept_), estimates)
-        Z, names = np.column_stack([np.ones(len(X)), X]), (INTERCEPT, *names)
+        names = (INTERCEPT, *names)
+    p = fitted.predict_proba(Z)[:, 1] if is_logistic else np.empty(0)
+    if model.fit_intercept:
+        Z = np.column_stack([np.ones(len(Z)), Z])
     df = len(Z) - Z.shape[1]
     if df < 1 or np.linalg.matrix_rank(Z) < Z.shape[1]:
         raise InvalidDataError(
@@ -310,9 +314,23 @@ def _of_linear(model: Any, names: tuple[str, ...], X: Floats, y: Any) -> Fit:
             "others determine"
         )
     if is_logistic:
-        p = fitted.predict_proba(X)[:, 1]
         covariance = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
     else:
         left = y - Z @ estimates
         covariance = np.linalg.inv(Z.T @ Z) * (left @ left) / df
-    return Fit(names, estimates, np.diag(covariance), float(df))
+    return Fit(names, back @ estimates, np.diag(back @ covariance @ back.T), float(df))
+
+
+def _in_like_units(X: Floats, has_intercept: bool) -> tuple[Floats, Floats]:
+    """Columns about zero, if a constant is fitted, and of size one; and the way back.
+
+    The way back is a matrix that makes coefficients of X of those of the columns.
+    """
+    mean = X.mean(axis=0) if has_intercept else np.zeros(X.shape[1])
+    varies = (X[:1] != X).any(axis=0) if has_intercept else X.any(axis=0)
+    centered = np.where(varies, X - mean, 0.0)
+    size = np.where(varies, np.sqrt(np.mean(centered**2, axis=0)), 1.0)
+    back = np.diag(1.0 / size)
+    if has_intercept:
+        back = np.block([[np.ones((1, 1)), -mean / size], [np.zeros((len(size), 1)), back]])
+    return centered / size, back
