@@ -1,7 +1,7 @@
 """Does imputing pay: who chooses, who judges, what is said, and that no label leaks."""
 
 from collections.abc import Iterator
-from datetime import time
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -329,3 +329,15 @@ def test_the_code_knows_orders_times_and_words_for_missing(name: str) -> None:
     known: dict[str, Any] = {"X": plain if is_told else X, "y": y}
     exec(code, known)
     assert known["model"].predict(known["X"]).shape == (60,)
+
+
+def test_the_code_needs_no_package_for_words_for_missing() -> None:
+    X, y = table(60)
+    told = [*np.array([-9, -8]), date(1900, 1, 1)]
+    *_, missing = _task(X, y, 2, "auto", None, told)
+    assert missing == (-9, -8, date(1900, 1, 1))
+    code = Snippet(["sex"], ["dose", "level"], [], True, 2, {}, missing).written("grey_model")
+    assert "missing_values=[-9, -8, datetime.date(1900, 1, 1)]" in code
+    known: dict[str, Any] = {"X": X, "y": y}
+    exec(code, known)
+    assert known["model"].predict(X).shape == (60,)

@@ -38,7 +38,7 @@ def level_orders(X: Any, schema: frames.Schema, kept: Bools) -> dict[Any, list[A
     """The levels of ordinal columns, lowest first, by the names of `column_names`."""
     is_array = isinstance(frames.open_table(X), np.ndarray)
     return {
-        place if is_array else about.name: np.asarray(about.levels, dtype=object).tolist()
+        place if is_array else about.name: list(map(_plain, about.levels))
         for place, about in enumerate(schema.fields)
         if kept[place] and about.kind is Kind.ORDINAL
     }
@@ -86,14 +86,15 @@ class Snippet:
         if self.moments:
             told = f"# Dates were weighed as numbers; this leaves them out: {self.moments!r}\n"
         if self.missing_values and pipeline.strategy not in FILLERS:
-            told += f"# X must have holes where it has one of these: {self.missing_values!r}\n"
+            words = tuple(map(_plain, self.missing_values))
+            told += f"# X must have holes where it has one of these: {words!r}\n"
         return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})", told)
 
     def _kinds(self) -> str:
         said = {
             "categorical_features": self.levels,
             "ordinal_features": self.orders,
-            "missing_values": list(self.missing_values),
+            "missing_values": list(map(_plain, self.missing_values)),
         }
         return ", ".join(f"{name}={value!r}" for name, value in said.items() if value)
 
@@ -139,6 +140,15 @@ class Snippet:
         return f"make_column_transformer({', '.join(parts)}, remainder={rest})"
 
 
+def _plain(value: Any) -> Any:
+    """A value as Python writes it, without a package.
+
+    >>> _plain(np.int64(-9)), _plain("?")
+    (-9, '?')
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
 DESIGN = [
     "import numpy as np",
     "from sklearn.compose import make_column_transformer",
@@ -150,7 +160,7 @@ DESIGN = [
 
 def _code(imports: list[str], model: str, told: str = "") -> str:
     """Imports of what occurs in the model, then the model."""
-    needed = []
+    needed = ["import datetime"] if "datetime.date" in model else []  # of missing_values
     for line in imports:
         start, _, names = line.rpartition("import ")
         used = [n for n in names.split(", ") if re.search(rf"\b{n.split()[-1]}\b", model)]
