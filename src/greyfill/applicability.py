@@ -30,12 +30,17 @@ def with_levels(
     """A frame in which some rows of columns of text have a level of their own."""
     if all(level is None for level in levels.values()):
         return frame
-    empty = [name for name, level in levels.items() if level is not None and not level.strip()]
-    if empty:
-        raise InvalidParameterError(
-            f"{parameter}: the level for column {empty[0]!r} is empty. Name one, or name the "
-            "column alone to keep the cells empty."
-        )
+    for name, level in levels.items():
+        if level is not None and not str(level).strip():
+            raise InvalidParameterError(
+                f"{parameter}: the level for column {name!r} is empty. Name one, or name the "
+                "column alone to keep the cells empty."
+            )
+        if level is not None and not isinstance(level, str):
+            raise InvalidParameterError(
+                f"{parameter}: the level {level!r} for column {name!r} is no text. Write it in "
+                f"quotes ({str(level)!r}), or name the column alone to keep the cells empty."
+            )
     if isinstance(frame, np.ndarray):
         raise InvalidParameterError(
             f"{parameter}: only a frame has columns of text that can get a level, and this is an "
