@@ -1,5 +1,6 @@
 """``greyfill.fill``: one call, on every library and on files."""
 
+from datetime import date, time
 from io import BytesIO, TextIOWrapper
 
 import numpy as np
@@ -265,6 +266,7 @@ def test_fall_backs_are_noted():
         ({"not_applicable": ["nobody"]}, "not_applicable names columns"),
         ({"not_applicable": {"y": "none"}}, "column 'y' holds Float64, so 'none' cannot be"),
         ({"not_applicable": {"side": " "}}, "the level for column 'side' is empty"),
+        ({"not_applicable": {"side": 0}}, "the level 0 for column 'side' is no text"),
         ({"bounds": {"side": (0, 1)}}, "column 'side' holds no plain numbers"),
         ({"method": "nothing"}, "no method is called 'nothing'"),
         ({"n_trees": 3}, "the method 'grey' has no parameter 'n_trees'"),
@@ -530,3 +532,15 @@ def test_printed_it_shows_the_table_and_what_was_done():
     assert shown.startswith(str(filled.table))
     assert "1 cell filled by MeanImputer in " in shown
     assert all(note in shown for note in filled.notes)
+
+
+@pytest.mark.parametrize("day", [date(2024, 1, 1), time(6, 30)])
+def test_limits_of_moments_that_are_categories_are_moments(day):
+    other = date(2024, 2, 1) if isinstance(day, date) else time(18, 5, 10)
+    frame = pl.DataFrame({"x": [i % 4 for i in range(30)], "at": [day, None, other] * 10})
+    filled = greyfill.fill(frame, categorical_features=["at"], **QUICK)
+    levels = {level for shown in filled.intervals["levels"] for level in shown.split(", ")}
+    assert levels <= {str(day), str(other)}
+    told = filled.report.summary["columns"][1]
+    assert (told["unit"], set(told["bins"])) == ("number", {str(day), str(other)})
+    assert told["observed"]["histogram"] == [10, 10]

@@ -279,9 +279,10 @@ def _design(
                 f"column {about.name!r} of a draw has holes; fill it first, or leave it out"
             )
         if about.kind is Kind.CATEGORICAL:
+            levels = frames.cell_values(np.arange(float(len(about.levels))), about)
             columns += [
                 (f"{about.name}[{level}]", (values == code).astype(float))
-                for code, level in enumerate(about.levels)
+                for code, level in enumerate(levels)
                 if code in codes[j] and code > min(codes[j])
             ]
         else:

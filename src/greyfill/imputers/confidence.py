@@ -395,5 +395,7 @@ class ConfidenceMixin(BaseImputer):
 def _named(field: frames.Field, sets: tuple[Ints, ...]) -> list[list[Any]]:
     """The levels of each set; a set that is given again is not written out again."""
     different = {id(codes): codes for codes in sets}
-    named = {key: [field.levels[c] for c in codes.tolist()] for key, codes in different.items()}
+    named = {
+        key: frames.cell_values(codes.astype(np.float64), field) for key, codes in different.items()
+    }
     return [named[id(codes)] for codes in sets]

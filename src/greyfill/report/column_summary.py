@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from greyfill import frames
 from greyfill.exceptions import InvalidDataError
 from greyfill.report.evidence import Evidence
 from greyfill.table import Bools, Floats, Ints, Kind
@@ -235,7 +236,8 @@ def _level_bins(evidence: Evidence, j: int) -> _Bins:
     shown = np.arange(len(field.levels)) if in_order else by_size[sizes[by_size] > 0]
     place = np.full(len(sizes) + 1, len(shown), dtype=np.intp)
     place[shown] = np.arange(len(shown))
-    labels = [clean(field.levels[code], most=60) for code in shown]
+    levels = frames.cell_values(shown.astype(np.float64), field)
+    labels = [clean(level, most=60) for level in levels]
     places = place[codes]
     has_rest = not labels or bool((places == len(shown)).any())
     return _Bins(places, labels + [OTHER] * has_rest, [])
@@ -281,8 +283,9 @@ def shown_value(evidence: Evidence, row: int, column: int) -> str:
     field, value = evidence.fields[column], float(evidence.filled[row, column])
     if field.kind is Kind.NUMERIC:
         return value_in(value, evidence.unit(column))
-    known = 0 <= value < len(field.levels)
-    return clean(field.levels[int(value)], most=60) if known else OTHER
+    if not 0 <= value < len(field.levels):
+        return OTHER
+    return clean(frames.cell_values(np.array([value]), field)[0], most=60)
 
 
 def _reasons(imputer: Any, row: int, column: int) -> Entry:

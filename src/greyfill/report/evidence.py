@@ -65,7 +65,12 @@ class Evidence:
 
     def unit(self, column: int) -> str:
         """What the numbers of a column count: plain numbers, or seconds of some sort."""
-        return UNITS.get(self.fields[column].family, "number")
+        return unit_of(self.fields[column])
+
+
+def unit_of(field: Field) -> str:
+    """What the numbers of a column count; levels have codes, even those of dates."""
+    return UNITS.get(field.family, "number") if field.kind is Kind.NUMERIC else "number"
 
 
 def read_evidence(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
@@ -82,7 +87,7 @@ def read_evidence(imputer: Any, X: Any, filled: Any, y: Any = None) -> Evidence:
     values, holes, n_kept = table.values.copy(), table.missing.copy(), int(kept.sum())
     values[:, kept] = after.values[:, :n_kept]  # the columns after them are indicators of holes
     holes[:, kept] &= after.missing[:, :n_kept]
-    seconds = np.array([1e-6 if f.family in UNITS else 1.0 for f in schema.fields])
+    seconds = np.array([1.0 if unit_of(f) == "number" else 1e-6 for f in schema.fields])
     return Evidence(
         fields=schema.fields,
         table=table.with_values(table.values * seconds),

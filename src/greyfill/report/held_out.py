@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from greyfill import frames
 from greyfill.frames import Field
-from greyfill.report.evidence import UNITS
+from greyfill.report.evidence import unit_of
 from greyfill.table import Bools, Floats, Kind
 from greyfill.text import clean, tidy
 
@@ -54,10 +55,10 @@ def _held_out(field: Field, cells: Any) -> dict[str, Any]:
     }  # fmt: skip
     is_long = field.kind is Kind.ORDINAL and len(field.levels) > MOST_LEVELS
     if field.kind is Kind.NUMERIC or is_long:
-        size, sides = 1e-6 if field.family in UNITS else 1.0, ("truth", "predicted", "low", "high")
+        entry["unit"], sides = unit_of(field), ("truth", "predicted", "low", "high")
+        size = 1.0 if entry["unit"] == "number" else 1e-6
         for name, side in zip(("truth", "fill", "low", "high"), sides, strict=True):
             entry[name] = [tidy(v * size) for v in getattr(cells, side)[:MOST_POINTS]]
-        entry["unit"] = UNITS.get(field.family, "number")
     else:
         entry |= _confusion(field, np.rint(cells.truth), np.rint(cells.predicted))
     return entry | {"inside": tidy(float(np.mean(_inside(cells)))) if len(cells.truth) else None}
@@ -83,5 +84,6 @@ def _confusion(field: Field, truth: Floats, fills: Floats) -> dict[str, Any]:
     size = len(shown) + (n > MOST_LEVELS)
     counts = np.zeros((size, size), dtype=np.intp)
     np.add.at(counts, (place[truth.astype(np.intp)], place[fills.astype(np.intp)]), 1)
-    labels = [clean(field.levels[code], most=60) for code in shown]
+    levels = frames.cell_values(shown.astype(np.float64), field)
+    labels = [clean(level, most=60) for level in levels]
     return {"levels": labels + ["(other)"] * (n > MOST_LEVELS), "counts": counts.tolist()}
