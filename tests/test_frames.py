@@ -3,6 +3,7 @@
 import datetime as dt
 import operator
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import astuple
@@ -1175,3 +1176,21 @@ def test_short_columns_are_read_as_by_narwhals(name, sentinels, monkeypatch):
         same = np.array_equal if isinstance(one, np.ndarray) else operator.eq
         assert same(one, other)
     assert short.values.dtype == long.values.dtype
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        [dt.date(2024, 2, 1), dt.date(2024, 1, 1)],
+        [dt.datetime(2024, 1, 1, 12), dt.datetime(2024, 1, 1, 6)],
+        [dt.time(18), dt.time(6, 30)],
+        [dt.timedelta(days=2), dt.timedelta(hours=3)],
+    ],
+)
+def test_orders_of_moments_are_given_as_moments(order):
+    first, second = order
+    frame = pl.DataFrame({"at": [second, None, first]})
+    table, _ = encode(frame, ordinal_features={"at": order})
+    assert table.values[:, 0].tolist() == [1.0, 0.0, 0.0]
+    with pytest.raises(InvalidParameterError, match=re.escape(f"row 0 holds {second!r}")):
+        encode(frame, ordinal_features={"at": [first]})

@@ -432,10 +432,14 @@ def _fitting(sentinels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
         return tuple(s for s in sentinels if isinstance(s, BOOLEANS))
     if cells.meaning == "numbers":
         return _number_sentinels(sentinels)
-    if cells.meaning in _MOMENT_SENTINELS:
-        types, as_held = _MOMENT_SENTINELS[cells.meaning]
-        return tuple(as_held(s) for s in sentinels if isinstance(s, types))
-    return ()
+    types, held = _MOMENTS.get(cells.meaning, ((), float))
+    return tuple(held(s) for s in sentinels if isinstance(s, types))
+
+
+def as_held(levels: tuple[Any, ...], cells: Cells) -> tuple[Any, ...]:
+    """Levels as these cells hold them: dates, durations and times as microseconds."""
+    types, held = _MOMENTS.get(cells.meaning, ((), float))
+    return tuple(held(level) if isinstance(level, types) else level for level in levels)
 
 
 def _number_sentinels(sentinels: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -447,12 +451,12 @@ def _since_midnight(moment: time) -> float:
     return (datetime.combine(date.min, moment) - datetime.min) / timedelta(microseconds=1)
 
 
-_MOMENT_SENTINELS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = {
+_MOMENTS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = {
     "dates": ((date, np.datetime64), lambda s: _microseconds(np.datetime64(s))),
     "durations": ((timedelta, np.timedelta64), lambda s: _microseconds(np.timedelta64(s))),
     "times of day": ((time,), _since_midnight),
 }
-"""The types of a sentinel among moments, and how cells hold them."""
+"""The types of moments that a user names, and how cells hold them."""
 
 
 def is_sentinel(cell: Any, sentinels: tuple[Any, ...]) -> bool:

@@ -19,6 +19,7 @@ from greyfill.exclusion import number_reason, text_reason
 from greyfill.frames.columns import (
     FAMILIES,
     Backend,
+    as_held,
     backend_of,
     is_sentinel,
     null_cells,
@@ -27,6 +28,7 @@ from greyfill.frames.columns import (
     read_matrix,
     read_series,
 )
+from greyfill.frames.decoder import MOMENTS, as_objects
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import (
     Array,
@@ -293,7 +295,7 @@ def _levels(
     if kind is Kind.NUMERIC or cells.is_empty:
         return ()
     if order is not None:
-        return order
+        return as_held(order, cells)
     if cells.family is Family.BOOLEAN:
         return (False, True)
     levels = cells.declared if cells.family is Family.CATEGORY else cells.uniques()
@@ -308,6 +310,8 @@ def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) 
         row = int(unlisted.argmax())
         value = cells.values[row]
         value = cells.declared[value] if cells.declared is not None else value
+        if cells.family in MOMENTS | {Family.TIME}:
+            value = as_objects(np.array([value]), cells.family)[0]
         plain = value.item() if isinstance(value, np.generic) else value
         raise InvalidParameterError(
             f"ordinal_features lists {list(order)!r} for column {field.name!r}, "
