@@ -534,6 +534,14 @@ def test_printed_it_shows_the_table_and_what_was_done():
     assert all(note in shown for note in filled.notes)
 
 
+@pytest.mark.parametrize("cells", [[1, "a", None], [True, False, None], [1, 2, None]])
+@pytest.mark.parametrize("dtype", ["object", "category"])
+def test_a_level_makes_no_text_of_other_cells(cells, dtype):
+    frame = pd.DataFrame({"c": pd.Series(cells * 10, dtype=dtype), "x": [0.5, 1.5, 2.5] * 10})
+    with pytest.raises(InvalidParameterError, match=r"column 'c' holds (1|True|False), which is"):
+        greyfill.fill(frame, not_applicable={"c": "none"}, method="mean")
+
+
 @pytest.mark.parametrize("day", [date(2024, 1, 1), time(6, 30)])
 def test_limits_of_moments_that_are_categories_are_moments(day):
     other = date(2024, 2, 1) if isinstance(day, date) else time(18, 5, 10)

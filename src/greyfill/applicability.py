@@ -50,18 +50,28 @@ def with_levels(
     for name, level in levels.items():
         if level is None:
             continue
-        if table[name].dtype not in (nw.String, nw.Categorical, nw.Object):
-            raise InvalidParameterError(
-                f"{parameter}: column {name!r} holds {table[name].dtype}, so {level!r} cannot be a "
-                "level of it. Leave the level away to keep the cells empty."
-            )
-        text = table[name]
-        if text.dtype != nw.String:  # else older versions of pandas would write "None" into holes
-            text = text.cast(nw.String)
+        text = _as_text(table[name], level, parameter)
         given = nw.new_series(name, [level] * len(text), nw.String, backend=text.implementation)
         named = given.zip_with(flags(rows[name], text), text)
         table = table.with_columns(named.alias(name))
     return table.to_native()
+
+
+def _as_text(column: nw.Series[Any], level: str, parameter: str) -> nw.Series[Any]:
+    """A column of text; refuse other cells, which would change if they were made text."""
+    if column.dtype == nw.String:
+        return column
+    holds = str(column.dtype)
+    if column.dtype in (nw.Categorical, nw.Object):
+        others = (c for c in column.drop_nulls().to_list() if not isinstance(c, str))
+        other = next(others, None)
+        if other is None:  # older versions of pandas would write "None" into holes
+            return column.cast(nw.String)
+        holds = f"{other!r}, which is no text"
+    raise InvalidParameterError(
+        f"{parameter}: column {column.name!r} holds {holds}, so {level!r} cannot be a level of it. "
+        "Leave the level away to keep the cells empty."
+    )
 
 
 def flags(rows: Bools, like: nw.Series[Any]) -> nw.Series[Any]:

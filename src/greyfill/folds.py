@@ -24,8 +24,8 @@ def find_folds(frame: Any, names: Iterable[str], parameter: str, where: str = ""
         column = nw.from_native(frame, eager_only=True)[name]
         if column.dtype != nw.String:
             raise InvalidParameterError(
-                f"{where}the column {name!r} holds {column.dtype}, so it has no levels to take as "
-                f"one ({parameter})."
+                f"{where}the column {name!r} holds {column.dtype}, not text: there are no levels "
+                f"to take as one ({parameter}). Make it text first."
             )
         counts = Counter(level for level in column.to_list() if isinstance(level, str))
         folds[name] = {_bare(level): level for level, _ in reversed(counts.most_common())}
