@@ -341,3 +341,15 @@ def test_the_code_needs_no_package_for_words_for_missing() -> None:
     known: dict[str, Any] = {"X": X, "y": y}
     exec(code, known)
     assert known["model"].predict(X).shape == (60,)
+
+
+def test_the_code_writes_orders_of_dates_as_dates() -> None:
+    frame, y = table(60)
+    days = [date(2024, 1, 1), date(2024, 2, 1)]
+    X = pl.from_pandas(frame).with_columns(at=pl.Series(days * 30))
+    _, found, orders, missing = _task(X, y, 2, "auto", {"at": days}, None)
+    assert orders == {"at": days}
+    code = Snippet(*found, True, 2, orders, missing).written("grey_model")
+    known: dict[str, Any] = {"X": X, "y": y}
+    exec(code, known)
+    assert known["model"].predict(X).shape == (60,)

@@ -38,7 +38,10 @@ def level_orders(X: Any, schema: frames.Schema, kept: Bools) -> dict[Any, list[A
     """The levels of ordinal columns, lowest first, by the names of `column_names`."""
     is_array = isinstance(frames.open_table(X), np.ndarray)
     return {
-        place if is_array else about.name: list(map(_plain, about.levels))
+        place if is_array else about.name: [
+            _plain(level)
+            for level in frames.cell_values(np.arange(float(len(about.levels))), about)
+        ]
         for place, about in enumerate(schema.fields)
         if kept[place] and about.kind is Kind.ORDINAL
     }
@@ -160,7 +163,7 @@ DESIGN = [
 
 def _code(imports: list[str], model: str, told: str = "") -> str:
     """Imports of what occurs in the model, then the model."""
-    needed = ["import datetime"] if "datetime.date" in model else []  # of missing_values
+    needed = ["import datetime"] if "datetime." in model else []  # of orders, words for missing
     for line in imports:
         start, _, names = line.rpartition("import ")
         used = [n for n in names.split(", ") if re.search(rf"\b{n.split()[-1]}\b", model)]
