@@ -110,8 +110,8 @@ def prepare(copy: Path) -> None:
     """Make this process one whose forks can test the copy at once."""
     settings = {"PYTHONPATH": str(copy / "src"), "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     os.environ |= settings
-    # In place of this folder, whose corpus.py hides tests/corpus; last of all it is there for
-    # workers of a cluster, which import this program anew.
+    # In place of this folder, none of whose modules may hide one of tests; last of all it is there
+    # for workers of a cluster, which import this program anew.
     sys.path[:] = [str(copy / "src"), *sys.path[1:], str(PROJECT / "benchmarks")]
     os.chdir(copy)
     for library in LIBRARIES:

@@ -2,7 +2,7 @@
 
 ``EXPORTS`` has the bytes of each file, made from fixed random numbers, and what must be told of it:
 the guesses by kind, the columns that are left alone, and the kinds of some columns. To look at
-them, or to run `benchmarks/corpus.py` over them:
+them, or to run `benchmarks/messy_files.py` over them:
 
     python tests/corpus/exports.py FOLDER
 """

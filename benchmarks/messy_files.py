@@ -5,7 +5,7 @@ many were read. The command that ``inspect`` ends with is the one that is tried.
 a file that polars or pandas reads was refused by ``inspect``.
 
     python tests/corpus/exports.py /tmp/corpus
-    python benchmarks/corpus.py /tmp/corpus
+    python benchmarks/messy_files.py /tmp/corpus
 """
 
 import argparse
