@@ -38,6 +38,7 @@ class CodedTable:
     frame: pl.DataFrame = field(repr=False)
     meta: Any = field(repr=False)
     guesses: tuple[Guess, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def read_coded(path: str, format: Format, choose_types: ChooseTypes | None = None) -> CodedTable:

@@ -120,11 +120,14 @@ class Batches:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
-        told = () if self._origin is None else sentences(self._origin.guesses)
+        origin = self._origin
+        told = () if origin is None else (*sentences(origin.guesses), *origin.unused)
         return (*told, *self._reader.notes, *self.format.about_writing())
 
     def place(self, row: int, column: str) -> str:
         """Where a cell is, for a message."""
+        if isinstance(self._origin, Workbook):
+            return f"{shown(self.name)}, {self._origin.place(row, column)}"
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     @contextmanager
@@ -223,10 +226,11 @@ def open_batches(
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
+            words = (tuple(na_values), known.na_values)
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
-                scan = partial(scan_origin, source, format, sheet, strict, origins)
-            words = (tuple(na_values), known.na_values)
+                scan = partial(scan_origin, source, format, sheet, strict, origins, None, words)
+                words = ((), ())
             is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
         yield Batches(source, format, reader, known, *origins)
@@ -291,10 +295,12 @@ class Source:
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     def lines(self) -> NDArray[np.intp]:
-        """The line of each row in a text file, else its number; both count from 1."""
-        if self.csv is None:
-            return np.arange(1, self.frame.height + 1)
-        return self.csv.grid.lines()
+        """The line of each row in a text file, or its row in a sheet, else its number, from 1."""
+        if self.csv is not None:
+            return self.csv.grid.lines()
+        if isinstance(self.origin, Workbook):
+            return np.array(self.origin.rows, dtype=np.intp)
+        return np.arange(1, self.frame.height + 1)
 
     def write(
         self,
@@ -459,11 +465,13 @@ def read(
         found = format or found_format(layout, source.head(HEAD))
         refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types)
-            frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
+            named = (words, ())
+            scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types, named)
+            frame, _ = read_whole(scan, found, shown(name), (), is_empty=not source.head(1))
             guesses = origins[0].guesses
             doubts = find_doubts(frame, choose_types)
-            told = (*sentences(guesses), *notes_on_kept(doubts), *notes, *found.about_writing())
+            notes = (*sentences(guesses), *notes_on_kept(doubts), *origins[0].unused)
+            told = (*notes, *found.about_writing())
             return Source(name, found, frame, told, None, guesses, origins[0], doubts)
         raw = b"".join(source.blocks())
     if found.is_text:
