@@ -430,3 +430,13 @@ def test_coded_tables_have_their_named_words_filled(name: str, tmp_path: Path) -
     source.write(filled, tmp_path / f"out.{name}")
     assert files.read(tmp_path / f"out.{name}").frame.rows() == [(34, "m"), (40, "m"), (51, "w")]
     assert [note for note in source.notes if "'y'" in note]
+
+
+def test_few_words_among_numbers_are_in_doubt(tmp_path: Path) -> None:
+    path = with_words(tmp_path)
+    source = files.read(path)
+    assert source.frame["dose"].dtype == pl.String
+    assert [(d.column, d.word, d.count) for d in source.doubts][:1] == [("dose", "n.b.", 1)]
+    assert "though it may mean missing: 'n.b.' in 'dose' (1)" in source.notes[0]
+    chosen = files.read(path, choose_types=lambda _names: (["dose"], []))
+    assert not [doubt for doubt in chosen.doubts if doubt.column == "dose"]

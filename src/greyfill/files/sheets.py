@@ -27,7 +27,8 @@ from greyfill.files.inputs import NoRowsError
 from greyfill.files.new_books import MOST_COMMENTS, YELLOW, About
 from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import Style
-from greyfill.files.words import bare, with_holes
+from greyfill.files.type_fits import FEW_WORDS
+from greyfill.files.words import Doubt, bare, with_holes
 from greyfill.files.workbook_parts import (
     MACROS,
     TOP_ROWS,
@@ -50,7 +51,7 @@ class Workbook:
 
     ``rows`` has the row of the sheet for each row of the frame, ``places`` the column of the sheet
     for each name, ``top`` is the row of the names, all counted from 1. ``unused`` are sentences
-    about named words for missing that are in no cell.
+    about named words for missing that are in no cell, ``doubts`` words that made numbers a text.
     """
 
     raw: bytes = field(repr=False)
@@ -64,6 +65,7 @@ class Workbook:
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     guesses: tuple[Guess, ...] = ()
     unused: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     def place(self, row: int, column: str) -> str:
         """Where a cell is, for a message."""
@@ -202,10 +204,10 @@ def _has_holes(book: Workbook, merged: MergedCells) -> bool:
 
 def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
     """Text that is numbers, dates or words for missing, as in a CSV file."""
-    columns, styles, words, guesses = [], {}, {}, list(book.guesses)
+    columns, styles, words, guesses, doubts = [], {}, {}, list(book.guesses), list[Doubt]()
     for column in book.frame:
         is_open = column.dtype == pl.String and column.name not in kept
-        found = _type_of(column) if is_open else None
+        found = _type_of(column, doubts) if is_open else None
         if found is None:
             columns.append(column)
             continue
@@ -216,18 +218,26 @@ def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
         guesses += found.guesses
         columns.append(found.parse(found.observed(column.set(bare(column) == "", None))))
     frame = pl.DataFrame(columns)
-    return replace(book, frame=frame, styles=styles, words=words, guesses=tuple(guesses))
+    return replace(
+        book, frame=frame, styles=styles, words=words, guesses=tuple(guesses), doubts=tuple(doubts)
+    )
 
 
-def _type_of(texts: pl.Series) -> ColumnType | None:
-    """The type of a column of texts; none if some of them are no numbers where most are."""
+def _type_of(texts: pl.Series, doubts: list[Doubt]) -> ColumnType | None:
+    """The type of a column of texts; none if some of them are no numbers where most are.
+
+    A few such words are in doubt.
+    """
     evidence = ColumnEvidence(texts.name)
     evidence.add(texts.set(bare(texts) == "", None))
     if evidence.may_have_form("."):
         evidence.look_again(texts.set(bare(texts) == "", None))
     try:
         return evidence.column_type()
-    except StrayCellsError:
+    except StrayCellsError as strays:
+        found = strays.words_in(texts)
+        if len(found) <= FEW_WORDS:
+            doubts += [Doubt(texts.name, word, n) for word, n in found.most_common()]
         return None
 
 

@@ -469,7 +469,7 @@ def read(
             scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types, named)
             frame, _ = read_whole(scan, found, shown(name), (), is_empty=not source.head(1))
             guesses = origins[0].guesses
-            doubts = find_doubts(frame, choose_types)
+            doubts = (*origins[0].doubts, *find_doubts(frame, choose_types))
             notes = (*sentences(guesses), *notes_on_kept(doubts), *origins[0].unused)
             told = (*notes, *found.about_writing())
             return Source(name, found, frame, told, None, guesses, origins[0], doubts)
