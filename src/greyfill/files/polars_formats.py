@@ -89,9 +89,8 @@ class TypedReader:
             raise InvalidDataError(f"{file} is empty.")
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
-        given, self._words = words_by_column(na_values, self.columns)
-        self._na_values = (*given, *remembered)
-        self._unused = UnusedWords(given, self._words)
+        self._unused = UnusedWords(*words_by_column(na_values, self.columns))
+        self._na_values, self._words = words_by_column((*na_values, *remembered), self.columns)
         if not self.height:
             raise NoRowsError(f"{file} has no rows.", self.columns)
 

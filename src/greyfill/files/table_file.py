@@ -40,7 +40,7 @@ from greyfill.files.polars_formats import (
 )
 from greyfill.files.sheets import Workbook
 from greyfill.files.styles import LearnedTypes, Style, Text
-from greyfill.files.words import Doubt, find_doubts, notes_on_kept
+from greyfill.files.words import Doubt, find_doubts, notes_on_kept, words_by_column
 
 UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
 """Formats with typed cells, whose columns have the type of all their cells together."""
@@ -226,7 +226,7 @@ def open_batches(
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
-            words = (tuple(na_values), known.na_values)
+            words = (tuple(na_values), known.all_words)
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
                 scan = partial(scan_origin, source, format, sheet, strict, origins, None, words)
@@ -262,6 +262,7 @@ class Source:
     guesses: tuple[Guess, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
     doubts: tuple[Doubt, ...] = ()
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -275,10 +276,11 @@ class Source:
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
-        """The words that were taken as missing in each column, though nobody named them."""
-        if isinstance(self.origin, Workbook):
-            return self.origin.words
-        return {} if self.csv is None else self.csv.reader.words
+        """The words that were taken as missing in one column: found out, or named for it alone."""
+        if self.csv is not None:
+            return self.csv.reader.words
+        found = self.origin.words if isinstance(self.origin, Workbook) else {}
+        return found | {name: (*found.get(name, ()), *own) for name, own in self.named.items()}
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -472,7 +474,8 @@ def read(
             doubts = (*origins[0].doubts, *find_doubts(frame, choose_types))
             notes = (*sentences(guesses), *notes_on_kept(doubts), *origins[0].unused)
             told = (*notes, *found.about_writing())
-            return Source(name, found, frame, told, None, guesses, origins[0], doubts)
+            own = words_by_column(words, frame.columns)[1]
+            return Source(name, found, frame, told, None, guesses, origins[0], doubts, own)
         raw = b"".join(source.blocks())
     if found.is_text:
         options = CsvOptions(
@@ -486,7 +489,8 @@ def read(
         return Source(name, found, csv.frame, told, csv, csv.reader.guesses, None, doubts)
     frame, notes = read_typed(raw, found, shown(name), words)
     doubts = find_doubts(frame, choose_types)
-    return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts)
+    own = words_by_column(words, frame.columns)[1]
+    return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts, named=own)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:
