@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from greyfill import KNNIImputer, load
+from greyfill import KNNIImputer, files, load
 from greyfill.jobs import fill_job
 
 ABOUT = (
@@ -38,6 +38,23 @@ def test_words_for_missing_are_remembered(greyfill, folder, model):
     row = done.stdout.splitlines()[1]
     assert row.startswith("2.5,pos,L,")
     assert not row.endswith("-1")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx", "t.sav"])
+def test_words_of_one_column_are_remembered_whatever_the_format(greyfill, folder, name):
+    pytest.importorskip("fastexcel")
+    sav = pytest.importorskip("pyreadstat").write_sav
+    table = pl.DataFrame({"a": [n % 7 for n in range(30)], "b": [n % 5 for n in range(29)] + [-9]})
+    write = {
+        "t.csv": table.write_csv,
+        "t.parquet": table.write_parquet,
+        "t.xlsx": table.write_excel,
+    }
+    write.get(name, lambda path: sav(table, path))(str(folder / name))
+    greyfill("fit", name, "--na-values", "b=-9", "--save", "words", "--method", "knni", "-q")
+    greyfill("apply", "words", name, "-o", f"out.{name}", "-q")
+    assert files.read(folder / f"out.{name}").frame["b"].min() == 0
+    assert files.read(folder / f"out.{name}").frame["b"][:29].equals(table["b"][:29])
 
 
 def test_unknown_columns_are_left_alone(greyfill, folder, model):

@@ -8,6 +8,7 @@ import subprocess
 
 import polars as pl
 import pytest
+from corpus.exports import book
 from rich.console import Console as RichConsole
 
 from greyfill import evaluation
@@ -385,6 +386,27 @@ def test_one_doubt_about_many_columns_is_one_line(greyfill, folder):
     found = json.loads(greyfill("inspect", "survey.csv", *kinds, "--json").stdout)
     assert found["findings"] == []
     assert "--na-values" not in found["command"]
+
+
+def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(greyfill, folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [["title"], [], ["sugar", "crp"], *([n * 7 % 31, n % 9 + 0.5] for n in range(40))]
+    rows[9][0], rows[12][1] = "n.b.", "<0.5"
+    (folder / "lab.xlsx").write_bytes(book(("Cover", [["a"]]), ("Lab", rows)))
+    found = json.loads(greyfill("inspect", "lab.xlsx", "--json").stdout)
+    assert found["left_alone"] == {"sugar": found["left_alone"]["sugar"]}  # because of the word
+    texts = {finding["column"]: finding["text"] for finding in found["findings"][::-1]}
+    assert texts["sugar"] == "may mean missing, kept as a category: 'n.b.'"
+    assert "kept as a category: '<0.5'. If it is a limit of measurement" in texts["crp"]
+    words = ("--na-values=sugar=n.b.", "--na-values=crp=<0.5")
+    assert shlex.split(found["command"]) == ["greyfill", "impute", "lab.xlsx", *words]
+    assert any("'n.b.' in 'sugar' (1)" in note for note in notes(greyfill, "impute", "lab.xlsx"))
+    greyfill("impute", "lab.xlsx", *words, "--cells", "cells.csv", "--force", "--quiet")
+    cells = pl.read_csv(folder / "cells.csv").select("line", "column").rows()
+    assert cells == [(10, "sugar"), (13, "crp")]
+    sheet = openpyxl.load_workbook(folder / "lab.filled.xlsx")["Lab"]
+    assert isinstance(sheet["A10"].value, int)
+    assert isinstance(sheet["B13"].value, float)
 
 
 def test_a_word_that_another_column_means_is_said_by_column(greyfill, folder):

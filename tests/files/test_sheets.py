@@ -373,3 +373,70 @@ def test_transport_files_of_sas_are_read_and_written_as_csv(tmp_path: Path, vers
     assert (tmp_path / "out.csv").read_text() == "AGE,SEX,N\n31.5,m,1\n,,2\n45.25,f,\n"
     with pytest.raises(InvalidParameterError, match="xport files can only be read"):
         source.write(source.frame, tmp_path / "out.xpt")
+
+
+def with_words(folder: Path) -> Path:
+    """A workbook whose cells say in words and numbers that they are missing."""
+    rows = [["made up"], [], ["dose", "crp", "sex"]]
+    rows += [[n / 2, 10 * n, "mw"[n % 2]] for n in range(1, 12)]
+    rows[5][0], rows[7][1], rows[9][2] = "n.b.", -999, "fehlt"
+    (folder / "words.xlsx").write_bytes(book(("Data", rows)))
+    return folder / "words.xlsx"
+
+
+WORDS = ("dose=n.b.", "-999", "fehlt")
+
+
+def test_named_words_for_missing_are_holes_that_are_written(tmp_path: Path) -> None:
+    path = with_words(tmp_path)
+    source = files.read(path, na_values=WORDS)
+    assert source.frame.schema == {"dose": pl.Float64, "crp": pl.Int64, "sex": pl.String}
+    assert source.frame.null_count().row(0) == (1, 1, 1)
+    filled = source.frame.with_columns(
+        pl.col("dose").fill_null(7.5), pl.col("crp").fill_null(8), pl.col("sex").fill_null("w")
+    )
+    source.write(filled, tmp_path / "out.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
+    assert (sheet["A6"].value, sheet["B8"].value, sheet["C10"].value) == (7.5, 8, "w")
+    assert (sheet["A7"].value, sheet["B7"].value, sheet["C7"].value) == (2, 40, "m")
+    told = files.read(path, na_values=(*WORDS, "dose=?", "none")).notes
+    assert sum("so it changed nothing" in note for note in told) == 2
+    remembered = files.LearnedTypes(na_values=WORDS[:1])
+    with (
+        files.open_batches(path, na_values=WORDS[1:], learned=remembered) as parts,
+        parts.writing(tmp_path / "later.xlsx") as writer,
+    ):
+        for part in parts:
+            writer.write(part, filled)
+    assert openpyxl.load_workbook(tmp_path / "later.xlsx").active["A6"].value == 7.5
+    assert not parts.notes
+
+
+def test_a_row_has_the_number_of_its_row_in_the_sheet(tmp_path: Path) -> None:
+    path = with_words(tmp_path)
+    assert files.read(path).lines()[[0, 4]].tolist() == [4, 8]
+    with files.open_batches(path) as parts:
+        assert parts.place(4, "crp").endswith("sheet 'Data', row 8, column 'crp'")
+
+
+@pytest.mark.parametrize("name", ["t.sav", "t.dta"])
+def test_coded_tables_have_their_named_words_filled(name: str, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    write = {"t.sav": pyreadstat.write_sav, "t.dta": pyreadstat.write_dta}[name]
+    write(pl.DataFrame({"age": [34.0, -9.0, 51.0], "sex": ["m", "x", "w"]}), str(tmp_path / name))
+    source = files.read(tmp_path / name, na_values=["age=-9", "x", "y"])
+    assert source.frame.null_count().row(0) == (1, 1)
+    filled = source.frame.with_columns(age=pl.lit(40), sex=pl.lit("m"))
+    source.write(filled, tmp_path / f"out.{name}")
+    assert files.read(tmp_path / f"out.{name}").frame.rows() == [(34, "m"), (40, "m"), (51, "w")]
+    assert [note for note in source.notes if "'y'" in note]
+
+
+def test_few_words_among_numbers_are_in_doubt(tmp_path: Path) -> None:
+    path = with_words(tmp_path)
+    source = files.read(path)
+    assert source.frame["dose"].dtype == pl.String
+    assert [(d.column, d.word, d.count) for d in source.doubts][:1] == [("dose", "n.b.", 1)]
+    assert "though it may mean missing: 'n.b.' in 'dose' (1)" in source.notes[0]
+    chosen = files.read(path, choose_types=lambda _names: (["dose"], []))
+    assert not [doubt for doubt in chosen.doubts if doubt.column == "dose"]

@@ -21,6 +21,7 @@ Plain = dict[str, Any]
 Setting = list[Any]
 Answer = tuple[str, Sequence[Setting]]
 FOUND: Answer = ("found out", [])
+READ_SHEET = "The sheet of the workbook that is read"
 STRICT: Answer = ("guess nothing", [["strict", True]])
 MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LETTERS = {
@@ -134,9 +135,10 @@ def _about_guesses(numbers: Plain) -> Iterator[Plain]:
     for guess in numbers["guesses"]:
         answers = _undone(guess)
         if answers:
-            is_switch = len(answers) == 2 and guess["kind"] != "sheet"
+            is_sheet = guess["kind"] == "sheet"  # asked once, and still true of another answer
+            is_switch = len(answers) == 2 and not is_sheet
             column, is_on = guess["column"], 0 if is_switch else None
-            text = clean(guess["detail"], 300)
+            text = READ_SHEET if is_sheet else clean(guess["detail"], 300)
             yield _question(
                 "guess", text, answers, column=column, cells=guess["cells"], is_on=is_on
             )

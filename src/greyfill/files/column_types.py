@@ -370,11 +370,18 @@ def form_of(texts: pl.Series) -> Form | None:
     >>> form_of(pl.Series(["$1,234", "$87", "512"])).name
     'amounts'
     >>> form_of(pl.Series(["007", "008"]))
+    >>> form_of(pl.Series([*map(str, range(30)), "absent"]))
     """
     words = bare(texts.drop_nulls()).unique()
-    if not len(words) or words.str.contains(number_pattern(".")).all():
-        return None
-    return next((form for form in FORMS if _share(words, form.pattern) >= NEARLY_ALL), None)
+    others = words.filter(~words.str.contains(number_pattern(".")))
+    return next(
+        (
+            form
+            for form in FORMS
+            if others.str.contains(form.pattern).any() and _share(words, form.pattern) >= NEARLY_ALL
+        ),
+        None,
+    )
 
 
 def _share(words: pl.Series, pattern: str) -> float:

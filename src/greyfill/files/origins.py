@@ -1,5 +1,8 @@
 """Files with more in them than a frame: workbooks, and tables of statistics programs."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import polars as pl
 
 from greyfill.files.column_types import ChooseTypes
@@ -9,6 +12,7 @@ from greyfill.files.new_books import About, NewBook, Place
 from greyfill.files.polars_formats import FrameWriter, Scan, scan_of
 from greyfill.files.sheets import BookFiller, Workbook, read_book
 from greyfill.files.statistics_formats import CodedTable, CodedWriter, read_coded
+from greyfill.files.words import with_holes
 
 Origin = Workbook | CodedTable
 """What is kept of a file with more in it than a frame."""
@@ -21,13 +25,20 @@ def scan_origin(
     strict: bool,
     origins: list[Origin],
     chosen: ChooseTypes | None = None,
+    words: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> Scan:
-    """The frame of a workbook or a coded table, which is put into a list."""
+    """The frame of a workbook or a coded table, which is put into a list.
+
+    ``words`` are those that mean missing, as the user named them and as a model remembers them. An
+    origin has to know their cells: it writes into holes alone.
+    """
     if format.is_book:
         raw = b"".join(source.blocks())
-        origins.append(read_book(raw, format, sheet, strict=strict, choose_types=chosen))
+        origins.append(read_book(raw, format, sheet, words, strict=strict, choose_types=chosen))
     else:
-        origins.append(read_coded(source.plain_path(), format, chosen))
+        table = read_coded(source.plain_path(), format, chosen)
+        frame, unused = with_holes(table.frame, *words)
+        origins.append(replace(table, frame=frame, unused=unused))
     return scan_of(origins[0].frame)
 
 

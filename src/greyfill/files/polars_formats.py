@@ -23,7 +23,7 @@ from greyfill.files.atomic import put
 from greyfill.files.formats import Format, Sink
 from greyfill.files.inputs import Input, NoRowsError
 from greyfill.files.json_formats import is_object, read_json, read_json_lines, scan_json_lines
-from greyfill.files.words import UnusedWords, without_sentinels, words_by_column
+from greyfill.files.words import UnusedWords, without_words, words_by_column
 
 Result = TypeVar("Result")
 Scan = tuple[pl.Schema, int, Callable[[], Iterator[pl.DataFrame]]]
@@ -89,9 +89,8 @@ class TypedReader:
             raise InvalidDataError(f"{file} is empty.")
         check_engine(format, "read")
         self.schema, self.height, self._frames = self._guarded(scan)
-        given, self._words = words_by_column(na_values, self.columns)
-        self._na_values = (*given, *remembered)
-        self._unused = UnusedWords(given, self._words)
+        self._unused = UnusedWords(*words_by_column(na_values, self.columns))
+        self._na_values, self._words = words_by_column((*na_values, *remembered), self.columns)
         if not self.height:
             raise NoRowsError(f"{file} has no rows.", self.columns)
 
@@ -112,7 +111,7 @@ class TypedReader:
             for column in frame:
                 self._unused.update(column)
             yield frame.with_columns(
-                _with_nulls(column, (*self._na_values, *self._words.get(column.name, ())))
+                without_words(column, (*self._na_values, *self._words.get(column.name, ())))
                 for column in frame
             )
         self._is_read = True
@@ -137,12 +136,6 @@ class TypedReader:
             raise InvalidDataError(
                 f"{self._file} cannot be read as {self._format}: {first_line}"
             ) from error
-
-
-def _with_nulls(column: pl.Series, na_values: tuple[str, ...]) -> pl.Series:
-    if na_values and column.dtype == pl.String:
-        return column.set(column.is_in(list(na_values)), None)
-    return without_sentinels(column, na_values)
 
 
 def check_engine(format: Format, deed: str) -> None:

@@ -11,7 +11,7 @@ import re
 import warnings
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib import import_module
@@ -27,7 +27,8 @@ from greyfill.files.inputs import NoRowsError
 from greyfill.files.new_books import MOST_COMMENTS, YELLOW, About
 from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import Style
-from greyfill.files.words import bare
+from greyfill.files.type_fits import FEW_WORDS
+from greyfill.files.words import Doubt, bare, with_holes
 from greyfill.files.workbook_parts import (
     MACROS,
     TOP_ROWS,
@@ -49,7 +50,8 @@ class Workbook:
     """A sheet of a workbook as a frame, and where its cells are.
 
     ``rows`` has the row of the sheet for each row of the frame, ``places`` the column of the sheet
-    for each name, ``top`` is the row of the names, all counted from 1.
+    for each name, ``top`` is the row of the names, all counted from 1. ``unused`` are sentences
+    about named words for missing that are in no cell, ``doubts`` words that made numbers a text.
     """
 
     raw: bytes = field(repr=False)
@@ -62,6 +64,8 @@ class Workbook:
     styles: dict[str, Style] = field(default_factory=dict)
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     guesses: tuple[Guess, ...] = ()
+    unused: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     def place(self, row: int, column: str) -> str:
         """Where a cell is, for a message."""
@@ -72,13 +76,15 @@ def read_book(
     raw: bytes,
     format: Format,
     sheet: str | None = None,
+    words: tuple[Sequence[str], Sequence[str]] = ((), ()),
     *,
     strict: bool = False,
     choose_types: ChooseTypes | None = None,
 ) -> Workbook:
     """Read the sheet that was named, or else the first that holds a table.
 
-    ``choose_types`` gives, from the names of all columns, those whose texts are left as they are.
+    ``words`` mean missing, those that were named and those that are remembered. ``choose_types``
+    gives, from the names of all columns, those whose texts are left as they are.
     """
     reader = import_module("fastexcel").read_excel(raw)
     names = list(reader.sheet_names)
@@ -94,12 +100,13 @@ def read_book(
     places = [info.absolute_index + 1 for info in loaded.available_columns()]
     named = [c.replace("__UNNAMED__", "column_") for c in frame.columns]
     frame = frame.rename(dict(zip(frame.columns, named, strict=True))).filter(is_row)
+    frame, unused = with_holes(frame, *words)
     chosen = [] if sheet or len(names) == 1 else [_about_sheet(name, names)]
     guesses = (*chosen, *(_about_losses(raw) if format is Format.EXCEL else ()))
     rows = [top + 2 + int(i) for i in is_row.arg_true()]
     book = Workbook(
         raw, format, name, frame, rows, dict(zip(named, places, strict=True)), top + 1,
-        guesses=guesses,
+        guesses=guesses, unused=unused,
     )  # fmt: skip
     if format is Format.EXCEL:
         book = replace(book, guesses=(*guesses, *_about_merged(book)))
@@ -197,10 +204,10 @@ def _has_holes(book: Workbook, merged: MergedCells) -> bool:
 
 def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
     """Text that is numbers, dates or words for missing, as in a CSV file."""
-    columns, styles, words, guesses = [], {}, {}, list(book.guesses)
+    columns, styles, words, guesses, doubts = [], {}, {}, list(book.guesses), list[Doubt]()
     for column in book.frame:
         is_open = column.dtype == pl.String and column.name not in kept
-        found = _type_of(column) if is_open else None
+        found = _type_of(column, doubts) if is_open else None
         if found is None:
             columns.append(column)
             continue
@@ -211,18 +218,26 @@ def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
         guesses += found.guesses
         columns.append(found.parse(found.observed(column.set(bare(column) == "", None))))
     frame = pl.DataFrame(columns)
-    return replace(book, frame=frame, styles=styles, words=words, guesses=tuple(guesses))
+    return replace(
+        book, frame=frame, styles=styles, words=words, guesses=tuple(guesses), doubts=tuple(doubts)
+    )
 
 
-def _type_of(texts: pl.Series) -> ColumnType | None:
-    """The type of a column of texts; none if some of them are no numbers where most are."""
+def _type_of(texts: pl.Series, doubts: list[Doubt]) -> ColumnType | None:
+    """The type of a column of texts; none if some of them are no numbers where most are.
+
+    A few such words are in doubt.
+    """
     evidence = ColumnEvidence(texts.name)
     evidence.add(texts.set(bare(texts) == "", None))
     if evidence.may_have_form("."):
         evidence.look_again(texts.set(bare(texts) == "", None))
     try:
         return evidence.column_type()
-    except StrayCellsError:
+    except StrayCellsError as strays:
+        found = strays.words_in(texts)
+        if len(found) <= FEW_WORDS:
+            doubts += [Doubt(texts.name, word, n) for word, n in found.most_common()]
         return None
 
 

@@ -20,6 +20,7 @@ from greyfill.files.column_types import ChooseTypes
 from greyfill.files.formats import Format, Sink
 from greyfill.files.guesses import Guess
 from greyfill.files.polars_formats import WholeWriter
+from greyfill.files.words import Doubt
 
 _READERS = {
     Format.SPSS: "read_sav",
@@ -38,6 +39,8 @@ class CodedTable:
     frame: pl.DataFrame = field(repr=False)
     meta: Any = field(repr=False)
     guesses: tuple[Guess, ...] = ()
+    unused: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def read_coded(path: str, format: Format, choose_types: ChooseTypes | None = None) -> CodedTable:

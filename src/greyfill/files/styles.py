@@ -340,6 +340,12 @@ class LearnedTypes:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
+    def all_words(self) -> tuple[str, ...]:
+        """The words as a user would name them, those of one column as ``column=word``."""
+        own = [f"{name}={word}" for name, words in self.words.items() for word in words]
+        return (*self.na_values, *own)
+
+    @property
     def mark(self) -> str:
         """The decimal mark, for a file that shows none."""
         marks = [getattr(style, "mark", ".") for style in self.styles.values()]

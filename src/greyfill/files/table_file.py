@@ -40,7 +40,7 @@ from greyfill.files.polars_formats import (
 )
 from greyfill.files.sheets import Workbook
 from greyfill.files.styles import LearnedTypes, Style, Text
-from greyfill.files.words import Doubt, find_doubts, notes_on_kept
+from greyfill.files.words import Doubt, find_doubts, notes_on_kept, words_by_column
 
 UNDECLARED = frozenset({Format.JSON_LINES, Format.EXCEL})
 """Formats with typed cells, whose columns have the type of all their cells together."""
@@ -120,11 +120,14 @@ class Batches:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know about the reading, when all rows were read."""
-        told = () if self._origin is None else sentences(self._origin.guesses)
+        origin = self._origin
+        told = () if origin is None else (*sentences(origin.guesses), *origin.unused)
         return (*told, *self._reader.notes, *self.format.about_writing())
 
     def place(self, row: int, column: str) -> str:
         """Where a cell is, for a message."""
+        if isinstance(self._origin, Workbook):
+            return f"{shown(self.name)}, {self._origin.place(row, column)}"
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     @contextmanager
@@ -223,10 +226,11 @@ def open_batches(
             )  # fmt: skip
             reader = CsvReader(lambda: source.blocks(size), shown(name), options)
         else:
+            words = (tuple(na_values), known.all_words)
             scan = partial(scanned, source, format, size, rows)
             if format.is_book or format.is_coded:
-                scan = partial(scan_origin, source, format, sheet, strict, origins)
-            words = (tuple(na_values), known.na_values)
+                scan = partial(scan_origin, source, format, sheet, strict, origins, None, words)
+                words = ((), ())
             is_empty = not source.head(1)
             reader = TypedReader(scan, format, shown(name), *words, is_empty=is_empty)
         yield Batches(source, format, reader, known, *origins)
@@ -258,6 +262,7 @@ class Source:
     guesses: tuple[Guess, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
     doubts: tuple[Doubt, ...] = ()
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -271,10 +276,11 @@ class Source:
 
     @property
     def words(self) -> dict[str, tuple[str, ...]]:
-        """The words that were taken as missing in each column, though nobody named them."""
-        if isinstance(self.origin, Workbook):
-            return self.origin.words
-        return {} if self.csv is None else self.csv.reader.words
+        """The words that were taken as missing in one column: found out, or named for it alone."""
+        if self.csv is not None:
+            return self.csv.reader.words
+        found = self.origin.words if isinstance(self.origin, Workbook) else {}
+        return found | {name: (*found.get(name, ()), *own) for name, own in self.named.items()}
 
     @property
     def styles(self) -> dict[str, Style]:
@@ -291,10 +297,12 @@ class Source:
         return f"{shown(self.name)}, row {row + 1}, column {column!r}"
 
     def lines(self) -> NDArray[np.intp]:
-        """The line of each row in a text file, else its number; both count from 1."""
-        if self.csv is None:
-            return np.arange(1, self.frame.height + 1)
-        return self.csv.grid.lines()
+        """The line of each row in a text file, or its row in a sheet, else its number, from 1."""
+        if self.csv is not None:
+            return self.csv.grid.lines()
+        if isinstance(self.origin, Workbook):
+            return np.array(self.origin.rows, dtype=np.intp)
+        return np.arange(1, self.frame.height + 1)
 
     def write(
         self,
@@ -459,12 +467,15 @@ def read(
         found = format or found_format(layout, source.head(HEAD))
         refuse_sheet(sheet, found, name)
         if found.is_book or found.is_coded:
-            scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types)
-            frame, notes = read_whole(scan, found, shown(name), words, is_empty=not source.head(1))
+            named = (words, ())
+            scan = partial(scan_origin, source, found, sheet, strict, origins, choose_types, named)
+            frame, _ = read_whole(scan, found, shown(name), (), is_empty=not source.head(1))
             guesses = origins[0].guesses
-            doubts = find_doubts(frame, choose_types)
-            told = (*sentences(guesses), *notes_on_kept(doubts), *notes, *found.about_writing())
-            return Source(name, found, frame, told, None, guesses, origins[0], doubts)
+            doubts = (*origins[0].doubts, *find_doubts(frame, choose_types))
+            notes = (*sentences(guesses), *notes_on_kept(doubts), *origins[0].unused)
+            told = (*notes, *found.about_writing())
+            own = words_by_column(words, frame.columns)[1]
+            return Source(name, found, frame, told, None, guesses, origins[0], doubts, own)
         raw = b"".join(source.blocks())
     if found.is_text:
         options = CsvOptions(
@@ -478,7 +489,8 @@ def read(
         return Source(name, found, csv.frame, told, csv, csv.reader.guesses, None, doubts)
     frame, notes = read_typed(raw, found, shown(name), words)
     doubts = find_doubts(frame, choose_types)
-    return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts)
+    own = words_by_column(words, frame.columns)[1]
+    return Source(name, found, frame, (*notes, *notes_on_kept(doubts)), doubts=doubts, named=own)
 
 
 def _tuple(words: str | Sequence[str]) -> tuple[str, ...]:

@@ -236,6 +236,13 @@ def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
     return values.set(is_sentinel.fill_null(False), None)
 
 
+def without_words(column: pl.Series, words: Sequence[str]) -> pl.Series:
+    """A column, null where it holds one of the words, as text or as the number it stands for."""
+    if words and column.dtype == pl.String:
+        return column.set(bare(column).is_in(list(words)), None)
+    return without_sentinels(column, words)
+
+
 def words_by_column(
     given: Sequence[str], names: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
@@ -284,6 +291,24 @@ class UnusedWords:
         for name, words in self._by_column.items():
             for word in words:
                 yield _about_unused(f"No cell of the column {name!r}", word, f"{name}=")
+
+
+def with_holes(
+    frame: pl.DataFrame, given: Sequence[str], remembered: Sequence[str] = ()
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A whole table, null where it holds the words, and sentences about those that it has not.
+
+    >>> frame, unused = with_holes(pl.DataFrame({"age": [-9, 5]}), ["age=-9", "-"])
+    >>> frame.null_count().row(0), unused[0][:12]
+    ((1,), "No cell is '")
+    """
+    everywhere, somewhere = words_by_column(given, frame.columns)
+    unused = UnusedWords(everywhere, somewhere)
+    for column in frame:
+        unused.update(column)
+    everywhere, somewhere = words_by_column((*given, *remembered), frame.columns)
+    columns = [without_words(c, (*everywhere, *somewhere.get(c.name, ()))) for c in frame]
+    return pl.DataFrame(columns), tuple(unused.notes())
 
 
 def _words_among(cells: pl.Series, words: list[str]) -> set[str]:

@@ -55,18 +55,19 @@ def find(
 ) -> list[Finding]:
     """All findings about these columns of a file, of which some may hold codes of categories.
 
-    Of columns that are ``unused`` only those count without which the file is refused.
+    Of columns that are ``unused`` only those count without which the file is refused, and words
+    but for which they were numbers.
     """
-    strays = _strays(source)
+    strays, spoilt = _strays(source), () if source.origin is None else source.origin.doubts
     found = list(_about_long_rows(source))
     for name in columns:
         column = source.frame[name]
         if name in strays:
             found += _about_strays(name, strays[name], is_date=column.dtype.is_temporal())
+        doubts = spoilt if name in unused else source.doubts
+        found += _about_doubts(name, [doubt for doubt in doubts if doubt.column == name])
         if name in unused:
             continue
-        doubts = [doubt for doubt in source.doubts if doubt.column == name]
-        found += _about_doubts(name, doubts)
         if column.dtype == pl.String:
             found += _about_text(column)
         if name in codes:
@@ -109,14 +110,18 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
         yield Finding(name, text, ("--ignore", name))
         return
     text = f"{cells} of another kind, taken as missing below: {shown}"
-    if any(map(LIMIT.fullmatch, words)):
-        text += (
-            ". If it is a limit of measurement, write a number in its place, such as half of a "
-            "lower limit: a fill does not keep to it"
-        )
-    yield Finding(name, text)
+    yield Finding(name, text + _about_limits(words))
     for word in words:
         yield Finding(name, "", ("--na-values", f"{name}={word}"))
+
+
+def _about_limits(words: Iterable[str]) -> str:
+    if not any(map(LIMIT.fullmatch, words)):
+        return ""
+    return (
+        ". If it is a limit of measurement, write a number in its place, such as half of a "
+        "lower limit: a fill does not keep to it"
+    )
 
 
 def _is_a_day(word: str) -> bool:
@@ -137,6 +142,7 @@ def _about_doubts(name: str, doubts: Sequence[Doubt]) -> Iterator[Finding]:
     words = [doubt for doubt in doubts if doubt.others is None]
     if words:
         text = f"may mean missing, kept as a category: {', '.join(repr(d.word) for d in words)}"
+        text += _about_limits(d.word for d in words)
         yield Finding(name, text, cells=sum(d.count for d in words))
     for doubt in doubts:
         text = ""
