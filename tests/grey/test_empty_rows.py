@@ -19,3 +19,14 @@ def test_rows_that_tell_nothing_rule_out_no_candidate(seed: int) -> None:
     assert all(trust.explained > 0.3 for trust in imputer.trust_.values())
     well, sick = imputer.transform([[np.nan, 5.0], [np.nan, 14.0]])[:, 0]
     assert sick - well > 30
+
+
+def test_neighbors_stay_where_a_row_lacks_what_they_go_by() -> None:
+    """A parabola, which no regression on all rows follows; some rows have one of two cells."""
+    x = np.random.default_rng(0).uniform(-1, 1, 200)
+    X = np.column_stack([x, x**2])
+    X[:12, 0] = X[12:24, 1] = np.nan
+    imputer = GreyImputer(labels="none").fit(X)
+    assert imputer.trust_["x1"].explained > 0.7
+    ends, middle = imputer.transform([[-0.95, np.nan], [0.0, np.nan]])[:, 1]
+    assert middle < 0.1 < 0.8 < ends

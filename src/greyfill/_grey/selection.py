@@ -164,22 +164,10 @@ class Round:
         )  # fmt: skip
 
     def ranked(self) -> Ints:
-        """The places of the candidates that predict every cell, the best first."""
+        """The places of the candidates with finite losses, the best first."""
         means = self.losses.mean(axis=1)
         order = np.argsort(means, kind="stable")
         return np.asarray(order[np.isfinite(means[order])])
-
-    def judged(self, trial: "CellTrial") -> "Round":
-        """The same; where no candidate predicts every cell, with what a fill would take there.
-
-        That is the mean of the other donors. One row without any cell would else rule out all.
-        """
-        if len(self.ranked()):
-            return self
-        p, n = trial.predictor, len(trial.predictor.donor_rows)
-        mean = (n * p.overall_mean(self.outcomes) - self.truth) / max(n - 1, 1)
-        found = np.where(np.isnan(self.found), mean, self.found)
-        return replace(self, found=found, losses=self.outcomes.loss(found, self.truth, trial.loss))
 
     def errors(self) -> dict[Candidate, float]:
         """The mean loss of every candidate."""
@@ -223,8 +211,11 @@ class CellTrial:
         outcomes = p.donors.outcomes(p.target)
         truth = outcomes.truth(queries.values[:, p.target])
         found = p.trials(self.plan, queries, near, which, leave_out=True)
+        # Where a row lacks all that a candidate goes by, a fill is the mean of the other donors.
+        n = len(p.donor_rows)
+        others = (n * p.overall_mean(outcomes) - truth) / max(n - 1, 1)
+        found = np.where(np.isnan(found), others, found)
         losses = outcomes.loss(found, truth, self.loss)
-        losses[np.isnan(losses)] = np.inf
         return Round(self.plan, which, outcomes, truth, found, losses)
 
 
@@ -245,7 +236,7 @@ def choose_early(
         return EarlyChoice(plain)
     cells = rng.permutation(predictor.donor_rows)[:n_cells]
     trial = CellTrial.of(predictor, "square", rng)
-    first = _first_round(trial, cells, until).judged(trial)
+    first = _first_round(trial, cells, until)
     if not len(first.ranked()):
         return EarlyChoice(plain)
     choice, names = _with_panel(plain, trial, first), first.plan.candidates
@@ -280,11 +271,10 @@ def choose_panel(
     if early is not None and (left := trial.numbers(early.left)).size:
         race, errors = trial.round(left, trial.queries(cells)), dict(early.choice.errors)
     else:
-        race = first = _first_round(trial, cells, until).judged(trial)
+        race = first = _first_round(trial, cells, until)
         left, n_first, errors = _survivors(first), first.losses.shape[1], first.errors()
         if len(left) and n_first < len(cells) and monotonic() < until:
             race = first.followed(trial.round(left, trial.queries(cells[n_first:])))
-    race = race.judged(trial)
     if not len(race.ranked()):
         return plain
     queries = None
