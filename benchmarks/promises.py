@@ -1518,8 +1518,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "an observed cell takes the spelling of its level",
             "folds.py",
-            "before[name].zip_with(~(before[name].is_null() | before[name].is_in(words)), "
-            "after[name])",
+            "before[name].zip_with(~_is_hole(before[name], words), after[name])",
             "after[name]",
             "tests/test_filled.py"
             "::test_levels_that_differ_by_blanks_and_capitals_are_one_for_the_fill_alone",
