@@ -200,6 +200,13 @@ def test_what_cannot_be_pooled_is_refused(draws: Any, model: Any, y: Any, messag
         with_draws(tables if draws is None else draws, model, known)
 
 
+def test_classes_that_are_told_apart_have_no_coefficients() -> None:
+    draws, y = frames()
+    apart = [draw.assign(x=np.where(y > 0, draw["x"] + 9, draw["x"])) for draw in draws]
+    with pytest.raises(InvalidDataError, match=r"apart without an error.*leave a column out"):
+        with_draws([*draws, *apart[:1]], UNPENALIZED, y > 0)
+
+
 def test_tables_without_a_fit_are_refused() -> None:
     draws, y = frames()
     with pytest.raises(InvalidDataError, match="3 classes"):

@@ -315,6 +315,11 @@ def _of_linear(model: Any, names: tuple[str, ...], X: Floats, y: Any) -> Fit:
             "others determine"
         )
     if is_logistic:
+        if ((p > 0.5) == y).all():  # the likelihood grows without end
+            raise InvalidDataError(
+                "the columns of a draw tell the two classes apart without an error, so that "
+                "logistic regression has no finite coefficients: leave a column out"
+            )
         covariance = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
     else:
         left = y - Z @ estimates
