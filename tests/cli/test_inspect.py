@@ -115,7 +115,7 @@ def test_compare(greyfill, penguins):
     lines = [line for line in done.stderr.splitlines() if line != ONCE]  # a fresh clone compiles
     assert {line.partition(":")[0] for line in lines} == {"mean", "class_mean"}
     assert all("nrmse 10% 0." in line and "accuracy, honest 0." in line for line in lines)
-    assert "2 methods × 1 cases × 2 seeds" in done.stdout
+    assert "2 methods × 1 case × 2 seeds" in done.stdout
     done = greyfill("compare", penguins, "-t", "class", *options, "--json")
     numbers = json.loads(done.stdout)
     assert done.stderr == ""

@@ -278,7 +278,7 @@ def test_summary_ranks_and_pairs_by_hand() -> None:
 
 def test_reads_at_a_glance() -> None:
     text = repr(small())
-    assert text.splitlines()[0] == "2 methods × 1 cases × 2 seeds; mean ± sd"
+    assert text.splitlines()[0] == "2 methods × 1 case × 2 seeds; mean ± sd"
     assert text.splitlines()[1].split("  ")[0] == "method"
     assert text.splitlines()[2].startswith("class_mean")
     assert "nrmse 20%" in text
@@ -368,5 +368,5 @@ def test_a_failure_is_that_of_each_column() -> None:
 
 
 def test_rates_that_are_close_have_columns_of_their_own() -> None:
-    result = small(methods=["mean"], rates=[0.12, 0.125, 0.004], repeats=1)
-    assert all(f"nrmse {rate}" in repr(result) for rate in ("12%", "12.5%", "0.4%"))
+    result = small(methods=["mean"], rates=[0.12, 0.125, 1 / 3], repeats=1)
+    assert all(f"nrmse {rate}" in repr(result) for rate in ("12%", "12.5%", "33.33%"))

@@ -10,7 +10,7 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from greyfill.exceptions import InvalidParameterError
 from greyfill.table import Floats
-from greyfill.text import as_html, as_text
+from greyfill.text import as_html, as_text, plural
 
 RUN = ("data", "mechanism", "rate", "seed")
 SHOWN_BY_CASE = ("nrmse",)
@@ -298,7 +298,8 @@ def overview(results: pl.DataFrame) -> tuple[str, Rows, list[str]]:
     cases = results.select("data", "mechanism", "rate").unique(maintain_order=True)
     methods = results["method"].unique(maintain_order=True)
     seeds = results["seed"].n_unique()
-    title = f"{len(methods)} methods × {len(cases)} cases × {seeds} seeds; mean ± sd"
+    counts = plural(len(methods), "method"), plural(len(cases), "case"), plural(seeds, "seed")
+    title = f"{' × '.join(counts)}; mean ± sd"
     columns: dict[str, pl.DataFrame] = {}
     for metric in results["metric"].unique(maintain_order=True):
         chosen = results.filter(pl.col("metric") == metric)
@@ -322,7 +323,7 @@ def _label(case: dict[str, object], cases: pl.DataFrame) -> str:
     """What distinguishes a case from the others; always its rate."""
     parts = [str(case[name]) for name in ("data", "mechanism") if cases[name].n_unique() > 1]
     rate = float(str(case["rate"]))
-    return " ".join([*parts, f"{100 * rate:g}%"])
+    return " ".join([*parts, f"{100 * rate:.4g}%"])
 
 
 def _cell(chosen: pl.DataFrame, method: str) -> str:
