@@ -140,8 +140,9 @@ def _seconds(rows: Rows, names: Sequence[str]) -> list[str]:
     return [
         "## Seconds",
         "",
-        "Processor seconds of a fill, the mean over scenarios and seeds. Methods took turns on "
-        "a machine that had other work, too: read factors, not digits.",
+        "Processor seconds of a fill, the mean over scenarios and seeds. Ours ran later than the "
+        "peers, when the machine was quicker, and other programs shared it: seconds that compare "
+        "are on [Performance](performance.md).",
         "",
         *table(("table", "rows × columns", *methods), lines),
     ]

@@ -140,8 +140,10 @@ def _participants(rows: Rows, seeds: Sequence[int]) -> list[str]:
         "tables as large or larger. Ours fill without a limit, and with `round_to_grid=False`, "
         "since the fills of most peers are not rounded to the values of a column. Peers that take "
         "only numbers get indicators of the levels and numbers scaled to [0, 1]; the level with "
-        "the highest indicator wins. Other programs shared the machine: read factors of seconds, "
-        "not digits. TabPFN, TabImpute and TabDPT need weights from a hub and were not run.",
+        "the highest indicator wins. Ours ran on another day than most peers, when the machine "
+        "was quicker, and other programs shared it: seconds that compare are on "
+        "[Performance](performance.md). TabPFN, TabImpute and TabDPT need weights from a hub and "
+        "were not run.",
         "",
         *errors_section.taken_part(rows, seeds),
         *(f"* {name}: {what}" for name, what in DIFFERENT.items()),
