@@ -170,7 +170,7 @@ SWITCHED = [
     ("kidney.csv", "dm: levels that differ", None, "--fold=dm"),
     ("kidney.csv", "The first line has the names", None, "--no-header"),
     ("kidney.csv", "Between the cells", "semicolons", "'--delimiter=;'"),
-    ("book.xlsx", "The sheet 'Data' was read", "Data", ""),
+    ("book.xlsx", "The sheet of the workbook", "Data", ""),
     ("weather.csv", "temp: -999", None, "--numeric=temp"),
     ("twice.csv", "Names that appear twice", None, "--ignore="),
     ("block.csv", "together", "these cells stay empty", "--not-applicable="),
