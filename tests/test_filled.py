@@ -379,6 +379,41 @@ def test_missing_values_of_a_file_are_as_those_of_a_table(missing_values, n_hole
     assert not filled.mask["b"].any()
 
 
+@pytest.mark.parametrize("tail", [["?x", "?x", "?X"], ["?x", "?X", "?X"]])
+def test_a_word_for_missing_is_no_spelling_of_a_level(tail):
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0] * 6 + [1.0] * 3, "b": ["m", "m", "f"] * 6 + tail})
+    filled = greyfill.fill(frame, fold=["b"], method="mean", missing_values="?x")
+    is_hole = [level == "?x" for level in frame["b"]]
+    assert filled.mask["b"].to_list() == is_hole
+    assert filled.cells["row"].to_list() == [row for row, hole in enumerate(is_hole) if hole]
+    expected = ["m" if hole else level for level, hole in zip(frame["b"], is_hole, strict=True)]
+    assert filled.table["b"].to_list() == expected
+
+
+def test_dates_truths_and_categories_of_a_file_may_mean_missing(tmp_path):
+    columns = {
+        "day": [date(2020, 1, 1), date(1900, 1, 1), date(2020, 1, 3)] * 5,
+        "sex": pl.Series(["m", "?", "m"] * 5, dtype=pl.Categorical),
+        "arm": pl.Series(["b", "b", "?"] * 5, dtype=pl.Enum(["?", "b"])),
+        "ok": [True, False, False] * 5,
+        "n": [1, 2, 3] * 5,
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    told = {"method": "mean", "missing_values": [date(1900, 1, 1), "?", True], "fill": ["sex"]}
+    filled = greyfill.fill(tmp_path / "t.parquet", **told)
+    wanted = {"day": 5, "sex": 5, "arm": 5, "ok": 5, "n": 0}
+    assert filled.mask.sum().row(0, named=True) == wanted
+    assert not any("No cell" in note for note in filled.notes)
+    frame = greyfill.fill(pl.DataFrame(columns), **told)
+    assert filled.table["day"].to_list() == frame.table["day"].to_list()
+
+
+def test_categories_of_a_file_that_are_no_list_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,x\n,y\n" * 20)
+    with pytest.raises(InvalidParameterError, match="categorical_features must be 'auto' or a"):
+        greyfill.fill(tmp_path / "t.csv", method="mean", categorical_features=1)
+
+
 def test_an_ignored_column_may_hold_anything(tmp_path):
     (tmp_path / "t.csv").write_text(
         "a,b,crp,n\n"

@@ -12,14 +12,22 @@ Folds = Mapping[str, Mapping[str, str]]
 """For each column the spelling of a level, by the level without blanks and capitals."""
 
 
-def find_folds(frame: Any, names: Iterable[str], parameter: str, where: str = "") -> Folds:
+def find_folds(
+    frame: Any,
+    names: Iterable[str],
+    parameter: str,
+    where: str = "",
+    missing_values: Iterable[Any] = (),
+) -> Folds:
     """The most frequent spelling of each level of some columns.
+
+    Words for missing are no levels, here as below.
 
     >>> import polars as pl
     >>> find_folds(pl.DataFrame({"sex": ["m", "M ", "m", "F"]}), ["sex"], "fold")
     {'sex': {'f': 'F', 'm': 'm'}}
     """
-    folds = {}
+    folds, words = {}, _words(missing_values)
     for name in names:
         column = nw.from_native(frame, eager_only=True)[name]
         if column.dtype != nw.String:
@@ -27,25 +35,32 @@ def find_folds(frame: Any, names: Iterable[str], parameter: str, where: str = ""
                 f"{where}the column {name!r} holds {column.dtype}, not text: there are no levels "
                 f"to take as one ({parameter}). Make it text first."
             )
-        counts = Counter(level for level in column.to_list() if isinstance(level, str))
+        counts = Counter(
+            level for level in column.to_list() if isinstance(level, str) and level not in words
+        )
         folds[name] = {_bare(level): level for level, _ in reversed(counts.most_common())}
     return folds
 
 
-def with_folds(frame: Any, folds: Folds) -> Any:
+def with_folds(frame: Any, folds: Folds, missing_values: Iterable[Any] = ()) -> Any:
     """A frame in which levels that differ by blanks and capitals have one spelling."""
     if not folds:
         return frame
     table = nw.from_native(frame, eager_only=True)
     known = [table[name] for name in folds if name in table.columns]
+    words = _words(missing_values)
     return table.with_columns(
-        *(_folded(column, folds[column.name]) for column in known)
+        *(_folded(column, folds[column.name], words) for column in known)
     ).to_native()
 
 
-def _folded(column: nw.Series[Any], spellings: Mapping[str, str]) -> nw.Series[Any]:
+def _folded(
+    column: nw.Series[Any], spellings: Mapping[str, str], words: list[str]
+) -> nw.Series[Any]:
     cells = [
-        spellings.get(_bare(cell), cell) if isinstance(cell, str) else None
+        (cell if cell in words else spellings.get(_bare(cell), cell))
+        if isinstance(cell, str)
+        else None
         for cell in column.to_list()
     ]
     return nw.new_series(column.name, cells, nw.String, backend=column.implementation)
@@ -59,13 +74,17 @@ def as_written(
     if not names:
         return filled
     after, before = (nw.from_native(one, eager_only=True) for one in (filled, frame))
-    words = [word for word in missing_values if isinstance(word, str)]
+    words = _words(missing_values)
     spelled = [
         before[name].zip_with(~_is_hole(before[name], words), after[name])
         for name in names
         if name in before.columns and name in after.columns
     ]
     return after.with_columns(*spelled).to_native()
+
+
+def _words(missing_values: Iterable[Any]) -> list[str]:
+    return [word for word in missing_values if isinstance(word, str)]
 
 
 def _is_hole(column: nw.Series[Any], words: list[str]) -> nw.Series[Any]:

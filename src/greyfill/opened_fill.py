@@ -12,6 +12,7 @@ The command ``greyfill impute`` is `OpenedFill` and `Filled` with files around t
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from time import perf_counter
 from typing import Any
 
@@ -33,6 +34,8 @@ READING = (
     "ragged", "strict",
 )  # fmt: skip
 """What may be said about the reading of a file."""
+
+NUMBERS = int, float, Decimal, np.integer, np.floating
 
 
 def fill(
@@ -114,8 +117,9 @@ def fill(
     imputer = _make(method, kinds | cells, settings)
     source = None
     if isinstance(table, str | os.PathLike):
-        source = _read(table, categorical_features, missing_values, reading, ignore)
-        imputer.missing_values = missing_values = None  # holes by now
+        words, others = _words_of(missing_values)
+        source = _read(table, categorical_features, words, reading, ignore)
+        imputer.missing_values = missing_values = others  # the words are holes by now
         named = _names_of(ignore, source.frame, "ignore")
         ignore = [*named, *(name for name in source.nested if name not in named)]
     elif reading:
@@ -131,8 +135,9 @@ def fill(
     features = _split(whole, target, ignore)[0]
     rows = find_inapplicable(features, chosen, "not_applicable", missing_values)
     whole = with_levels(whole, levels, rows, "not_applicable")
-    folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold")
-    X, y = _split(with_folds(whole, folds), target, ignore)
+    holes = frames.as_sentinels(missing_values)
+    folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold", missing_values=holes)
+    X, y = _split(with_folds(whole, folds, holes), target, ignore)
     insisted = _names_of(fill, X, "fill")
     kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
     told = _given_a_kind(insisted, X, kinds)
@@ -260,13 +265,13 @@ def _make(method: str, known: dict[str, Any], settings: dict[str, Any]) -> Any:
 def _read(
     path: str | os.PathLike[str],
     categorical: Any,
-    missing_values: Any,
+    words: list[str],
     reading: dict[str, Any],
     ignored: Any,
 ) -> files.Source:
     """A file whose columns of categories are read as texts, and ignored ones where they must."""
-    words = [_as_word(value) for value in frames.as_sentinels(missing_values)]
-    named = [] if frames.is_auto(categorical) else [c for c in categorical if isinstance(c, str)]
+    listed = [] if frames.is_auto(categorical) else _listed(categorical)
+    named = [column for column in listed if isinstance(column, str)]
     numeric = _listed(reading.pop("numeric_columns", ()))
 
     def chosen(columns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -294,14 +299,21 @@ def _read(
         raise
 
 
-def _as_word(value: Any) -> str:
-    """A value as a file has it.
+def _words_of(missing_values: Any) -> tuple[list[str], list[Any]]:
+    """Texts and numbers for missing as a file has them, and the others, such as dates.
 
-    >>> _as_word(-999), _as_word(-999.0), _as_word("?")
-    ('-999', '-999', '?')
+    >>> _words_of([-999, -999.0, "?", True])
+    (['-999', '-999', '?'], [True])
     """
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if is_whole else value)
+    words, others = list[str](), list[Any]()
+    for value in frames.as_sentinels(missing_values):
+        if isinstance(value, str):
+            words.append(value)
+        elif isinstance(value, NUMBERS) and not isinstance(value, bool | np.timedelta64):
+            words.append(str(int(value) if value == value // 1 else value))
+        else:
+            others.append(value)
+    return words, others
 
 
 def _split(whole: Any, target: Any, ignore: Any) -> tuple[Any, Any]:

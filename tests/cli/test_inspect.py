@@ -409,6 +409,19 @@ def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(gr
     assert isinstance(sheet["B13"].value, float)
 
 
+def test_readings_and_truths_among_numbers_of_a_workbook_are_not_offered_as_missing(
+    greyfill, folder
+):
+    pytest.importorskip("openpyxl")
+    rows = [["house", "arm"], *([n * 7 % 31, n % 3] for n in range(40))]
+    rows[9][0], rows[12][1] = "12a", True
+    (folder / "houses.xlsx").write_bytes(book(("Data", rows)))
+    found = json.loads(greyfill("inspect", "houses.xlsx", "--json").stdout)
+    assert found["command"] == "greyfill impute houses.xlsx"
+    assert not any("'true'" in finding["text"] for finding in found["findings"])
+    assert not any("may mean missing" in note for note in notes(greyfill, "impute", "houses.xlsx"))
+
+
 def test_a_word_that_another_column_means_is_said_by_column(greyfill, folder):
     codes = ["99" if i % 9 == 0 else f"{i % 5}" for i in range(40)]
     rows = "\n".join(f"{code},{code},{90 + i}" for i, code in enumerate(codes))

@@ -94,13 +94,22 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             "lost. Give each a name of its own."
         )
     for name, cells in pairs:
-        for text in (name, *(cells if isinstance(cells, list) else [cells])):
-            if isinstance(text, str) and HALF.search(text):
+        for text in (name, *_texts(cells)):
+            if HALF.search(text):
                 raise InvalidDataError(
                     f"The name {name!r} has the text {text!r} with half of a character, which no "
                     "table can hold. Write the character whole, or leave it out."
                 )
     return found
+
+
+def _texts(cell: Any) -> Iterator[str]:
+    """The texts of a cell; those of objects in it were seen before it."""
+    if isinstance(cell, str):
+        yield cell
+    elif isinstance(cell, list):
+        for one in cell:
+            yield from _texts(one)
 
 
 def _refuse_split(columns: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ from greyfill.files.new_books import MOST_COMMENTS, YELLOW, About
 from greyfill.files.polars_formats import WholeWriter, check_engine
 from greyfill.files.styles import Style
 from greyfill.files.type_fits import FEW_WORDS
-from greyfill.files.words import Doubt, bare, with_holes
+from greyfill.files.words import Doubt, bare, is_reading, with_holes
 from greyfill.files.workbook_parts import (
     MACROS,
     TOP_ROWS,
@@ -43,6 +43,8 @@ from greyfill.text import plural
 
 NO_DAY = date(1899, 12, 31)
 """The day that calamine gives a time of day, which is before the first one of Excel."""
+TRUTHS = ["true", "false"]
+"""As calamine writes them in a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +149,7 @@ def _header_row(reader: Any, name: str) -> tuple[int, int]:
 
 def _as_written(column: pl.Series, texts: pl.Series) -> pl.Series:
     """A column with the types of its cells; a word or a truth among numbers makes it text."""
-    has_truths = column.dtype.is_numeric() and texts.is_in(["true", "false"]).any()
+    has_truths = column.dtype.is_numeric() and texts.is_in(TRUTHS).any()
     if has_truths or column.null_count() > texts.null_count():
         return texts
     if column.dtype == pl.Float64 and ((column % 1).fill_null(0.0) == 0.0).all():
@@ -226,7 +228,7 @@ def _typed(book: Workbook, kept: Collection[str]) -> Workbook:
 def _type_of(texts: pl.Series, doubts: list[Doubt]) -> ColumnType | None:
     """The type of a column of texts; none if some of them are no numbers where most are.
 
-    A few such words are in doubt.
+    A few such words are in doubt, truths are not.
     """
     evidence = ColumnEvidence(texts.name)
     evidence.add(texts.set(bare(texts) == "", None))
@@ -237,7 +239,11 @@ def _type_of(texts: pl.Series, doubts: list[Doubt]) -> ColumnType | None:
     except StrayCellsError as strays:
         found = strays.words_in(texts)
         if len(found) <= FEW_WORDS:
-            doubts += [Doubt(texts.name, word, n) for word, n in found.most_common()]
+            doubts += [
+                Doubt(texts.name, word, n, is_likely=not is_reading(word))
+                for word, n in found.most_common()
+                if word not in TRUTHS
+            ]
         return None
 
 

@@ -32,6 +32,19 @@ FEW = 100
 _CODE_NAMES = re.compile("country|region|state|continent|ticker|symbol|iso|code|land", re.I)
 
 
+LIMIT = re.compile(r"\s*[<>≤≥]=?\s*[-+]?\d[\d.,]*\s*")
+"""A number that is known by one side only, such as one below what a device can measure."""
+
+
+def is_reading(word: str) -> bool:
+    """Whether a word among numbers has a number of its own, and is no limit.
+
+    >>> is_reading("12a"), is_reading("<0.5"), is_reading("n.b.")
+    (True, False, False)
+    """
+    return any(letter.isdigit() for letter in word) and not LIMIT.fullmatch(word)
+
+
 def bare(cells: pl.Series) -> pl.Series:
     """The cells without the blanks and zero bytes around them, which count for nothing."""
     if len(cells) <= FEW:
@@ -238,9 +251,15 @@ def without_sentinels(values: pl.Series, words: Sequence[str]) -> pl.Series:
 
 def without_words(column: pl.Series, words: Sequence[str]) -> pl.Series:
     """A column, null where it holds one of the words, as text or as the number it stands for."""
-    if words and column.dtype == pl.String:
-        return column.set(bare(column).is_in(list(words)), None)
+    if words and _has_words(column):
+        is_word = bare(column.cast(pl.String)).is_in(list(words))
+        return pl.select(pl.when(~is_word).then(column).alias(column.name)).to_series()
     return without_sentinels(column, words)
+
+
+def _has_words(column: pl.Series) -> bool:
+    """Whether the cells are texts, or categories, which have texts for names."""
+    return column.dtype in (pl.String, pl.Categorical, pl.Enum)
 
 
 def words_by_column(
@@ -313,12 +332,12 @@ def with_holes(
 
 def _words_among(cells: pl.Series, words: list[str]) -> set[str]:
     """Which words are among cells, texts or numbers."""
-    is_text = cells.dtype == pl.String
+    is_text = _has_words(cells)
     if not (is_text or cells.dtype.is_numeric()):
         return set()
     found: set[str] = set()
     if is_text:
-        cells = bare(cells)
+        cells = bare(cells.cast(pl.String))
         found = set(cells.filter(cells.is_in(words)).unique().to_list())
     numbers = {w: n for w, n in _numbers_among(words).items() if isfinite(n)}
     if numbers:

@@ -19,13 +19,11 @@ import polars as pl
 from greyfill.files import Source
 from greyfill.files.styles import without_nan
 from greyfill.files.type_fits import number_pattern
-from greyfill.files.words import Doubt, bare
+from greyfill.files.words import LIMIT, Doubt, bare
 from greyfill.jobs.options import STREAM
 from greyfill.text import clean, number, plural
 
 DATE = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})")
-LIMIT = re.compile(r"\s*[<>≤≥]=?\s*[-+]?\d[\d.,]*\s*")
-"""A number that is known by one side only, such as one below what a device can measure."""
 MOST_EXAMPLES = 3
 MOST_WORDS = 6
 LISTED = ("--categorical", "--numeric", "--ignore", "--fold")
