@@ -10,6 +10,8 @@ from dataclasses import astuple
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
@@ -21,12 +23,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+import greyfill
 from greyfill.exceptions import InvalidDataError, InvalidParameterError
 from greyfill.frames import (
     Family,
+    cell_values,
     decode,
     encode,
     encode_plain,
+    merge_schemas,
     pandas_backend,
     plain_origin,
     polars_backend,
@@ -1194,3 +1199,44 @@ def test_orders_of_moments_are_given_as_moments(order):
     assert table.values[:, 0].tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(InvalidParameterError, match=re.escape(f"row 0 holds {second!r}")):
         encode(frame, ordinal_features={"at": [first]})
+
+
+def _zoned(library: str) -> Any:
+    days = [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), None, dt.datetime(2020, 1, 2)] * 10
+    frame = pl.DataFrame({"at": days, "x": [float(i % 4) for i in range(40)]}).with_columns(
+        pl.col("at").dt.replace_time_zone("America/Port-au-Prince")
+    )
+    if library == "polars":
+        return frame
+    return frame.to_arrow() if library == "pyarrow" else frame.to_pandas()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_moments_of_a_zone_are_told_in_it(library: str) -> None:
+    frame, zone = _zoned(library), ZoneInfo("America/Port-au-Prince")
+    first, second = (dt.datetime(2020, 1, day, tzinfo=zone) for day in (1, 2))
+    with pytest.raises(InvalidParameterError) as error:
+        encode(frame, ordinal_features={"at": [first]})
+    assert f"row 1 holds {second!r}." in str(error.value)
+    table, origin = encode(frame, ordinal_features={"at": [first, second]})
+    assert table.values[:4, 0].tolist() == [0.0, 1.0, 0.0, 1.0]
+    about = origin.schema.fields[0]
+    assert str(cell_values(np.array([0.0, 1.0]), about)) == str([first, second])
+    moments, origin = encode(frame, missing_values=[second])
+    assert moments.missing[:4, 0].tolist() == [False, True, True, True]
+    shown = cell_values(moments.values[:1, 0], origin.schema.fields[0])
+    assert str(shown) == str([first])
+    merged = merge_schemas({0: origin.schema, 1: origin.schema})
+    assert merged.fields[0].zone == zone.key
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_limits_of_moments_of_a_zone_are_moments_of_it(library: str, tmp_path: Path) -> None:
+    frame = _zoned(library)
+    filled = greyfill.fill(frame)
+    cells = filled.cells
+    low = cells["low"].to_pylist() if library == "pyarrow" else list(cells["low"])
+    assert {str(moment)[-6:] for moment in low} == {"-05:00"}
+    filled.imputer.save(tmp_path / "model")
+    loaded = greyfill.load(tmp_path / "model")
+    assert loaded.schema_.fields[0].zone == "America/Port-au-Prince"

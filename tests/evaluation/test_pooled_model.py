@@ -220,3 +220,32 @@ def test_tables_without_a_fit_are_refused() -> None:
     fits = iter([["a"], ["b"], ["a"]])
     with pytest.raises(InvalidDataError, match="draw 1 has other coefficients"):
         with_draws(draws, lambda d: SimpleNamespace(params=pd.Series([1.0], next(fits)), bse=[1.0]))
+
+
+@pytest.mark.parametrize("sure", ["a", "z"])
+def test_a_level_of_one_class_alone_has_no_coefficient(sure: str) -> None:
+    rng = np.random.default_rng(0)
+    level = np.where(np.arange(60) < 5, sure, "b")
+    y = np.where(level == sure, 1, rng.permutation(60) % 2)
+    tables = [pd.DataFrame({"x": rng.normal(size=60), "g": level}) for _ in range(2)]
+    with pytest.raises(InvalidDataError, match=r"^'g\[.\]' of a draw: .*Merge a level"):
+        with_draws(tables, UNPENALIZED, y)
+
+
+def test_strong_effects_that_are_finite_are_told() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=3000)
+    y = rng.random(3000) < 1 / (1 + np.exp(-25 * x))
+    found = with_draws([x[:, None], x[:, None]], UNPENALIZED, y).table
+    assert found["estimate"][1] == pytest.approx(25, rel=0.2)
+    assert found["std_error"][1] < 4
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), UNPENALIZED])
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_beyond_floats_are_refused_in_words(model: Any, unit: float) -> None:
+    draws, y = frames()
+    y = y if isinstance(model, LinearRegression) else (y > np.median(y)).astype(int)
+    tiny = [draw.assign(x=draw["x"] * unit) for draw in draws]
+    with pytest.raises(InvalidDataError, match="column 'x' are so small or so large"):
+        with_draws(tiny, model, y)

@@ -323,7 +323,7 @@ def test_the_code_knows_orders_times_and_words_for_missing(name: str) -> None:
     assert found == (["sex"], ["dose", "level", "stage"], ["at"])
     assert (orders, missing) == ({"stage": order}, ("?",))
     code = Snippet(*found, True, 2, orders, missing).written(name)
-    is_told = "X must have holes where it has one of these: ('?',)" in code
+    is_told = "X must have holes where it has one of these: ['?']" in code
     assert is_told == ("missing_values=['?']" not in code)
     plain = X.with_columns(pl.col("stage").replace("?", None))
     known: dict[str, Any] = {"X": plain if is_told else X, "y": y}
@@ -352,4 +352,33 @@ def test_the_code_writes_orders_of_dates_as_dates() -> None:
     code = Snippet(*found, True, 2, orders, missing).written("grey_model")
     known: dict[str, Any] = {"X": X, "y": y}
     exec(code, known)
+    assert known["model"].predict(X).shape == (60,)
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_code_runs_with_moments_of_pandas_as_words_for_missing(name: str) -> None:
+    X, y = table(60)
+    zoned = pd.Timestamp("2020-01-01", tz="Europe/Berlin")
+    fine = pd.Timestamp("2020-01-01 00:00:00.000000001")
+    told = [pd.Timestamp("2020-01-01"), fine, zoned, pd.Timedelta("1h"), pd.Timedelta(1), np.inf]
+    *_, missing = _task(X, y, 2, "auto", None, told)
+    code = Snippet(["sex"], ["dose", "level"], [], True, 2, {}, missing).written(name)
+    known: dict[str, Any] = {"X": X, "y": y}
+    exec(code, known)
+    assert known["model"].predict(X).shape == (60,)
+    if name == "grey_model":
+        assert known["model"].missing_values == told
+        assert "datetime.datetime(2020, 1, 1, 0, 0), pandas.Timestamp(" in code
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize("make", [date, pd.Timestamp])
+def test_the_code_ranks_categories_of_dates(name: str, make: Any) -> None:
+    X, y = table(60)
+    days = [make(2024, 1, 1), make(2024, 2, 1)]
+    at = pd.Categorical.from_codes(np.resize([0, 1, -1], 60), pd.Index(days), ordered=True)
+    X = X.assign(at=at)
+    _, found, orders, missing = _task(X, y, 2, "auto", None, None)
+    known: dict[str, Any] = {"X": X, "y": y}
+    exec(Snippet(*found, True, 2, orders, missing).written(name), known)
     assert known["model"].predict(X).shape == (60,)

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from scipy.optimize import linprog
 from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -23,6 +24,8 @@ from greyfill.targets import read_target
 from greyfill.text import as_html, as_text
 
 INTERCEPT = "(intercept)"
+NEARLY_SURE = 1e-4
+"""p (1 − p) below which a row may be told from the others without an error."""
 CLOSE = 1e-10  # scikit-learn's default stops where the coefficients are right to three digits
 
 
@@ -320,11 +323,56 @@ def _of_linear(model: Any, names: tuple[str, ...], X: Floats, y: Any) -> Fit:
                 "the columns of a draw tell the two classes apart without an error, so that "
                 "logistic regression has no finite coefficients: leave a column out"
             )
+        _refuse_separation(Z, y, p, names)
         covariance = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
     else:
         left = y - Z @ estimates
         covariance = np.linalg.inv(Z.T @ Z) * (left @ left) / df
-    return Fit(names, back @ estimates, np.diag(back @ covariance @ back.T), float(df))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        known = back @ estimates, np.diag(back @ covariance @ back.T)
+    _refuse_units(names, *known, np.diag(covariance))
+    return Fit(names, *known, float(df))
+
+
+def _refuse_separation(Z: Floats, y: Any, p: Floats, names: tuple[str, ...]) -> None:
+    """Refuse columns that tell the class of some rows without an error (Konis, 2007).
+
+    The likelihood has no finite maximum where a direction b has s Zb ≥ 0 in all rows and > 0 in
+    some, s = ±1 being the class. A linear program finds one, with |b| ≤ 1; only a fit that is
+    nearly sure of a row can have one.
+    """
+    if (p * (1.0 - p)).min() > NEARLY_SURE:
+        return
+    margins = np.where(y == 1, 1.0, -1.0)[:, None] * Z
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(
+        -margins.mean(axis=0), -margins, np.zeros(len(Z)), bounds=(-1.0, 1.0), options=exact
+    )
+    # A direction can be lengthened to the bounds; a tolerance cannot.
+    if found.x is None or np.abs(found.x).max() < 0.5:
+        return
+    grown = np.abs(found.x) > 1e-6
+    told = [repr(n) for n, is_grown in zip(names, grown, strict=True) if is_grown]
+    told = [name for name in told if name != repr(INTERCEPT)] or told
+    raise InvalidDataError(
+        f"{', '.join(told)} of a draw: the class of some rows follows without an error, so that "
+        "logistic regression has no finite coefficients. Merge a level whose rows all have one "
+        "class with another, or leave the column out"
+    )
+
+
+def _refuse_units(
+    names: tuple[str, ...], estimates: Floats, variances: Floats, of_size_one: Floats
+) -> None:
+    """Refuse coefficients of which no float can hold the variance."""
+    beyond = ~np.isfinite(estimates) | ~np.isfinite(variances)
+    beyond |= (variances == 0.0) & (of_size_one > 0.0)
+    told = [name for name, is_beyond in zip(names, beyond, strict=True) if is_beyond]
+    if told:
+        raise InvalidDataError(
+            f"the numbers of column {told[-1]!r} are so small or so large that the variance of its "
+            "coefficient is beyond floats: give it in other units"
+        )
 
 
 def _in_like_units(X: Floats, has_intercept: bool) -> tuple[Floats, Floats]:
@@ -332,11 +380,15 @@ def _in_like_units(X: Floats, has_intercept: bool) -> tuple[Floats, Floats]:
 
     The way back is a matrix that makes coefficients of X of those of the columns.
     """
+    # Powers of two scale without rounding; squares of the numbers themselves may be 0 or infinite.
+    unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1] - 1)
+    X = X / unit
     mean = X.mean(axis=0) if has_intercept else np.zeros(X.shape[1])
     varies = (X[:1] != X).any(axis=0) if has_intercept else X.any(axis=0)
     centered = np.where(varies, X - mean, 0.0)
     size = np.where(varies, np.sqrt(np.mean(centered**2, axis=0)), 1.0)
-    back = np.diag(1.0 / size)
+    with np.errstate(over="ignore"):  # refused by `_refuse_units`
+        back = np.diag(1.0 / size / unit)
     if has_intercept:
         back = np.block([[np.ones((1, 1)), -mean / size], [np.zeros((len(size), 1)), back]])
     return centered / size, back

@@ -1,13 +1,16 @@
 """Python code for a pipeline that ``worth`` advises, to be pasted and run."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from greyfill import frames
 from greyfill.evaluation.pipelines import BOOSTING, GREY, LINEAR, PIPELINES
+from greyfill.frames.columns import NUMBERS
 from greyfill.frames.decoder import MOMENTS
 from greyfill.table import Bools, Kind
 
@@ -89,17 +92,18 @@ class Snippet:
         if self.moments:
             told = f"# Dates were weighed as numbers; this leaves them out: {self.moments!r}\n"
         if self.missing_values and pipeline.strategy not in FILLERS:
-            words = tuple(map(_plain, self.missing_values))
-            told += f"# X must have holes where it has one of these: {words!r}\n"
+            words = _words(self.missing_values)
+            told += f"# X must have holes where it has one of these: {words}\n"
         return _code([*imports, *DESIGN], f"make_pipeline(\n{lines})", told)
 
     def _kinds(self) -> str:
+        orders = ", ".join(f"{name!r}: {_words(order)}" for name, order in self.orders.items())
         said = {
-            "categorical_features": self.levels,
-            "ordinal_features": self.orders,
-            "missing_values": list(map(_plain, self.missing_values)),
+            "categorical_features": repr(self.levels) if self.levels else "",
+            "ordinal_features": f"{{{orders}}}" if orders else "",
+            "missing_values": _words(self.missing_values) if self.missing_values else "",
         }
-        return ", ".join(f"{name}={value!r}" for name, value in said.items() if value)
+        return ", ".join(f"{name}={text}" for name, text in said.items() if text)
 
     def _estimator(self, model: str) -> tuple[str, str, str]:
         if model == LINEAR and self.classifies:
@@ -124,9 +128,13 @@ class Snippet:
             numbers = "StandardScaler()"
             if strategy == "level":
                 numbers = f"make_pipeline(SimpleImputer(), {numbers})"
-        ranked = [name for name, order in self.orders.items() if isinstance(order[0], str)]
-        orders = [self.orders[name] for name in ranked]
-        ranks = f'OrdinalEncoder(categories={orders!r}, handle_unknown="use_encoded_value", '
+        ranked = [
+            name
+            for name in self.numbers
+            if not all(isinstance(level, NUMBERS) for level in self.orders.get(name, ()))
+        ]
+        orders = ", ".join(_words(self.orders[name]) for name in ranked)
+        ranks = f'OrdinalEncoder(categories=[{orders}], handle_unknown="use_encoded_value", '
         ranks += "unknown_value=np.nan)"
         if numbers != '"passthrough"':
             ranks = f"make_pipeline({ranks}, {numbers})"
@@ -144,12 +152,53 @@ class Snippet:
 
 
 def _plain(value: Any) -> Any:
-    """A value as Python writes it, without a package.
+    """A value without a package, where Python has one that is equal; moments of a zone in UTC.
 
-    >>> _plain(np.int64(-9)), _plain("?")
-    (-9, '?')
+    >>> _plain(np.int64(-9)), _plain("?"), _plain(np.datetime64("2020-01-01", "ns"))
+    (-9, '?', datetime.datetime(2020, 1, 1, 0, 0))
     """
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        coarse = value
+        if np.datetime_data(value.dtype)[0] == "ns":
+            coarse = value.astype(f"{value.dtype.kind}8[us]")
+        item = coarse.item()
+        return value if coarse != value or isinstance(item, int) else item
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+        return value  # of pandas, which alone has such
+    if isinstance(value, datetime) and hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime()
+    if isinstance(value, timedelta) and hasattr(value, "to_pytimedelta"):
+        return value.to_pytimedelta()
+    return value
+
+
+PACKAGES = ("datetime", "decimal", "fractions", "numpy", "pandas")
+"""Those whose values the code writes with the name of the package, and imports."""
+
+
+def _word(value: Any) -> str:
+    """A value as code.
+
+    >>> _word(np.float64("inf")), _word(np.timedelta64(1, "ns")), _word("?")
+    ("float('inf')", "numpy.timedelta64(1,'ns')", "'?'")
+    """
+    plain = _plain(value)
+    if isinstance(plain, float) and not np.isfinite(plain):
+        return f"float('{plain}')"
+    package = type(plain).__module__.partition(".")[0]
+    if package not in PACKAGES:
+        return repr(plain)
+    short = repr(plain).removeprefix("np.").removeprefix(f"{package}.")
+    return f"{package}.{short}"
+
+
+def _words(values: Iterable[Any]) -> str:
+    """A list of values as code."""
+    return f"[{', '.join(map(_word, values))}]"
 
 
 DESIGN = [
@@ -163,7 +212,8 @@ DESIGN = [
 
 def _code(imports: list[str], model: str, told: str = "") -> str:
     """Imports of what occurs in the model, then the model."""
-    needed = ["import datetime"] if "datetime." in model else []  # of orders, words for missing
+    # Of orders and words for missing.
+    needed = [f"import {package}" for package in PACKAGES if f"{package}." in model]
     for line in imports:
         start, _, names = line.rpartition("import ")
         used = [n for n in names.split(", ") if re.search(rf"\b{n.split()[-1]}\b", model)]

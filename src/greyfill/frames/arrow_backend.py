@@ -28,6 +28,10 @@ def matrix(frame: Any) -> Array | None:
     return None
 
 
+def zone(series: Any) -> str | None:
+    return getattr(series.type, "tz", None)
+
+
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     if not pa.types.is_dictionary(series.type):
         series = _takeable(series).dictionary_encode()

@@ -12,7 +12,7 @@ Sentinels, the extra values that count as missing, become holes here.
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -46,6 +46,9 @@ class Backend(Protocol):
 
     def matrix(self, frame: Any) -> Array | None:
         """All cells as one array of numbers, if all columns are numbers of one dtype."""
+
+    def zone(self, series: Any) -> str | None:
+        """The name of the time zone of a column of moments, if its dtype has one."""
 
     def categories(self, series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
         """Positions of the cells among the levels (−1 for holes), the levels, their order."""
@@ -447,12 +450,18 @@ def _number_sentinels(sentinels: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(s for s in sentinels if isinstance(s, NUMBERS) and not isinstance(s, bool))
 
 
+def _since_epoch(moment: Any) -> float:
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)  # numpy knows no zones
+    return float(_microseconds(np.datetime64(moment)))
+
+
 def _since_midnight(moment: time) -> float:
     return (datetime.combine(date.min, moment) - datetime.min) / timedelta(microseconds=1)
 
 
 _MOMENTS: dict[str, tuple[tuple[type, ...], Callable[[Any], float]]] = {
-    "dates": ((date, np.datetime64), lambda s: _microseconds(np.datetime64(s))),
+    "dates": ((date, np.datetime64), _since_epoch),
     "durations": ((timedelta, np.timedelta64), lambda s: _microseconds(np.timedelta64(s))),
     "times of day": ((time,), _since_midnight),
 }

@@ -6,9 +6,12 @@ level or number behind a filled cell (`values_of`), and then round it to what th
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
@@ -184,7 +187,43 @@ def cell_values(filled: Floats, field: Field) -> list[Any]:
         values = as_objects(
             np.asarray(values, dtype=np.float64), field.family, field.extent_of(field.family)
         )
-    return list(values.tolist())
+    return in_zone(list(values.tolist()), field.zone)
+
+
+def in_zone(moments: list[Any], zone: str | None) -> list[Any]:
+    """Moments in UTC as those of a time zone, if there is one; others as they are.
+
+    >>> in_zone([datetime(2020, 1, 1, 23)], "+02:00")[0].isoformat()
+    '2020-01-02T01:00:00+02:00'
+    """
+    if zone is None:
+        return moments
+    known = time_zone(zone)
+    # Years that no datetime has came as whole numbers.
+    return [_moved(m, known) if isinstance(m, datetime) else m for m in moments]
+
+
+def _moved(moment: datetime, zone: tzinfo) -> datetime:
+    known = moment.replace(tzinfo=UTC)
+    with suppress(OverflowError):  # a zone must not lead out of the years 1 … 9999
+        return known.astimezone(zone)
+    return known
+
+
+@lru_cache(maxsize=64)
+def time_zone(name: str) -> tzinfo:
+    """The zone of a name or an offset; UTC for one that is not known here.
+
+    >>> time_zone("Europe/Berlin"), time_zone("tzlocal()")
+    (zoneinfo.ZoneInfo(key='Europe/Berlin'), datetime.timezone.utc)
+    """
+    offset = name.removeprefix("UTC")
+    with suppress(ValueError):
+        if offset[:1] in ("+", "-"):
+            return datetime.fromisoformat(f"2000-01-01T00:00{offset}").tzinfo or UTC
+    with suppress(KeyError, ValueError, OSError):
+        return UTC if not offset else ZoneInfo(name)
+    return UTC
 
 
 def values_of(

@@ -28,7 +28,7 @@ from greyfill.frames.columns import (
     read_matrix,
     read_series,
 )
-from greyfill.frames.decoder import MOMENTS, as_objects
+from greyfill.frames.decoder import MOMENTS, as_objects, in_zone
 from greyfill.frames.grid import Grid
 from greyfill.frames.schema import (
     Array,
@@ -216,7 +216,13 @@ def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ..
         return [_read_array(c, n, sentinels) for c, n in zip(table.T, names, strict=True)]
     backend = backend_of(table)
     columns = zip(backend.columns(table.to_native()), names, strict=True)
-    return [read_native(column, name, sentinels, backend) for column, name in columns]
+    cells = [(c, read_native(c, name, sentinels, backend)) for c, name in columns]
+    return [_with_zone(column, found, backend) for column, found in cells]
+
+
+def _with_zone(column: Any, cells: Cells, backend: Backend) -> Cells:
+    zone = backend.zone(column) if cells.family is Family.DATETIME else None
+    return cells if zone is None else replace(cells, zone=zone)
 
 
 def _read_array(column: Array, name: str, sentinels: tuple[Any, ...]) -> Cells:
@@ -265,7 +271,8 @@ def learn(
             levels = _levels(cells, kind, orders.get(j), sentinels)
             extent = cells.extent if kind is Kind.NUMERIC else None
             grid = _grid(cells) if kind is Kind.NUMERIC else None
-            fields.append(Field(name, kind, cells.family, levels, extent, cells.boxed, grid))
+            about = Field(name, kind, cells.family, levels, extent, cells.boxed, grid)
+            fields.append(replace(about, zone=cells.zone))
             _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
@@ -311,7 +318,7 @@ def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) 
         value = cells.values[row]
         value = cells.declared[value] if cells.declared is not None else value
         if cells.family in MOMENTS | {Family.TIME}:
-            value = as_objects(np.array([value]), cells.family)[0]
+            value = in_zone([as_objects(np.array([value]), cells.family)[0]], cells.zone)[0]
         plain = value.item() if isinstance(value, np.generic) else value
         raise InvalidParameterError(
             f"ordinal_features lists {list(order)!r} for column {field.name!r}, "
@@ -423,7 +430,10 @@ def _merge_column(fields: dict[int | str, Field]) -> Field:
         grid = None
         if merged.grid is not None and other.grid is not None:
             grid = merged.grid.merge(other.grid)
-        merged = replace(merged, family=family, levels=levels, extent=extent, grid=grid)
+        zone = merged.zone and other.zone and (merged.zone if merged.zone == other.zone else "UTC")
+        merged = replace(
+            merged, family=family, levels=levels, extent=extent, grid=grid, zone=zone or None
+        )
     return merged
 
 

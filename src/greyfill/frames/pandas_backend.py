@@ -52,6 +52,13 @@ def matrix(frame: Any) -> Array | None:
     return np.asarray(frame.to_numpy()) if is_matrix else None
 
 
+def zone(series: Any) -> str | None:
+    dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        return getattr(dtype.pyarrow_dtype, "tz", None)
+    return str(dtype.tz) if isinstance(dtype, pd.DatetimeTZDtype) else None
+
+
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     if isinstance(series.dtype, pd.ArrowDtype):
         from greyfill.frames import arrow_backend

@@ -40,6 +40,10 @@ def matrix(frame: Any) -> Array | None:
     return np.asarray(frame.to_numpy()) if is_matrix else None
 
 
+def zone(series: Any) -> str | None:
+    return getattr(series.dtype, "time_zone", None)
+
+
 def categories(series: Any) -> tuple[Ints, tuple[Any, ...], bool]:
     """An Enum declares its levels, a Categorical has the observed ones; neither is ordered."""
     if len(series) < SHORT:

@@ -77,7 +77,8 @@ class Cells:
     Dates, durations and times are float64 microseconds. A category holds the positions of its
     cells in ``declared``, the levels of its dtype; so does text of a typed column, among its
     distinct values. ``boxed`` cells are Python objects. ``ticks`` are moments or whole numbers that
-    ``values`` hold only rounded, in steps of ``tick`` nanoseconds or of one.
+    ``values`` hold only rounded, in steps of ``tick`` nanoseconds or of one. ``zone`` is the name
+    of the time zone of a typed column; its moments are counted in UTC.
     """
 
     values: Array
@@ -88,6 +89,7 @@ class Cells:
     boxed: bool = False
     ticks: Array | None = None
     tick: int = 1
+    zone: str | None = None
 
     @property
     def meaning(self) -> str:
@@ -152,6 +154,7 @@ class Field:
     ``extent`` is the exact least and largest whole number, or nanosecond of a moment: float64
     rounds beyond 2⁵³, and a fill must not leave the range for that. ``boxed`` columns held Python
     objects. Fills of numbers stay within ``bounds`` and on the ``grid``, where there are any.
+    Moments are told in the time zone called ``zone``, if the column had one.
     """
 
     name: str
@@ -162,6 +165,7 @@ class Field:
     boxed: bool = False
     grid: Grid | None = None
     bounds: Bounds | None = None
+    zone: str | None = None
 
     @property
     def meaning(self) -> str:

@@ -190,8 +190,8 @@ class ConfidenceMixin(BaseImputer):
         frame
             A long table in the library of X, of polars for arrays: ``row``, counted from 0,
             ``column``, ``low``, ``high`` (empty for categories) and ``levels`` (empty for others).
-            Limits are values of the column: whole numbers, ordered levels, dates; moments with a
-            time zone are written in UTC, without it. Where the limits of several columns are not
+            Limits are values of the column: whole numbers, ordered levels, dates; moments are
+            those of the time zone of the column. Where the limits of several columns are not
             all numbers, polars and pyarrow have them as texts.
         """
         opened = frames.open_table(X)
@@ -258,7 +258,7 @@ class ConfidenceMixin(BaseImputer):
         -------
         Explanation
             Print it, or read its ``rows``, ``weights``, ``values``, ``distances``, ``gaps`` and
-            ``effects``. Moments with a time zone are written in UTC, without it.
+            ``effects``. Moments are those of the time zone of the column.
         """
         check_fitted(self)
         check_whole("n_donors", n_donors)

@@ -157,6 +157,8 @@ def _field(field: Field) -> None:
     if field.bounds is not None:
         require(numeric and field.meaning in ("numbers", "anything"), f"{name} has bounds")
         check_bounds({field.name: field.bounds}, (field,))
+    if field.zone is not None:
+        require(field.family is Family.DATETIME, f"{name} has a time zone")
     levels, types = field.levels, TYPES.get(field.family, NUMBERS)
     fits = not types or all(isinstance(level, types) for level in levels)
     require(fits, f"{name} has levels of another type")
