@@ -211,8 +211,8 @@ class CellTrial:
         outcomes = p.donors.outcomes(p.target)
         truth = outcomes.truth(queries.values[:, p.target])
         found = p.trials(self.plan, queries, near, which, leave_out=True)
-        # Where a row lacks all that a candidate goes by, a fill by it alone is the mean of the other
-        # donors. In a panel it counts so here, while a fill averages those that predict.
+        # Where a row lacks all that a candidate goes by, its fill is the mean of the other donors.
+        # In a panel it counts as that here, while a fill averages those that predict.
         n = len(p.donor_rows)
         others = (n * p.overall_mean(outcomes) - truth) / max(n - 1, 1)
         found = np.where(np.isnan(found), others, found)
