@@ -5,7 +5,7 @@
     python benchmarks/pooling.py --only mar --tables 200
 
 ``line``: draws of GreyImputer. Each table has 150 rows of x, w = x/2 + noise and z = x + w/2 +
-noise. A third of z and of x is hidden, each on its own, and both together in another 15 % of the
+noise. Of z and of x 30 % are hidden, each on its own, and both together in another 15 % of the
 rows. Ten draws each; what is estimated is the slope of x in the regression of z on x and w, the
 mean of z, and the correlation of x and z.
 

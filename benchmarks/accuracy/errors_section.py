@@ -14,6 +14,7 @@ from text import listed, number, table
 Rows = list[dict[str, Any]]
 BLIND = "GreyImputer without y"
 """The one that methods without the class are held to."""
+OTHERS = " from other packages"
 
 
 def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
@@ -32,8 +33,8 @@ def section(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
         *_both(board, flagship),
         *by_scenario(_part(board, sees=True), flagship, cases.ALL_TITLES),
         *by_scenario(_part(board, sees=False), BLIND, cases.ALL_TITLES),
-        *against_best(board, flagship, list(PEERS)),
-        *against_best(board, BLIND, [name for name in PEERS if not sees_class(name)]),
+        *against_best(board, flagship, list(PEERS), OTHERS),
+        *against_best(board, BLIND, [name for name in PEERS if not sees_class(name)], OTHERS),
         *_by_default(whole),
         "## Distance between filled and true tables",
         "",
@@ -91,7 +92,9 @@ def shifts() -> list[str]:
         "Hidden cells against shown ones: the difference of their means in standard deviations, "
         "the mean over the numeric columns (seed 0; MCAR shows what chance makes of it). Strong "
         "MAR hides what is high as far as the shown cells of the row tell, so that tables whose "
-        "columns tell little of each other shift less.",
+        "columns tell little of each other shift less. Plain MAR draws its coefficients at random, "
+        "so that its hidden cells are much like the shown ones: what a shift costs, strong MAR "
+        "alone tells.",
         "",
         *table(("table", *cases.ALL_TITLES.values()), lines),
     ]
@@ -198,7 +201,11 @@ def _whole_bank(rows: Rows, flagship: str, seeds: Sequence[int]) -> list[str]:
 
 
 def _all_figures(board: ranking.Board) -> list[str]:
-    what = "Mean errors over the seeds that a method has, which *Who took part* tells."
+    what = (
+        "Mean errors over the seeds that a method has, which *Who took part* tells; the lowest of "
+        "a column in bold, whether or not the method sees the class. Methods with one seed stand "
+        "beside such with two: only the tables above compare on common seeds."
+    )
     lines = ["## All figures", "", what, ""]
     for scenario, title in cases.ALL_TITLES.items():
         part = board.in_scenario(scenario)

@@ -34,6 +34,9 @@ def simulations_section(rows: Rows) -> list[str]:
     return [
         "## Simulations",
         "",
+        "The paper's two: *four cubes*, whose rows lie in one of four cubes, with holes completely "
+        "at random in x1; *normal classes*, each with a mean and correlations of its own, with "
+        "holes at random in x4 and x5. "
         f"Mean over {n_seeds} seeds, in parentheses as a multiple of the oracle's, which knows the "
         "cube of each row, or the class's true mean and correlations.",
         "",

@@ -24,7 +24,7 @@ import run
 import simulations
 import standing
 import tables
-from methods import DIFFERENT, DRAWING, OURS, PEERS, commits
+from methods import BY_DEFAULT, DIFFERENT, DRAWING, OURS, PEERS, commits
 from store import KEPT, Store
 from text import counted, listed, table
 
@@ -84,8 +84,8 @@ def _introduction(seeds: Sequence[int], measured_on: list[str], unknown: str) ->
         "# Accuracy",
         "",
         "How well the imputers of greyfill and of other packages restore cells that were hidden on "
-        f"purpose. Measured on the commit {listed(measured_on)}.{unknown} What the fills are worth "
-        "to a classifier is on [Does imputing pay?](worth.md).",
+        f"purpose. Measured on the commits {listed(measured_on)}.{unknown} What the fills are "
+        "worth to a classifier is on [Does imputing pay?](worth.md).",
         "",
         "## What was measured",
         "",
@@ -109,8 +109,9 @@ def _introduction(seeds: Sequence[int], measured_on: list[str], unknown: str) ->
         "to a level.",
         "",
         *_tables(),
-        f"`{tables.BANK_SAMPLE}` is a seeded sample of bank-marketing's rows, the same for all "
-        "methods, since some need many minutes for the whole. The iris of the UCI repository is "
+        f"`{tables.BANK_SAMPLE}` is a seeded sample of the {tables.load(tables.BANK).table.n_rows} "
+        "rows of bank-marketing, the same for all methods, since some need many minutes for the "
+        "whole. The iris of the UCI repository is "
         "left out, as it is scikit-learn's but for two rows.",
         "",
         *errors_section.shifts(),
@@ -119,7 +120,7 @@ def _introduction(seeds: Sequence[int], measured_on: list[str], unknown: str) ->
 
 def _tables() -> list[str]:
     lines = []
-    for name in tables.ALL:
+    for name in tables.RANKED:
         data = tables.load(name)
         kinds = [column.kind for column in data.table.columns]
         counts = [kinds.count(kind) for kind in (Kind.NUMERIC, Kind.CATEGORICAL, Kind.ORDINAL)]
@@ -137,7 +138,8 @@ def _participants(rows: Rows, seeds: Sequence[int]) -> list[str]:
         "",
         "Each peer in an environment of its own, with its default settings unless stated, one "
         f"thread, and {errors_section.limits(rows)}: a peer that takes longer is not tried on "
-        "tables as large or larger. Ours fill without a limit, and with `round_to_grid=False`, "
+        f"tables as large or larger. Ours fill without a limit and, but for *{BY_DEFAULT}*, with "
+        "`round_to_grid=False`, "
         "since the fills of most peers are not rounded to the values of a column. Peers that take "
         "only numbers get indicators of the levels and numbers scaled to [0, 1]; the level with "
         "the highest indicator wins. Ours ran on another day than most peers, when the machine "

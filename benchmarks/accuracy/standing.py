@@ -80,7 +80,9 @@ def _tested(duel: ranking.Duel | None) -> tuple[object, ...]:
     return duel.n_cases, duel.wins, number(duel.ratio, 3), probability(duel.p_holm)
 
 
-def against_best(board: ranking.Board, flagship: str, rivals: Iterable[str]) -> list[str]:
+def against_best(
+    board: ranking.Board, flagship: str, rivals: Iterable[str], which: str = ""
+) -> list[str]:
     """On each table the rival that does best there, chosen afterwards."""
     units = board.only([flagship, *rivals]).by_table()
     if flagship not in units.methods:
@@ -95,9 +97,9 @@ def against_best(board: ranking.Board, flagship: str, rivals: Iterable[str]) -> 
     clearly = [name for name, *_, ratio in lines if ratio > 1.0 + MARGIN]
     cells = [(n, number(o), rival, number(t), number(r, 3)) for n, o, rival, t, r in lines]
     return [
-        f"On each table the one of {len(units.methods) - 1} rivals of {flagship} that errs least "
-        "there, on the scenarios and seeds that both have; it is chosen afterwards, which favors "
-        f"it. {flagship} errs more than it on {len(behind)} of {len(lines)} tables"
+        f"On each table the one of {len(units.methods) - 1} rivals of {flagship}{which} that errs "
+        "least there, on the scenarios and seeds that both have; it is chosen afterwards, which "
+        f"favors it. {flagship} errs more than it on {len(behind)} of {len(lines)} tables"
         f"{': ' if behind else ''}{', '.join(behind)}. It is behind by more than {MARGIN:.0%} on "
         f"{', '.join(clearly) or 'none'}.".replace("%", " %"),
         "",

@@ -50,7 +50,7 @@ def test_errors_of_the_examination(load_program: Load) -> None:
     names, seeds = sorted({row["table"] for row in kept}), sorted({row["seed"] for row in kept})
     board = examination.ranking.board(kept, seeds, names)
     rivals = [m for m in examination.METHODS if m not in (examination.OWN, examination.BLIND)]
-    said = examination.standing.against_best(board, examination.OWN, rivals)
+    said = examination.standing.against_best(board, examination.OWN, rivals, examination.AMONG)
     said += [line for name in names for line in examination._of_table(board, name)]
     page = examination.PAGE.read_text(encoding="utf-8")
     assert f"on the commit {examination.listed(examination.commits(kept))}, by" in page
