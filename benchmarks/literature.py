@@ -55,9 +55,9 @@ that they fill, `grey` those of other rows (`labels="cross"`, its default), `gbn
 `knni` and `opt-knn` choose k by them, and the others with *no* do without. So this table mixes
 systems that use the class and systems that do not; [Accuracy](accuracy.md) keeps them apart. The
 tables are those of that page, seen while `grey` was built. Times are processor seconds on one
-thread for {costly} (1 000 × 20) and for all tables. These are single runs on a shared machine: look at
-the order of magnitude. `python benchmarks/literature.py` writes this page, with the
-tables of [Accuracy](accuracy.md#repeat-it) in `GREYFILL_DATA`. Measured on {commits}.
+thread for {costly} (1 000 × 20) and for all tables. These are single runs on a shared machine: look
+at the order of magnitude. `python benchmarks/literature.py` writes this page, with the tables of
+[Accuracy](accuracy.md#repeat-it) in `GREYFILL_DATA`. Measured on {commits}.
 """
 
 LAWS = """Laws hold in the tests (`tests/systems`): a cold deck of the table itself is the nearest
