@@ -1,6 +1,6 @@
 """How often pooled 95 % intervals from several imputations hold the truth.
 
-    python benchmarks/pooling.py --only line --tables 60
+    python benchmarks/pooling.py --only line --tables 400
     python benchmarks/pooling.py --only logistic --tables 200
     python benchmarks/pooling.py --only mar --tables 200
 
@@ -85,7 +85,7 @@ def line(n_tables: int) -> None:
     found = dict.fromkeys(ANALYSES, 0)
     for seed in range(n_tables):
         X = simulated(seed)
-        tables = greyfill.GreyImputer(n_cells=60).fit(X).draw(X, DRAWS)
+        tables = greyfill.GreyImputer().fit(X).draw(X, DRAWS)
         for name, (analysis, truth, df) in ANALYSES.items():
             found[name] += held(*zip(*map(analysis, tables), strict=True), truth, df)
     for name, count in found.items():
