@@ -1409,7 +1409,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "tests/test_targets.py::test_report_and_imputer_give_one_answer",
         ),
     ],
-    "Off Linux, too": [
+    "So is it on other systems": [
         Fault(
             "the share in use is taken for what is free",
             "checks.py",
