@@ -21,6 +21,7 @@ import numpy as np
 
 from greyfill import files, frames
 from greyfill.applicability import find_inapplicable, with_levels
+from greyfill.checks import is_number
 from greyfill.column_notes import Words, collected_warnings, in_python, notes_on_columns
 from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidParameterError
 from greyfill.filled import Filled, empty_places, rejoined, unfilled, with_empty
@@ -34,8 +35,6 @@ READING = (
     "ragged", "strict",
 )  # fmt: skip
 """What may be said about the reading of a file."""
-
-NUMBERS = int, float, Decimal, np.integer, np.floating
 
 
 def fill(
@@ -119,7 +118,7 @@ def fill(
     if isinstance(table, str | os.PathLike):
         words, others = _words_of(missing_values)
         source = _read(table, categorical_features, words, reading, ignore)
-        imputer.missing_values = missing_values = others  # the words are holes by now
+        imputer.missing_values = missing_values = others or None  # the words are holes by now
         named = _names_of(ignore, source.frame, "ignore")
         ignore = [*named, *(name for name in source.nested if name not in named)]
     elif reading:
@@ -309,10 +308,10 @@ def _words_of(missing_values: Any) -> tuple[list[str], list[Any]]:
     for value in frames.as_sentinels(missing_values):
         if isinstance(value, str):
             words.append(value)
-        elif isinstance(value, NUMBERS) and not isinstance(value, bool | np.timedelta64):
-            words.append(str(int(value) if value == value // 1 else value))
-        else:
+        elif isinstance(value, np.timedelta64) or not (is_number(value) or type(value) is Decimal):
             others.append(value)
+        else:
+            words.append(str(int(value) if value == value // 1 else value))
     return words, others
 
 

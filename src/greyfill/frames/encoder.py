@@ -216,8 +216,7 @@ def _read(table: Array | Frame, names: tuple[str, ...], sentinels: tuple[Any, ..
         return [_read_array(c, n, sentinels) for c, n in zip(table.T, names, strict=True)]
     backend = backend_of(table)
     columns = zip(backend.columns(table.to_native()), names, strict=True)
-    cells = [(c, read_native(c, name, sentinels, backend)) for c, name in columns]
-    return [_with_zone(column, found, backend) for column, found in cells]
+    return [_with_zone(c, read_native(c, name, sentinels, backend), backend) for c, name in columns]
 
 
 def _with_zone(column: Any, cells: Cells, backend: Backend) -> Cells:
@@ -271,8 +270,8 @@ def learn(
             levels = _levels(cells, kind, orders.get(j), sentinels)
             extent = cells.extent if kind is Kind.NUMERIC else None
             grid = _grid(cells) if kind is Kind.NUMERIC else None
-            about = Field(name, kind, cells.family, levels, extent, cells.boxed, grid)
-            fields.append(replace(about, zone=cells.zone))
+            about = name, kind, cells.family, levels, extent, cells.boxed, grid
+            fields.append(Field(*about, zone=cells.zone))
             _refuse_unlisted(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
@@ -430,10 +429,8 @@ def _merge_column(fields: dict[int | str, Field]) -> Field:
         grid = None
         if merged.grid is not None and other.grid is not None:
             grid = merged.grid.merge(other.grid)
-        zone = merged.zone and other.zone and (merged.zone if merged.zone == other.zone else "UTC")
-        merged = replace(
-            merged, family=family, levels=levels, extent=extent, grid=grid, zone=zone or None
-        )
+        zone = merged.zone if merged.zone in (None, other.zone) else other.zone and "UTC"
+        merged = replace(merged, family=family, levels=levels, extent=extent, grid=grid, zone=zone)
     return merged
 
 
