@@ -61,11 +61,16 @@ class Room(NamedTuple):
 
 ROOMS = {
     "reference": Room(
-        "_search/reference.py", "tests/search/test_reference.py tests/search/test_compiled.py"
+        "_search/reference.py",
+        "tests/search/test_reference.py tests/search/test_compiled.py tests/search/test_ridge.py "
+        "tests/search/test_index.py",
     ),
     "information": Room(
         "information/*.py",
         "src/greyfill/information tests/test_information.py tests/test_relevance.py",
+    ),
+    "_grey": Room(
+        "_grey/*.py", "tests/grey tests/imputers/test_grey.py tests/imputers/test_api.py"
     ),
     "_neighbors": Room(
         "_neighbors/*.py", "src/greyfill/_neighbors tests/neighbors tests/imputers/test_api.py"
