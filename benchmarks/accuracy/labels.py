@@ -1,6 +1,6 @@
 """What the use of labels in GreyImputer does to its fills and to classifiers that they teach.
 
-    python benchmarks/accuracy/labels.py [--seeds 0..4] [--tables iris,wine] [--page]
+    python benchmarks/accuracy/labels.py [--seeds 0..14] [--tables iris,wine] [--page]
 
 At most 600 rows of each table, 20 and 30 % of the observed cells hidden completely at random beside
 the natural holes, five folds: the imputer is fitted on the training rows of a fold with their
@@ -80,7 +80,8 @@ def run_all(options: argparse.Namespace, store: Store) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = measure(make(name, RATES[rate], seed), use, seed)
-                store.add(key | found | {"commit": commit()})
+                rounded = {name: round(value, 6) for name, value in found.items()}
+                store.add(key | rounded | {"commit": commit()})
 
 
 def means(store: Store, seeds: list[int]) -> dict[str, dict[str, dict[str, float]]]:
@@ -151,7 +152,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--tables", type=named, default=list(tables.RANKED))
-    parser.add_argument("--seeds", type=several, default=list(range(5)), help="0..4 or 1,5")
+    parser.add_argument("--seeds", type=several, default=list(range(15)), help="0..14 or 1,5")
     parser.add_argument("--store", type=Path, default=KEPT / "labels.jsonl")
     parser.add_argument("--page", action="store_true", help=f"put the section on {PAGE.name}")
     options = parser.parse_args()
