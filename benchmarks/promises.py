@@ -18,6 +18,7 @@ class Fault(NamedTuple):
     """Those that should fail, quick ones first."""
 
 
+TIES = "tests/grey/test_ties.py::"
 LIMITS = "tests/grey/test_limits.py::"
 CROSS = "tests/grey/test_cross_fit.py::"
 RIDGE = "tests/search/test_ridge.py::"
@@ -250,7 +251,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "GreyImputer takes the rows as they come",
             "_grey/passes.py",
-            "rows = rows[np.lexsort([*known_y, *keys] if settings.crosses else [*keys, *known_y])]",
+            "rows = rows[np.lexsort([*known_y, *keys])]",
             "rows = rows.copy()",
             f"{CONTRACT}::test_order_of_rows_does_not_matter",
         ),
@@ -1229,8 +1230,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a row is predicted with its own y",
             "_grey/cross_fit.py",
-            "queries = Queries.of(donors, rows).without(y)",
-            "queries = Queries.of(donors, rows)",
+            "queries = Queries.of(donors, _first_twins(fitted)[rows]).without(y)",
+            "queries = Queries.of(donors, _first_twins(fitted)[rows])",
             CROSS + "test_a_label_that_changes_leaves_the_fills_of_its_row",
         ),
         Fault(
@@ -1276,6 +1277,36 @@ FAULTS_OF: dict[str, list[Fault]] = {
             "return _contributions(fitted, without_own_y(fitted, where), target)",
             "return _contributions(fitted, Queries.of(fitted.donors, where), target)",
             CROSS + "test_an_explanation_gives_the_fill_that_is_shown",
+        ),
+    ],
+    "Donors that are equally near": [
+        Fault(
+            "they stand in the order of what they hold",
+            "_grey/passes.py",
+            "np.random.default_rng([settings.random_state or 0, *ORDER]).permutation(rows)",
+            "rows",
+            TIES + "test_fills_are_the_mean_of_rows_that_are_equally_near",
+        ),
+        Fault(
+            "rows that are alike are told apart by their places",
+            "_grey/cross_fit.py",
+            "_first_twins(fitted)[rows]",
+            "rows",
+            TIES + "test_rows_that_are_alike_are_filled_alike_in_any_order",
+        ),
+        Fault(
+            "rows that differ by their class stand as they came to a classifier",
+            "_grey/grey_engine.py",
+            "order = np.lexsort([extra for extra in (labels, response) if extra is not None])",
+            "order = np.arange(table.n_rows)",
+            TIES + "test_a_classifier_knows_no_order_of_rows_that_differ_by_their_class",
+        ),
+        Fault(
+            "their order is that of the held-out folds",
+            "_grey/passes.py",
+            "[settings.random_state or 0, *ORDER]",
+            "settings.random_state",
+            "tests/imputers/test_grey.py::test_intervals_hold_what_they_promise",
         ),
     ],
     "`GreyImputer` keeps its limits": [

@@ -345,7 +345,7 @@ def test_it_reads_and_draws() -> None:
     assert blue.get_ydata() == pytest.approx(found.table["estimate"].to_list())
     assert "estimate tips at δ" in ax.texts[0].get_text()
     X, y = drawn_table()
-    drawn = sensitivity(GreyImputer(), X, y, 0, [-2, 2], within=1, n_draws=4, classifier=None)
+    drawn = sensitivity(GreyImputer(), X, y, 0, [-3, 3], within=1, n_draws=4, classifier=None)
     axes = drawn.plot()
     band = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx(drawn.table["high"].max())

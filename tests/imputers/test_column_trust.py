@@ -32,8 +32,7 @@ def table_of_all_kinds(n: int = 240, seed: int = 0) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fitted() -> GreyImputer:
-    # with the seed 0 chance puts a poor candidate on the panel of "when", and trust_ says so
-    return GreyImputer(random_state=1).fit(table_of_all_kinds())
+    return GreyImputer().fit(table_of_all_kinds())
 
 
 def test_words_come_worst_first(fitted: GreyImputer) -> None:

@@ -57,11 +57,29 @@ def fill_training_rows(
 def without_own_y(fitted: FittedGrey, rows: Ints) -> Queries:
     """Rows of the donor table as if they had no y, with what other rows tell of their class."""
     donors, y = fitted.donors, fitted.donors.y_column
-    queries = Queries.of(donors, rows).without(y)
     if not donors.splits:
-        return queries
+        return Queries.of(donors, rows).without(y)
+    # Each row knows of its twin, so that twins are told apart by their places alone.
+    queries = Queries.of(donors, _first_twins(fitted)[rows]).without(y)
     sharpness = fitted.model(y)[0].sharpness
     return replace(queries, shares=_left_out(fitted, y, queries).shares(sharpness))
+
+
+def _first_twins(fitted: FittedGrey) -> Ints:
+    """The first donor with the same cells, holes and y as each, which may be itself."""
+    if "twins" not in fitted._held:
+        table = fitted.donors.table
+        group = np.zeros(table.n_rows, dtype=np.intp)
+        for column in (*table.values.T, *table.missing.T):
+            codes = np.unique(column, return_inverse=True)[1]
+            _, first, group = np.unique(
+                group * table.n_rows + codes, return_index=True, return_inverse=True
+            )
+            if len(first) == table.n_rows:
+                break
+        fitted._held["twins"] = first[group]
+    found: Ints = fitted._held["twins"]
+    return found
 
 
 def predict_held_out(fitted: FittedGrey, target: int, queries: Queries) -> Forecast:

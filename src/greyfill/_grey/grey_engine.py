@@ -156,9 +156,14 @@ def fit_model(
     give its row's label away.
     """
     clock, response = Clock(settings.time_budget), _to_scale(response)
-    blind = _fitted(run_passes(table, None, None, settings, clock), settings)
+    # Rows that differ by y alone are put in its order, not left as they came.
+    order = np.lexsort([extra for extra in (labels, response) if extra is not None])
+    passed = run_passes(table.rows(order), None, None, settings, clock)
+    rows, (places, columns, found) = order[passed.rows], passed.spreads
+    spreads = order[places], columns, found
+    blind = _fitted(replace(passed, rows=rows, spreads=spreads), settings)
     filled = Table(_training_values(blind, table), np.zeros_like(table.missing), table.columns)
-    scaled, rows = table.with_values(blind.scaler.scale(filled).values), blind.rows
+    scaled = table.with_values(blind.scaler.scale(filled).values)
     codes = np.zeros(table.n_rows, dtype=np.intp) if labels is None else labels
     y = None if response is None else response[rows]
     donors = donor_table(scaled.rows(rows), codes[rows], y)

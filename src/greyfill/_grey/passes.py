@@ -34,6 +34,9 @@ PASSES_BEFORE = 2
 MOST_CELLS = 20_000
 """Held-out cells of all columns; each has 40 at least."""
 
+ORDER = (1, 1, 1)
+"""Of the seed of the donors' order, which is no seed of held-out rows."""
+
 Choice = TypeVar("Choice")
 
 
@@ -151,11 +154,12 @@ def _start(
     rows = np.arange(table.n_rows) if labels is None else np.flatnonzero(labels >= 0)
     if len(rows) == 0:
         labels, rows = None, np.arange(table.n_rows)
-    # By content, so that the order in which the rows came does not matter.
+    # By content, so that the order in which the rows came does not matter; then at random, since
+    # neighbors that are equally near go by their order, which must not tell what they have.
     keys = [*table.values[rows].T, *table.missing[rows].T]
     known_y = [extra[rows] for extra in (labels, response) if extra is not None]
-    # The last key counts most: then ties of neighbors would go to the first class.
-    rows = rows[np.lexsort([*known_y, *keys] if settings.crosses else [*keys, *known_y])]
+    rows = rows[np.lexsort([*known_y, *keys])]
+    rows = np.random.default_rng([settings.random_state or 0, *ORDER]).permutation(rows)
     known = training_cells(table, rows)
     scaler = RangeScaler.learn(known)
     of_rows = None if labels is None else labels[rows]
