@@ -176,11 +176,16 @@ def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
 def _names(table: Array | Frame) -> tuple[str, ...]:
     if isinstance(table, nw.DataFrame):
         return tuple(str(name) for name in table.columns)
-    return _numbered(table.shape[1])
+    return numbered(table.shape[1])
 
 
 @lru_cache(maxsize=16)
-def _numbered(n: int) -> tuple[str, ...]:
+def numbered(n: int) -> tuple[str, ...]:
+    """The names of columns that have none.
+
+    >>> numbered(2)
+    ('x0', 'x1')
+    """
     return tuple(f"x{j}" for j in range(n))
 
 
