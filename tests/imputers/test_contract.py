@@ -856,7 +856,7 @@ def test_columns_whose_names_are_no_text_are_compared(imputer: Any, names: Any) 
     model = make(imputer).fit(frame, y)
     assert model.transform(frame).columns.equals(frame.columns)
     np.testing.assert_array_equal(model.transform(X), model.transform(frame))
-    with pytest.raises(InvalidDataError, match="Column 0 of X is .*, but fit saw .* there"):
+    with pytest.raises(InvalidDataError, match=r"Column 0 of X is .*, but fit saw .* there"):
         model.transform(frame[frame.columns[::-1]])
     with pytest.raises(InvalidDataError, match="Column 3 of X is 9"):
         model.transform(frame.set_axis([*frame.columns[:3], 9], axis=1))

@@ -348,8 +348,15 @@ def _numbers(columns: list[Cells], schema: Schema) -> tuple[Floats, Bools]:
 def _refuse_another_meaning(cells: Cells, field: Field) -> None:
     """Refuse text where `fit` saw numbers, and the like.
 
-    A category of an unknown type among objects is only an unseen category.
+    A category of an unknown type among objects is only an unseen category. Moments without a zone
+    could be of any; older saved files do not tell whether `fit` saw one, so zoned ones pass.
     """
+    if field.zone is not None and cells.family is Family.DATETIME and cells.zone is None:
+        raise InvalidDataError(
+            f"Column {field.name!r} holds moments without a time zone, but fit saw those of "
+            f"{field.zone}. Say which zone they are of, for example by tz_localize of pandas or "
+            "replace_time_zone of polars."
+        )
     seen, given = field.meaning, cells.meaning
     if seen == given or field.family is Family.EMPTY:
         return

@@ -150,8 +150,8 @@ class TableEstimator(OwnParameters, BaseEstimator):
         for place, (name, wanted) in enumerate(zip(opened.columns, known, strict=True)):
             if str(name) != wanted:
                 raise InvalidDataError(
-                    f"Column {place} of X is {name!r}, but fit saw {wanted} there. Pass the columns "
-                    "of fit in their order."
+                    f"Column {place} of X is {name!r}, but fit saw {wanted} there. Pass the "
+                    "columns of fit in their order."
                 )
 
     def _refuse_too_large(self, shape: tuple[int, ...], per_cell: int, remedy: str) -> None:
