@@ -946,7 +946,7 @@ def test_a_series_is_refused_without_its_cells(X):
         (np.array([[1j]]), "Complex data not supported"),
         ([[1j]], "Complex data not supported"),
         (np.array([[1j]], dtype=object), "Complex data not supported"),
-        (pl.LazyFrame({"a": [1]}), "Collect"),
+        (pl.LazyFrame({"a": [1]}), r"collect\(\), or X.compute\(\) of Dask; greyfill.scan"),
         (pl.DataFrame({"ok": [1], "bad": [[1, 2]]}), "'bad'.*List"),
         (pl.DataFrame({"bad": [{"a": 1}]}), "'bad'.*Struct"),
         (pa.table({"bad": [[1]]}), "'bad'.*list<"),

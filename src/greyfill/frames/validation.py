@@ -95,11 +95,12 @@ def _unreadable(read: Callable[[Any], Any], column: Any, name: str) -> str:
 def shown(cell: Any) -> str:
     """A cell in a few characters, or its type: some texts are long, and some cells have none.
 
-    >>> shown(2.5), shown("x" * 1000)
-    ('2.5', 'a value of type str')
+    >>> shown(2.5), shown(np.str_("yes")), shown("x" * 1000)
+    ('2.5', "'yes'", 'a value of type str')
     """
     with suppress(Exception):
-        text = repr(cell)
+        is_plain = isinstance(cell, np.generic) and cell.dtype.kind not in "mM"
+        text = repr(cell.item() if is_plain else cell)
         if len(text) <= LONGEST:
             return text
     return f"a value of type {type(cell).__name__}"
@@ -128,7 +129,8 @@ def open_table(X: Any) -> Array | Frame:
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
             f"A lazy frame ({type(X).__module__}.{type(X).__name__}) has no rows yet. "
-            "Collect it first, for example with X.collect()."
+            "Collect it first, for example with X.collect(), or X.compute() of Dask; "
+            "greyfill.scan and greyfill.distributed fill it without."
         )
     if isinstance(frame, nw.Series):
         raise InvalidDataError(
