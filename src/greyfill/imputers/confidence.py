@@ -364,6 +364,10 @@ class ConfidenceMixin(BaseImputer):
         known_y = self._known_y(y)
         if known_y is not None:
             self._refuse_other_rows(table.n_rows, len(known_y))
+        elif self.labels != "none" and y is not None and targets.encode_labels(y)[1]:
+            raise InvalidDataError(
+                "y was passed, but fit got none, so what y tells about X is not known: fit(X, y)"
+            )
         return table, origin, known_y
 
     def _known_y(self, y: Any) -> Floats | None:
