@@ -766,6 +766,12 @@ def test_another_meaning_is_refused(seen, given_, words):
             encode(maker({"c": given_}), schema=schema)
 
 
+def test_an_order_that_has_a_level_twice_is_refused():
+    frame = pl.DataFrame({"size": ["S", "M", "L"]})
+    with pytest.raises(InvalidParameterError, match=r"column 'size', which has a level twice"):
+        encode(frame, ordinal_features={"size": ["S", "M", "L", "M"]})
+
+
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
 def test_moments_without_the_zone_of_fit_are_refused(library):
     moments = pd.Series(pd.to_datetime(["2020-01-01", None, "2021-07-01"]))

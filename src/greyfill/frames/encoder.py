@@ -277,7 +277,7 @@ def learn(
             grid = _grid(cells) if kind is Kind.NUMERIC else None
             about = name, kind, cells.family, levels, extent, cells.boxed, grid
             fields.append(Field(*about, zone=cells.zone))
-            _refuse_unlisted(cells, fields[-1], orders.get(j))
+            _refuse_order(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
 
@@ -313,9 +313,15 @@ def _levels(
     return tuple(level for level in levels or () if not is_sentinel(level, sentinels))
 
 
-def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
+def _refuse_order(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
+    """Refuse an order that has a level twice, or not at all."""
     if order is None or cells.is_empty:
         return
+    if len(field.codes) < len(field.levels):
+        raise InvalidParameterError(
+            f"ordinal_features lists {list(order)!r} for column {field.name!r}, which has a level "
+            "twice. List each once, lowest first."
+        )
     unlisted = (cells.codes(field.codes) < 0) & ~cells.missing
     if unlisted.any():
         row = int(unlisted.argmax())
