@@ -177,6 +177,13 @@ def test_columns_may_be_given_by_their_place(library):
     frame = LIBRARIES[library](CELLS)
     by_name = greyfill.fill(frame, "class", ignore=["x"], fill=["case"], **QUICK)
     by_place = greyfill.fill(frame, "class", ignore=[1], fill=[0], **QUICK)
+    first = as_pandas(frame)[["class", "case", "x", "y", "side"]]  # places are not those of X
+    named = {"fill": ["case"], "ordinal_features": ["side"], "bounds": {"y": (0, 1)}}
+    placed = {"fill": [1], "ordinal_features": [-1], "bounds": {3: (0, 1)}}
+    one, other = (greyfill.fill(first, "class", **given, **QUICK) for given in (named, placed))
+    assert other.table.equals(one.table)
+    assert other.imputer.schema_ == one.imputer.schema_
+    assert other.left_alone == one.left_alone == {}
     apart = greyfill.fill(frame, "class", not_applicable={3: "none"}, **QUICK).table
     assert "none" in as_pandas(apart)["side"].unique()
     one = greyfill.fill(frame, "class", not_applicable="side", **QUICK)
