@@ -160,6 +160,15 @@ def test_a_target_is_named_as_the_columns_are():
         greyfill.fill(frame, 15)
 
 
+def test_a_place_that_is_the_name_of_another_column_is_refused():
+    frame = pd.DataFrame(CELLS).set_axis([1, 2, 3, 4, 5], axis=1)
+    words = r"ignore lists 1, which is the place of column '2' and the name of another.*'2' or '1'"
+    with pytest.raises(InvalidParameterError, match=words):
+        greyfill.fill(frame, 5, ignore=[1])
+    for one in (["3"], [-3]):
+        assert greyfill.fill(frame, 5, ignore=one, **QUICK).table[3].isna().any()
+
+
 @pytest.mark.parametrize(
     "names",
     [pd.date_range("2020", periods=5), pd.MultiIndex.from_product([["a"], range(5)])],

@@ -334,6 +334,13 @@ def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:
             f"{parameter} names columns that are not in the table: {_listed(unknown)}. "
             f"Its {n} columns are {_listed(names)}."
         )
+    for key in keys:
+        meant, named = places[key], places.get(str(key))
+        if named not in (None, meant):  # as in a frame of pandas with the columns 1, 2, 3
+            raise InvalidParameterError(
+                f"{parameter} lists {key}, which is the place of column {names[meant]!r} and the "
+                f"name of another. Write {names[meant]!r} or {str(key)!r}, in quotes."
+            )
     return [places[key] for key in keys]
 
 
