@@ -160,6 +160,15 @@ def test_a_target_is_named_as_the_columns_are():
         greyfill.fill(frame, 15)
 
 
+def test_a_place_that_is_the_name_of_another_column_is_refused():
+    frame = pd.DataFrame(CELLS).set_axis([1, 2, 3, 4, 5], axis=1)
+    words = r"ignore lists 1, which is the place of column '2' and the name of another.*'2' or '1'"
+    with pytest.raises(InvalidParameterError, match=words):
+        greyfill.fill(frame, 5, ignore=[1])
+    for one in (["3"], [-3]):
+        assert greyfill.fill(frame, 5, ignore=one, **QUICK).table[3].isna().any()
+
+
 @pytest.mark.parametrize(
     "names",
     [pd.date_range("2020", periods=5), pd.MultiIndex.from_product([["a"], range(5)])],
@@ -177,6 +186,13 @@ def test_columns_may_be_given_by_their_place(library):
     frame = LIBRARIES[library](CELLS)
     by_name = greyfill.fill(frame, "class", ignore=["x"], fill=["case"], **QUICK)
     by_place = greyfill.fill(frame, "class", ignore=[1], fill=[0], **QUICK)
+    first = as_pandas(frame)[["class", "case", "x", "y", "side"]]  # places are not those of X
+    named = {"fill": ["case"], "ordinal_features": ["side"], "bounds": {"y": (0, 1)}}
+    placed = {"fill": [1], "ordinal_features": [-1], "bounds": {3: (0, 1)}}
+    one, other = (greyfill.fill(first, "class", **given, **QUICK) for given in (named, placed))
+    assert other.table.equals(one.table)
+    assert other.imputer.schema_ == one.imputer.schema_
+    assert other.left_alone == one.left_alone == {}
     apart = greyfill.fill(frame, "class", not_applicable={3: "none"}, **QUICK).table
     assert "none" in as_pandas(apart)["side"].unique()
     one = greyfill.fill(frame, "class", not_applicable="side", **QUICK)

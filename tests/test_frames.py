@@ -766,6 +766,23 @@ def test_another_meaning_is_refused(seen, given_, words):
             encode(maker({"c": given_}), schema=schema)
 
 
+def test_an_order_that_has_a_level_twice_is_refused():
+    frame = pl.DataFrame({"size": ["S", "M", "L"]})
+    with pytest.raises(InvalidParameterError, match=r"column 'size', which has a level twice"):
+        encode(frame, ordinal_features={"size": ["S", "M", "L", "M"]})
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
+def test_moments_without_the_zone_of_fit_are_refused(library):
+    moments = pd.Series(pd.to_datetime(["2020-01-01", None, "2021-07-01"]))
+    seen = library(pd.DataFrame({"t": moments.dt.tz_localize("Asia/Tokyo")}))
+    schema = encode(seen)[1].schema
+    assert encode(seen, schema=schema)[0].values[0, 0] == encode(seen)[0].values[0, 0]
+    with pytest.raises(InvalidDataError, match=r"'t' .* without a time zone, .* of Asia/Tokyo"):
+        encode(library(pd.DataFrame({"t": moments})), schema=schema)
+    encode(library(pd.DataFrame({"t": moments[1:2]})), schema=schema)  # nothing but a hole
+
+
 def test_mixed_objects_are_no_numbers():
     schema = encode([[1.0], [2.0]])[1].schema
     with pytest.raises(InvalidDataError, match="'x0' holds categories, but fit saw numbers"):
@@ -935,7 +952,7 @@ def test_a_series_is_refused_without_its_cells(X):
         (np.array([[1j]]), "Complex data not supported"),
         ([[1j]], "Complex data not supported"),
         (np.array([[1j]], dtype=object), "Complex data not supported"),
-        (pl.LazyFrame({"a": [1]}), "Collect"),
+        (pl.LazyFrame({"a": [1]}), r"collect\(\), or X.compute\(\) of Dask; greyfill.scan"),
         (pl.DataFrame({"ok": [1], "bad": [[1, 2]]}), "'bad'.*List"),
         (pl.DataFrame({"bad": [{"a": 1}]}), "'bad'.*Struct"),
         (pa.table({"bad": [[1]]}), "'bad'.*list<"),

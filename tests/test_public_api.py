@@ -45,9 +45,10 @@ import sys, greyfill
 assert not any(name in sys.modules for name in ("sklearn", "matplotlib", "greyfill.plots"))
 assert "plots" in dir(greyfill)
 print(greyfill.plots.__name__, greyfill.missingness.mcar.__name__)
+print(greyfill.distributed.fill_duckdb.__name__, greyfill.frames.encode.__name__)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["greyfill.plots", "mcar"]
+    assert done.stdout.split() == ["greyfill.plots", "mcar", "fill_duckdb", "encode"]
 
 
 @pytest.mark.parametrize("path", public_objects())

@@ -76,9 +76,11 @@ __all__ += imputers.__all__
 
 _MODULES = (
     "datasets",
+    "distributed",
     "evaluation",
     "exceptions",
     "files",
+    "frames",
     "information",
     "metrics",
     "missingness",

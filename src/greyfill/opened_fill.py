@@ -21,7 +21,7 @@ import numpy as np
 
 from greyfill import files, frames
 from greyfill.applicability import find_inapplicable, with_levels
-from greyfill.checks import is_number
+from greyfill.checks import is_number, is_whole
 from greyfill.column_notes import Words, collected_warnings, in_python, notes_on_columns
 from greyfill.exceptions import GreyfillError, InvalidDataError, InvalidParameterError
 from greyfill.filled import Filled, empty_places, rejoined, unfilled, with_empty
@@ -87,7 +87,7 @@ def fill(
     bounds : dict of column to (low, high), optional
         Limits of fills and draws; None on a side means no limit.
     categorical_features, ordinal_features, missing_values
-        As in `GreyImputer`.
+        As in `GreyImputer`. Places of columns are those in the table, as in all parameters.
     indicators : bool, default=False
         Add a column for each one with holes that says where they were.
     **settings
@@ -128,6 +128,8 @@ def fill(
     whole = frames.open_table(table if source is None else source.frame)
     whole, names = frames.with_text_names(nw.to_native(whole, pass_through=True))
     target = str(target) if names is not None and _is_name(target, names) else target
+    kinds = {name: _by_name(columns, whole) for name, columns in kinds.items()}
+    imputer.set_params(**_taken(kinds | {"bounds": _by_name(bounds, whole)}, imputer.get_params()))
     chosen = _names_of(not_applicable, whole, "not_applicable")
     given = not_applicable.values() if isinstance(not_applicable, Mapping) else ()
     levels = dict(zip(chosen, given, strict=False))
@@ -137,7 +139,7 @@ def fill(
     holes = frames.as_sentinels(missing_values)
     folds = find_folds(whole, _names_of(fold, whole, "fold"), "fold", missing_values=holes)
     X, y = _split(with_folds(whole, folds, holes), target, ignore)
-    insisted = _names_of(fill, X, "fill")
+    insisted = _names_of(_by_name(_listed(fill), whole), X, "fill")
     kept_empty = {name: where for name, where in rows.items() if levels.get(name) is None}
     told = _given_a_kind(insisted, X, kinds)
     opened = OpenedFill(X, y, imputer, insisted=insisted, told=told, kept_empty=kept_empty)
@@ -258,7 +260,11 @@ def _make(method: str, known: dict[str, Any], settings: dict[str, Any]) -> Any:
                 f"the method {method!r} has no parameter {name!r}; it has {', '.join(takes)}"
             )
     given = known | {"n_jobs": -1} | settings
-    return make(method, **{name: value for name, value in given.items() if name in takes})
+    return make(method, **_taken(given, takes))
+
+
+def _taken(given: Mapping[str, Any], takes: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name in takes}
 
 
 def _read(
@@ -342,6 +348,21 @@ def _names_of(given: Any, frame: Any, parameter: str) -> list[str]:
         return []
     names = _column_names(frame)
     return [names[j] for j in frames.column_positions(listed, names, parameter)]
+
+
+def _by_name(given: Any, whole: Any) -> Any:
+    """Columns by name that are given by their place in the whole table: the features have others.
+
+    >>> import polars as pl
+    >>> _by_name({1: (0, 9), "b": (0, 1)}, pl.DataFrame({"y": ["no"], "a": [1], "b": [2]}))
+    {'a': (0, 9), 'b': (0, 1)}
+    """
+    if isinstance(whole, np.ndarray) or isinstance(given, str) or not isinstance(given, Iterable):
+        return given
+    names = _column_names(whole)
+    places = dict(enumerate(names)) | {j - len(names): name for j, name in enumerate(names)}
+    named = [places.get(item, item) if is_whole(item) else item for item in given]
+    return dict(zip(named, given.values(), strict=True)) if isinstance(given, Mapping) else named
 
 
 def _listed(given: Any) -> list[Any]:

@@ -83,7 +83,8 @@ def _warn_of_column(shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[1] != 1:
         raise InvalidDataError(
             f"y should be a 1d array, got an array of shape {shape} instead. To impute for a model "
-            "of several outputs, take an imputer that leaves y alone: GreyImputer(labels='none')."
+            "of several outputs, take an imputer that leaves y alone: GreyImputer(labels='none'). "
+            "To predict several, fit a model for each, as sklearn.multioutput does."
         )
     from sklearn.exceptions import DataConversionWarning
 

@@ -128,6 +128,9 @@ def test_a_model_of_what_fill_gave_takes_the_columns_that_were_used(library: str
     assert found["term"].to_list() == ["(intercept)", "x0" if library == "numpy" else "x"]
     assert 0.6 < found["estimate"][1] < 1.2
     assert found.equals(with_draws(filled, LinearRegression(), y, n_draws=4).table)
+    blind = greyfill.fill(frame if library == "polars" else frame.to_numpy())
+    with pytest.raises(InvalidParameterError, match=r"got no target.*greyfill.fill\(table, y\)"):
+        with_draws(blind, LinearRegression(), y)
 
 
 def test_the_model_of_a_filled_table_knows_what_was_said_of_its_columns() -> None:

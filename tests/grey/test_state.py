@@ -43,7 +43,7 @@ def columns_without_holes(request, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def uses(imputer: greyfill.GreyImputer) -> list[Any]:
     """Everything that a fitted imputer can be used for."""
-    rows, y = new_rows(), np.resize(["ill", "well"], 40)
+    rows, y = new_rows(), np.resize(["ill", "well"], 40) if imputer._classes else None
     return [
         imputer.transform(rows),
         imputer.transform(rows[3:4]),

@@ -846,6 +846,23 @@ def test_wrong_tables_are_refused(imputer: Any) -> None:
         make(imputer).fit(X, y)
 
 
+@pytest.mark.parametrize("imputer", [greyfill.GreyImputer, greyfill.CGKNNImputer])
+@pytest.mark.parametrize(
+    "names", [[3, 2, 1, 0], pd.MultiIndex.from_product([["a", "b"], [0, 1]])], ids=["ints", "pairs"]
+)
+def test_columns_whose_names_are_no_text_are_compared(imputer: Any, names: Any) -> None:
+    X, y = numbers()
+    frame = pd.DataFrame(X, columns=names)
+    model = make(imputer).fit(frame, y)
+    assert model.transform(frame).columns.equals(frame.columns)
+    np.testing.assert_array_equal(model.transform(X), model.transform(frame))
+    with pytest.raises(InvalidDataError, match=r"Column 0 of X is .*, but fit saw .* there"):
+        model.transform(frame[frame.columns[::-1]])
+    with pytest.raises(InvalidDataError, match="Column 3 of X is 9"):
+        model.transform(frame.set_axis([*frame.columns[:3], 9], axis=1))
+    make(imputer).fit(X, y).transform(frame)  # an array has no names
+
+
 @family
 def test_rows_as_lists(imputer: Any) -> None:
     rows = [[1.0, "a"], [None, "b"], [3.0, None], [3.5, "b"]]

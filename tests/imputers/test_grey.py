@@ -268,7 +268,7 @@ def test_an_explanation_adds_up() -> None:
     assert (donors["rows"], donors["weights"]) == (shown.rows, shown.weights)
     with pytest.raises(InvalidParameterError, match="'x0' was observed"):
         imputer.explain(int(np.flatnonzero(~holes[:, 0])[0]), "x0")
-    with pytest.raises(InvalidParameterError, match="row 10000 is not among the rows"):
+    with pytest.raises(InvalidParameterError, match=r"row 10000 is not among .*max_donors.*X=X"):
         imputer.explain(10_000, "x0")
     with pytest.raises(InvalidParameterError, match=r"n_donors.*0"):
         imputer.explain(0, "x0", n_donors=0)
@@ -284,6 +284,12 @@ def test_draws_and_intervals_refuse_what_fit_never_saw() -> None:
     imputer = greyfill.GreyImputer(n_cells=20).fit(holed_X, y)
     with pytest.raises(InvalidDataError, match="never saw"):
         imputer.draw(holed_X, 1, y=y + 5)
+    blind = greyfill.GreyImputer(n_cells=20).fit(holed_X)
+    for tell in (blind.draw, blind.intervals):
+        with pytest.raises(InvalidDataError, match=r"fit got none.*fit\(X, y\)"):
+            tell(holed_X, y=y)
+    assert len(blind.intervals(holed_X, [None] * len(y))) == holes.sum()
+    blind.set_params(labels="none").fit(holed_X, y).draw(holed_X, 1, y)
     with pytest.raises(InvalidParameterError, match="level"):
         imputer._interval_lists(holed_X, level=2)
     with pytest.raises(InvalidParameterError, match="n must"):

@@ -472,7 +472,7 @@ def test_models_read_plain_rows_as_any_others(
 
 
 def test_several_outputs_are_refused_with_a_remedy():
-    with pytest.raises(InvalidDataError, match=r"shape \(6, 2\) instead.*labels='none'"):
+    with pytest.raises(InvalidDataError, match=r"shape \(6, 2\) .*labels='none'.*multioutput"):
         greyfill.GreyImputer().fit(HOLES, np.c_[CLASSES, CLASSES])
     imputer = greyfill.GreyImputer(labels="none")
     filled = imputer.fit_transform(HOLES, np.c_[CLASSES, CLASSES])

@@ -120,8 +120,14 @@ def with_draws(
     >>> low < 1 < high
     True
     """
+    of_fill = isinstance(draws, Filled) and isinstance(model, LinearRegression | LogisticRegression)
+    if of_fill and draws._y is None and y is not None:
+        raise InvalidParameterError(
+            "greyfill.fill got no target, so its draws do not know y, and the coefficients would "
+            "shrink. Name it there: greyfill.fill(table, y)"
+        )
     tables, schema = _tables(draws, n_draws), None
-    if isinstance(draws, Filled) and isinstance(model, LinearRegression | LogisticRegression):
+    if of_fill:
         tables, schema = [_used(draws, table) for table in tables], _schema_used(draws)
         y = draws._y if y is None else y
     fitted = _fitter(model, tables, y, schema)

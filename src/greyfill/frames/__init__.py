@@ -26,6 +26,7 @@ from greyfill.frames.encoder import (
     encode_plain,
     find_excluded,
     merge_schemas,
+    numbered,
     plain_origin,
 )
 from greyfill.frames.schema import Family, Field, Origin, Schema, sorted_levels
@@ -59,6 +60,7 @@ __all__ = [
     "library_of",
     "long_frame",
     "merge_schemas",
+    "numbered",
     "open_table",
     "plain_origin",
     "shown",

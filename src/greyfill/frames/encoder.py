@@ -176,11 +176,16 @@ def as_sentinels(missing_values: Any) -> tuple[Any, ...]:
 def _names(table: Array | Frame) -> tuple[str, ...]:
     if isinstance(table, nw.DataFrame):
         return tuple(str(name) for name in table.columns)
-    return _numbered(table.shape[1])
+    return numbered(table.shape[1])
 
 
 @lru_cache(maxsize=16)
-def _numbered(n: int) -> tuple[str, ...]:
+def numbered(n: int) -> tuple[str, ...]:
+    """The names of columns that have none.
+
+    >>> numbered(2)
+    ('x0', 'x1')
+    """
     return tuple(f"x{j}" for j in range(n))
 
 
@@ -272,7 +277,7 @@ def learn(
             grid = _grid(cells) if kind is Kind.NUMERIC else None
             about = name, kind, cells.family, levels, extent, cells.boxed, grid
             fields.append(Field(*about, zone=cells.zone))
-            _refuse_unlisted(cells, fields[-1], orders.get(j))
+            _refuse_order(cells, fields[-1], orders.get(j))
     return Schema(tuple(fields), sentinels)
 
 
@@ -308,9 +313,15 @@ def _levels(
     return tuple(level for level in levels or () if not is_sentinel(level, sentinels))
 
 
-def _refuse_unlisted(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
+def _refuse_order(cells: Cells, field: Field, order: tuple[Any, ...] | None) -> None:
+    """Refuse an order that has a level twice, or not at all."""
     if order is None or cells.is_empty:
         return
+    if len(field.codes) < len(field.levels):
+        raise InvalidParameterError(
+            f"ordinal_features lists {list(order)!r} for column {field.name!r}, which has a level "
+            "twice. List each once, lowest first."
+        )
     unlisted = (cells.codes(field.codes) < 0) & ~cells.missing
     if unlisted.any():
         row = int(unlisted.argmax())
@@ -343,8 +354,15 @@ def _numbers(columns: list[Cells], schema: Schema) -> tuple[Floats, Bools]:
 def _refuse_another_meaning(cells: Cells, field: Field) -> None:
     """Refuse text where `fit` saw numbers, and the like.
 
-    A category of an unknown type among objects is only an unseen category.
+    A category of an unknown type among objects is only an unseen category. Moments without a zone
+    could be of any; older saved files do not tell whether `fit` saw one, so zoned ones pass.
     """
+    if field.zone is not None and cells.family is Family.DATETIME and cells.zone is None:
+        raise InvalidDataError(
+            f"Column {field.name!r} holds moments without a time zone, but fit saw those of "
+            f"{field.zone}. Say which zone they are of, for example by tz_localize of pandas or "
+            "replace_time_zone of polars."
+        )
     seen, given = field.meaning, cells.meaning
     if seen == given or field.family is Family.EMPTY:
         return

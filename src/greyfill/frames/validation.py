@@ -95,11 +95,12 @@ def _unreadable(read: Callable[[Any], Any], column: Any, name: str) -> str:
 def shown(cell: Any) -> str:
     """A cell in a few characters, or its type: some texts are long, and some cells have none.
 
-    >>> shown(2.5), shown("x" * 1000)
-    ('2.5', 'a value of type str')
+    >>> shown(2.5), shown(np.str_("yes")), shown("x" * 1000)
+    ('2.5', "'yes'", 'a value of type str')
     """
     with suppress(Exception):
-        text = repr(cell)
+        is_plain = isinstance(cell, np.generic) and cell.dtype.kind not in "mM"
+        text = repr(cell.item() if is_plain else cell)
         if len(text) <= LONGEST:
             return text
     return f"a value of type {type(cell).__name__}"
@@ -128,7 +129,8 @@ def open_table(X: Any) -> Array | Frame:
     if isinstance(frame, nw.LazyFrame):
         raise InvalidDataError(
             f"A lazy frame ({type(X).__module__}.{type(X).__name__}) has no rows yet. "
-            "Collect it first, for example with X.collect()."
+            "Collect it first, for example with X.collect(), or X.compute() of Dask; "
+            "greyfill.scan and greyfill.distributed fill it without."
         )
     if isinstance(frame, nw.Series):
         raise InvalidDataError(
@@ -332,6 +334,13 @@ def _positions(selection: list[Any], names: Names, parameter: str) -> list[int]:
             f"{parameter} names columns that are not in the table: {_listed(unknown)}. "
             f"Its {n} columns are {_listed(names)}."
         )
+    for key in keys:
+        meant, named = places[key], places.get(str(key))
+        if named not in (None, meant):  # as in a frame of pandas with the columns 1, 2, 3
+            raise InvalidParameterError(
+                f"{parameter} lists {key}, which is the place of column {names[meant]!r} and the "
+                f"name of another. Write {names[meant]!r} or {str(key)!r}, in quotes."
+            )
     return [places[key] for key in keys]
 
 

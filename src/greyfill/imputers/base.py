@@ -77,8 +77,8 @@ class BaseImputer(TransformerMixin, SavedEstimator, auto_wrap_output_keys=None, 
     leave_alone : "auto", list of names or indices, or dict of them to reasons, optional
         Columns that are neither used nor filled: "auto" finds identifiers, free text and constants.
         ``left_alone_`` has them, with reasons. By default every column is filled, and an
-        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``),
-        unless the list is empty.
+        `IdentifierWarning` names those that should not be; they fill no other column (``unused_``).
+        An empty list treats all columns alike.
     verbose : int, default=0
         0 is silent. With 1, stderr shows how the work goes.
 

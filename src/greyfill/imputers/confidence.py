@@ -270,7 +270,8 @@ class ConfidenceMixin(BaseImputer):
         if len(places) == 0:
             raise InvalidParameterError(
                 f"row {row!r} is not among the rows that fit learned from: there is no such row in "
-                "the table that it got, or it had no label"
+                "the table that it got, or it had no label, or max_donors left it out. A row that "
+                "is there is explained as a new one by explain(row, column, X=X)."
             )
         self._refuse_observed(self._fitted.donors.table.missing[places[0], inner], row, j)
         found = contributions(self._fitted, int(places[0]), inner)
@@ -363,6 +364,10 @@ class ConfidenceMixin(BaseImputer):
         known_y = self._known_y(y)
         if known_y is not None:
             self._refuse_other_rows(table.n_rows, len(known_y))
+        elif self.labels != "none" and y is not None and targets.encode_labels(y)[1]:
+            raise InvalidDataError(
+                "y was passed, but fit got none, so what y tells about X is not known: fit(X, y)"
+            )
         return table, origin, known_y
 
     def _known_y(self, y: Any) -> Floats | None:

@@ -111,6 +111,7 @@ class TableEstimator(OwnParameters, BaseEstimator):
         self._refuse_too_large(opened.shape, FOR_NEW_ROWS, LESS_AT_ONCE)
         if not self._surely_fits(opened):
             self._check_columns(X, reset=False)
+            self._refuse_other_names(opened)
         return frames.encode(opened, schema=self._schema, missing_values=self.missing_values)
 
     def _plain_rows(self, X: Any) -> Table | None:
@@ -134,6 +135,24 @@ class TableEstimator(OwnParameters, BaseEstimator):
         """Remember number and names of the columns, or refuse others than those of ``fit``."""
         with own_errors():
             validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def _refuse_other_names(self, opened: Any) -> None:
+        """Refuse other columns than those of ``fit`` by names that scikit-learn does not look at.
+
+        Those are numbers, moments and pairs, as pandas may have them.
+        """
+        is_array = isinstance(opened, np.ndarray)
+        if is_array or any(isinstance(name, str) for name in opened.columns):
+            return
+        known = self._schema.names
+        if hasattr(self, "feature_names_in_") or known == frames.numbered(len(known)):
+            return  # scikit-learn has warned, or fit saw an array
+        for place, (name, wanted) in enumerate(zip(opened.columns, known, strict=True)):
+            if str(name) != wanted:
+                raise InvalidDataError(
+                    f"Column {place} of X is {name!r}, but fit saw {wanted} there. Pass the "
+                    "columns of fit in their order."
+                )
 
     def _refuse_too_large(self, shape: tuple[int, ...], per_cell: int, remedy: str) -> None:
         """Refuse a table that cannot fit in the memory that is free."""
