@@ -288,6 +288,26 @@ def test_names_that_a_header_lacks(tmp_path: Path) -> None:
     assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
 
 
+def test_titles_that_a_spreadsheet_pads(tmp_path: Path) -> None:
+    """Excel writes as many delimiters in the lines of a title as in those of the table."""
+    title, rows = b"Ward 7;;\r\n;;\r\n", b"id;age;kg\r\n1;;60,5\r\n2;41;\r\n"
+    path = tmp_path / "t.csv"
+    path.write_bytes(title + rows)
+    source = files.read(path)
+    assert source.frame.rows() == [(1, None, 60.5), (2, 41, None)]
+    assert "2 lines before the table kept as found" in source.notes[0]
+    source.write(source.frame.fill_null(50.0), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes().startswith(title + b"id;age;kg\r\n1;50;60,5\r\n")
+    assert files.read(path, header=True, lenient=True).frame.columns == [
+        "Ward 7",
+        "column_2",
+        "column_3",
+    ]
+    for few_names in (b"id;;\n1;a;b\n2;c;d\n", b"id;;\nu;a;b\nv;c;d\n", b"id;;\nu;;b\n1;2;3\n"):
+        path.write_bytes(few_names)
+        assert files.read(path).frame.columns[0] == "id"
+
+
 def test_commas_in_quotes_are_no_title(tmp_path: Path) -> None:
     """With commas as delimiters, all lines but the first two would have two cells."""
     rows = ['"0,25 %"\t7 %\tu', *['"12,5 %"\t"12,5 %"\tv'] * 9]
