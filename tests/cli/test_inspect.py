@@ -409,6 +409,28 @@ def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(gr
     assert isinstance(sheet["B13"].value, float)
 
 
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_units_below_the_names_are_not_offered_as_missing(greyfill, folder, kind):
+    """A fill of their cells would make a row of the table of them."""
+    rows = [
+        ["case", "age", "kg"],
+        ["", "years", "kg"],
+        *([f"c{n}", n % 7, n + 0.5] for n in range(40)),
+    ]
+    if kind == "csv":
+        (folder / "w.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+        refused = greyfill("impute", "w.csv", exit_code=2).stderr
+        assert "line 2, column 'age'" in refused
+        assert "If the row has units or more names, delete it" in refused
+    else:
+        (folder / "w.xlsx").write_bytes(book(("Data", rows)))
+    found = json.loads(greyfill("inspect", f"w.{kind}", "--json").stdout)
+    told = {finding["column"]: finding["text"] for finding in found["findings"][::-1]}
+    assert {*told} == {"age", "kg"}
+    assert told["age"].startswith("the first row has 'years' where the others have values. If the")
+    assert found["command"] == f"greyfill impute w.{kind}"
+
+
 def test_readings_and_truths_among_numbers_of_a_workbook_are_not_offered_as_missing(
     greyfill, folder
 ):

@@ -95,6 +95,9 @@ class ColumnType:
         return replace(self, learned=in_notation(style, found, mark))
 
 
+SECOND_HEAD = "If the row has units or more names, delete it: it is no row of the table"
+
+
 class StrayCellsError(Exception):
     """Some cells of a column are not of its type."""
 
@@ -115,14 +118,25 @@ class StrayCellsError(Exception):
         return int(rows[0]) if len(rows) else None
 
     def for_user(
-        self, place: str, column: str, words: Counter[str], is_learned: bool = False
+        self,
+        place: str,
+        column: str,
+        words: Counter[str],
+        *,
+        is_learned: bool = False,
+        is_first: bool = False,
     ) -> InvalidDataError:
-        """The error with the first such cell; of a learned column the type is fixed."""
+        """The error with the first such cell, perhaps of the first row.
+
+        Of a learned column the type is fixed.
+        """
         (word, *others), count = words, words.total()
         more = f" and {count - 1:,} more do not" if count > 1 else " does not"
         name, plainly = self.fit.name, ""
         if isinstance(self.fit, NumberFit) and any(sign.isdigit() for sign in word):
             plainly = " If it is a number, write it plainly, as 74 or 1234.5."
+        elif is_first and count == 1:
+            plainly = f" {SECOND_HEAD}."
         also = f" (also {', '.join(map(repr, others[:MOST_WORDS]))})" if others else ""
         text = f"if the column is text, say so (--categorical {column!r})"
         if is_learned:
