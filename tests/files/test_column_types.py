@@ -141,7 +141,12 @@ def test_codes_are_told_by_the_name_of_their_column() -> None:
         ([9, 10, 2, 3, 4, 5, 9], [], False),
         ([99, 98, 90, 20, 50, 70, 99], [], False),
         ([-9, 1, 2, 3, 4, 5], ["-9"], False),
-        ([-999, 1, 1, 0, 1, 0, -999], [], False),
+        ([-999, 1, 1, 0, 1, 0, -999], ["-999"], True),
+        ([-9, 1, 2, 3, 4], ["-9"], False),
+        ([9, 1, 2, 1, 9], ["9"], False),
+        ([99, 0, 1, 2, 99], ["99"], False),
+        ([3, 6, 9, 3, 6, 9], [], False),
+        ([0, 9, 9], [], False),
     ],
 )
 def test_numbers_for_missing(values: list[float], told: list[str], taken: bool) -> None:

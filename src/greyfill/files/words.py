@@ -109,7 +109,7 @@ FAR = 2.0
 """So many ranges of the other values away, -999 is taken for missing."""
 
 FEW_VALUES = 5
-"""Fewer different other values tell no range."""
+"""Fewer different other values tell little of their range: a positive number must be `FAR` off."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def find_sentinels(values: pl.Series) -> list[Sentinel]:
     """The usual numbers for missing that stand apart from the rest of a column.
 
     They lie outside the range of all other values, by half of it or more, or are its only
-    negative value.
+    negative value. Two other values at least tell a range.
 
     >>> [s.word for s in find_sentinels(pl.Series([-999, 1, 2, 3, 4, 5, 99, 99, -999]))]
     ['99', '-999']
@@ -152,7 +152,7 @@ def find_sentinels(values: pl.Series) -> list[Sentinel]:
     others = numbers.filter(~numbers.is_in(list(counts)))
     found = []
     for value, count in sorted(counts.items(), key=lambda item: abs(item[0])):
-        if others.n_unique() >= FEW_VALUES and _stands_apart(value, count, others):
+        if others.n_unique() > 1 and _stands_apart(value, count, others):
             found.append(Sentinel(value, count, float(others.min()), float(others.max())))  # type: ignore[arg-type]
         else:  # a value like any other, also to larger ones
             others = others.extend(pl.Series(others.name, [value] * count, dtype=others.dtype))
@@ -163,7 +163,8 @@ def _stands_apart(value: float, count: int, others: pl.Series) -> bool:
     low, high = float(others.min()), float(others.max())  # type: ignore[arg-type]
     gap = max(low - value, value - high)
     is_only_negative = value < 0 <= low
-    return gap > 0 and (is_only_negative or (count > 1 and gap >= (high - low) / 2))
+    ranges = 0.5 if others.n_unique() >= FEW_VALUES else FAR
+    return gap > 0 and (is_only_negative or (count > 1 and gap >= ranges * (high - low)))
 
 
 KEPT = "If it does: --na-values 'COLUMN=WORD', or 'WORD' for all columns."
