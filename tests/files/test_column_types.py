@@ -42,6 +42,7 @@ def judge(cells: pl.Series, *, strict: bool = False, mark: str = ".") -> ColumnT
         (["1.5", "2", ".25"], pl.Float64, Fixed(2)),
         (["1.", "2."], pl.Float64, Fixed(0)),
         (["1e5", "1.25E-3"], pl.Float64, Scientific(2)),
+        (["1E5", "1.25E-3", "2"], pl.Float64, Scientific(2, is_capital=True)),
         (["01", "2"], pl.String, Text()),
         (["00202", "7"], pl.String, Text()),
         (["00202", "NA", "7"], pl.String, Text()),
@@ -103,6 +104,7 @@ def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> No
         (["true", "false", "#N/A"], ("#N/A",), pl.Boolean),
         (["31.12.2025", "."], (".",), pl.Date),
         (["5 %", "--"], ("--",), pl.Float64),
+        (["1,5", "fehlt", "Non renseigné"], ("fehlt", "Non renseigné"), pl.Float64),
         (["M", "F", "NA", "?"], ("NA", "?"), pl.String),
         (["low", "none", "unknown", "-", "N/A"], ("N/A",), pl.String),
         (["DE", "US", "NA", "?"], ("?",), pl.String),
@@ -219,6 +221,7 @@ def test_usual_words_for_missing_are_noted() -> None:
     [
         (["a", "-", "none", "-"], {"-": True, "none": False}),
         (["-", "none", "none"], {"-": True}),
+        (["-", "+", "++", "?"], {"-": False, "?": True}),
         (["none", "unknown"], {}),
         (["-", "?", None], {}),
     ],

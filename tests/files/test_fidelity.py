@@ -288,6 +288,13 @@ def test_names_that_a_header_lacks(tmp_path: Path) -> None:
     assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
 
 
+def test_a_name_that_is_there_once_keeps_its_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,a,a_2,a\n1,2,3,4\n5,6,7,8\n")
+    source = files.read(tmp_path / "t.csv")
+    assert source.frame.columns == ["a", "a_3", "a_2", "a_4"]
+    assert "Names that appear twice were told apart: 'a_3', 'a_4'." in source.notes[0]
+
+
 def test_titles_that_a_spreadsheet_pads(tmp_path: Path) -> None:
     """Excel writes as many delimiters in the lines of a title as in those of the table."""
     title, rows = b"Ward 7;;\r\n;;\r\n", b"id;age;kg\r\n1;;60,5\r\n2;41;\r\n"

@@ -148,7 +148,7 @@ def _each_once(given: list[str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for name in given:
         number, new = 2, name
-        while new in names:
+        while new in names or (new != name and new in given):
             new = f"{name}_{number}"
             number += 1
         names[new] = None

@@ -212,6 +212,8 @@ def _doubts_of(column: pl.Series) -> Iterator[Doubt]:
     texts = bare(column.drop_nulls())
     counts = Counter(texts.filter(mean_missing(texts)).to_list())
     likely = {word for word in counts if word.lower() in NO_CATEGORIES}
+    if "-" in likely and texts.str.contains(r"^\++$").any():  # of a test, beside + and ++
+        likely.discard("-")
     if counts.total() == len(texts):  # a column needs a value that is none of them
         counts = Counter(
             {w: n for w, n in counts.items() if w in likely and len(likely) < len(counts)}
