@@ -316,6 +316,17 @@ def test_dates_of_two_forms_are_shown_in_both(greyfill, folder, command):
     assert "dates that are not all YYYY-MM-DD ('2023-04-08', '24.10.2023')" in note
 
 
+@pytest.mark.parametrize("ends", ["", "T10:30:00.000", "T10:30:00Z", " 10:30"])
+def test_dates_that_a_format_stores_as_texts_are_noted(greyfill, folder, ends):
+    days = pl.DataFrame({"i": [0, 1, 2], "x": [f"2023-04-08{ends}", f"2023-11-11{ends}", None]})
+    days.write_ndjson("days.jsonl")
+    (note,) = notes(greyfill, "inspect", "days.jsonl")
+    assert note.startswith("Column 'x' looks like dates that are stored as texts ('2023-04-08")
+    days.write_csv("days.csv")
+    found = json.loads(greyfill("inspect", "days.csv", "--json").stdout)
+    assert found["columns"][1]["kind"] == ("datetime" if ends else "date")
+
+
 @pytest.mark.parametrize("command", ["inspect", "impute"])
 def test_forms_that_are_read_are_told(greyfill, folder, command):
     (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,,\n")

@@ -351,6 +351,11 @@ _TIME = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?[AaPp][Mm])?"
 
 FORMS = (
     Form(
+        "dates that are stored as texts",
+        rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_TIME}(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?$",
+        "To have them read as dates, convert the file to CSV, or to Parquet with a column of dates",
+    ),
+    Form(
         "dates that are not all YYYY-MM-DD",
         rf"^({_SMALL}[./-]{_SMALL}[./-]([0-9]{{4}}|[0-9]{{2}})|"
         rf"[0-9]{{4}}[./-]{_SMALL}[./-]{_SMALL})([T ]{_TIME}.*)?$",
@@ -381,6 +386,8 @@ def form_of(texts: pl.Series) -> Form | None:
 
     >>> form_of(pl.Series(["28/01/2020", "04/02/2020"])).name
     'dates that are not all YYYY-MM-DD'
+    >>> form_of(pl.Series(["2020-01-28", "2020-02-04"])).name
+    'dates that are stored as texts'
     >>> form_of(pl.Series(["$1,234", "$87", "512"])).name
     'amounts'
     >>> form_of(pl.Series(["007", "008"]))
