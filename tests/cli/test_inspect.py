@@ -329,11 +329,11 @@ def test_dates_that_a_format_stores_as_texts_are_noted(greyfill, folder, ends):
 
 @pytest.mark.parametrize("command", ["inspect", "impute"])
 def test_forms_that_are_read_are_told(greyfill, folder, command):
-    (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,,\n")
+    (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,8%,z\n")
     assert notes(greyfill, command, "forms.csv") == [
         "Read as dates, day first as '31.12.2025' in 'a' (2). If they are categories: "
         "--categorical COLUMN.",
-        "Read as numbers, as '1234.5%' in 'b' (2). If they are categories: --categorical COLUMN.",
+        "Read as numbers, as '1234.5%' in 'b' (3). If they are categories: --categorical COLUMN.",
     ]
 
 
