@@ -42,10 +42,11 @@ SENTENCE = 4.0
 """Words of a text, on average, from which on it may be a remark and no category."""
 
 NAMED = re.compile(
-    r"^$|^unnamed|^(x|index|rownames?|row)$|(?:^|[\W_])(?:id|ids|uid|uuid|no|nr|number|key|index)$",
+    r"^$|^unnamed|^(x|index|rownames?|row)$|^id[\W_]|(?:nr|nummer|num[eé]ro|número)$|"
+    r"(?:^|[\W_])(?:id|ids|uid|uuid|no|nr|number|key|index|identif(?:ier|iant)|mrn|ssn|barcode)$",
     re.IGNORECASE,
 )
-"""Names of identifiers; ``patientId`` and ``PatientID`` are split before."""
+"""Names of identifiers, in some languages; ``patientId`` and ``PatientID`` are split before."""
 
 COUNTED = re.compile(r"year|jahr|date|time|rank|age\b", re.IGNORECASE)
 """Names of numbers that say something, though each occurs once: years, ages, ranks."""
