@@ -194,6 +194,15 @@ def test_stray_word_names_file_line_and_column() -> None:
         read_csv(data, "t.csv", CsvOptions())
 
 
+def test_signs_of_thousands_are_no_decimal_marks_where_others_are_sure() -> None:
+    rows = "".join(f"{n}00;1.{n}00;12.{n}50\n" for n in range(1, 9))
+    data = f"x;y;z\n{rows}".replace("100;1.100", "100,5;1.100").encode()
+    text = read_csv(data, "t.csv", CsvOptions())
+    assert text.frame.row(0) == (100.5, 1100.0, 12150.0)
+    alone = read_csv(b"a;b\n1;2.675\n2;3.125\n", "t.csv", CsvOptions())
+    assert alone.frame["b"].to_list() == [2.675, 3.125]
+
+
 def test_given_types_decide() -> None:
     data = b"a,b,c\n1,007,1\n?,1,2\n3,,x\n"
     text = read_csv(data, "t.csv", CsvOptions((), ("a", "c"), ("b",)))

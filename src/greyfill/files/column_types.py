@@ -39,6 +39,9 @@ LONGEST_WHOLE = 18
 
 _IDENTIFIER = rf"^([+-]?0[0-9]+|[+-]?[0-9]{{{LONGEST_WHOLE + 1},}})$"
 
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"
+"""Numbers whose mark may as well be a sign of thousands: 1.234."""
+
 _TEXT = Text()
 
 _LIKE_FORMS = r"^[+-]?([$€£¥]|[A-Z]{3})?\s?[+-]?[0-9]"
@@ -165,6 +168,7 @@ class ColumnEvidence:
     ) -> None:
         self.name = name
         self.marks: Counter[str] = Counter()
+        self.sure_marks: Counter[str] = Counter()
         self.n_seen = 0
         self._may_be_quoted = True
         self._words = WordEvidence(name)
@@ -191,6 +195,8 @@ class ColumnEvidence:
             for mark in self._numbers:
                 with_mark = words.str.contains(rf"^[+-]?[0-9]*[{mark}][0-9]+$")
                 self.marks[mark] += int(counts.filter(with_mark)["count"].sum())
+                is_sure = with_mark & ~words.str.contains(_THOUSANDS)
+                self.sure_marks[mark] += int(counts.filter(is_sure)["count"].sum())
         if self._is_text or not len(words):
             return
         identifiers = words.str.contains(_IDENTIFIER)

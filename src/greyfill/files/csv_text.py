@@ -227,7 +227,9 @@ class CsvReader:
         self.height, self.widths = 0, RowWidths()
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())
-        mark = max(marks, key=lambda mark: (shown[mark], mark == learned.mark))
+        sure = sum((column.sure_marks for column in self._evidence), Counter[str]())
+        known = learned.mark if learned.mark != "." else ""  # a point may be told by nothing
+        mark = max(marks, key=lambda mark: (sure[mark], mark == known, shown[mark]))
         order = self._look_again(mark)
         self.types = [
             self._type(j, mark, order).with_style(learned.styles.get(column), mark)
