@@ -420,6 +420,17 @@ def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(gr
     assert isinstance(sheet["B13"].value, float)
 
 
+@pytest.mark.parametrize("word", ["3E", "\N{MINUS SIGN}3.1", "about 40"])
+def test_readings_among_numbers_are_not_offered_as_missing(greyfill, folder, word):
+    """A fill would take the place of a value that is there."""
+    rows = "".join(f"{n % 3},{word if n % 9 == 4 else n % 5}\n" for n in range(40))
+    (folder / "t.csv").write_text(f"arm,asa\n{rows}1,\n", encoding="utf-8")
+    found = json.loads(greyfill("inspect", "t.csv", "--json").stdout)
+    assert found["command"] == "greyfill impute t.csv --categorical=asa"
+    greyfill(*shlex.split(found["command"])[1:], "--quiet")
+    assert (folder / "t.filled.csv").read_text(encoding="utf-8").count(word) >= 4
+
+
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_units_below_the_names_are_not_offered_as_missing(greyfill, folder, kind):
     """A fill of their cells would make a row of the table of them."""

@@ -136,6 +136,13 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
         text = f"{cells} of another kind, so the column is left out: {shown}"
         yield Finding(name, text, ("--ignore", name))
         return
+    if not is_date and any(map(is_reading, words)):  # a fill would take the place of a value
+        text = (
+            f"{cells} of another kind, so the column is taken as text below: {shown}. What is a "
+            "number is better written plainly, what means missing is better named (--na-values)"
+        )
+        yield Finding(name, text, ("--categorical", name))
+        return
     text = f"{cells} of another kind, taken as missing below: {shown}"
     yield Finding(name, text + _about_limits(words))
     for word in words:
