@@ -420,6 +420,18 @@ def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(gr
     assert isinstance(sheet["B13"].value, float)
 
 
+@pytest.mark.parametrize("name", ["PLZ", "zip", "zipcode", "postal_code"])
+def test_postal_codes_may_be_categories(greyfill, folder, name):
+    rows = "".join(f"{10115 + 977 * (n % 13)},{n % 5}\n" for n in range(60))
+    (folder / "t.csv").write_text(f"{name},zippers\n{rows},\n")
+    found = json.loads(greyfill("inspect", "t.csv", "--json").stdout)
+    assert found["command"] == f"greyfill impute t.csv --categorical={name}"
+    greyfill(*shlex.split(found["command"])[1:], "--quiet")
+    assert (
+        int((folder / "t.filled.csv").read_text().splitlines()[-1].split(",")[0]) - 10115
+    ) % 977 == 0
+
+
 @pytest.mark.parametrize("word", ["3E", "\N{MINUS SIGN}3.1", "about 40"])
 def test_readings_among_numbers_are_not_offered_as_missing(greyfill, folder, word):
     """A fill would take the place of a value that is there."""

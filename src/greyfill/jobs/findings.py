@@ -74,7 +74,9 @@ def find(
         if column.dtype == pl.String:
             found += _about_text(column)
         if name in codes:
-            text = "two different whole numbers: a count, or the codes of categories?"
+            text = "postal codes: names of places, and no amounts?"
+            if column.drop_nulls().n_unique() == 2:
+                text = "two different whole numbers: a count, or the codes of categories?"
             found.append(Finding(name, text, ("--categorical", name)))
     return found
 
