@@ -71,6 +71,24 @@ def test_numbers_that_were_made_to_differ_are_identifiers(name, values):
     )
 
 
+@pytest.mark.parametrize("repeats", [1, 9])
+def test_days_written_as_one_number_are_left_alone(repeats):
+    days = np.tile([20240229.0, 20231107.0, 19990131.0], repeats)
+    assert "dates" in number_reason("admitted", days, 40)
+    for other in (days + 0.5, days + 70.0, days * 1.1, np.append(days, 99999999.0), days[:2]):
+        assert "dates" not in number_reason("admitted", other, 40)
+
+
+@pytest.mark.parametrize(
+    "name", ["Fallnummer", "PatNr", "Fallnr", "id_patient", "Numéro", "MRN", "identifiant"]
+)
+def test_identifiers_are_known_by_name_in_some_languages(name):
+    far_apart = np.array([7.0 * n * n for n in range(30)])
+    assert number_reason(name, far_apart, 40).startswith("an identifier")
+    for other in ("idea", "numeric", "Nummernkreis", "acid level", "insulin_no_food"):
+        assert number_reason(other, far_apart, 40) == ""
+
+
 def test_a_repetition_that_chance_would_make_frees_a_column():
     values = np.arange(40.0)
     assert number_reason("n", values, 40)

@@ -13,7 +13,9 @@ n(n − 1)/2R pairs of equal ones, and more where they crowd, as measurements do
 so few less than once in 10 000 times, somebody made them differ: they count rows or cases. Where
 the name says so (``patient_id``), nearly all different is enough.
 
-Below 20 observed cells all of this may be chance, so no rule speaks.
+Days written as one number, YYYYMMDD: what lies between two of them is mostly no day.
+
+Below 20 observed cells all of this but the last may be chance, so no other rule speaks.
 """
 
 import math
@@ -40,10 +42,11 @@ SENTENCE = 4.0
 """Words of a text, on average, from which on it may be a remark and no category."""
 
 NAMED = re.compile(
-    r"^$|^unnamed|^(x|index|rownames?|row)$|(?:^|[\W_])(?:id|ids|uid|uuid|no|nr|number|key|index)$",
+    r"^$|^unnamed|^(x|index|rownames?|row)$|^id[\W_]|(?:nr|nummer|num[eé]ro|número)$|"
+    r"(?:^|[\W_])(?:id|ids|uid|uuid|no|nr|number|key|index|identif(?:ier|iant)|mrn|ssn|barcode)$",
     re.IGNORECASE,
 )
-"""Names of identifiers; ``patientId`` and ``PatientID`` are split before."""
+"""Names of identifiers, in some languages; ``patientId`` and ``PatientID`` are split before."""
 
 COUNTED = re.compile(r"year|jahr|date|time|rank|age\b", re.IGNORECASE)
 """Names of numbers that say something, though each occurs once: years, ages, ranks."""
@@ -52,6 +55,10 @@ CONSTANT = "it holds one value only"
 
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 YEARS = (1500, 2200)
+DAYS = (19000101, 21001231)
+"""The first and the last day that is looked for among numbers, as YYYYMMDD."""
+FEWEST_DAYS = 3
+"""Of the numbers within DAYS one in 27 is a day, so three of three are `UNLIKELY` by chance."""
 
 FEWEST_TOGETHER = 10
 TOGETHER = 0.9
@@ -91,12 +98,16 @@ def number_reason(name: str, observed: Floats, n_rows: int) -> str:
     'an identifier: whole numbers, 30 of 30 different'
     >>> number_reason("count", np.arange(30.0), 40)
     'whole numbers that never repeat, as numbers of rows or cases do'
+    >>> number_reason("admitted", np.array([20240229.0, 20231107.0, 20240115.0]), 4)
+    'dates written as one number, which a fill is not; write them as 2024-02-29'
     >>> number_reason("income", np.array([7.0 * n * n for n in range(30)]), 40)
     ''
     """
     low, high = float(observed.min()), float(observed.max())
     if low == high:
         return _constant(n_rows)
+    if DAYS[0] <= low and high <= DAYS[1] and _are_days(observed):
+        return "dates written as one number, which a fill is not; write them as 2024-02-29"
     n_seen = len(observed)
     # A sample decides most columns: fractions, or numbers that repeat.
     if n_seen < FEWEST or not _may_identify(observed[:1000]) or not _may_identify(observed):
@@ -107,9 +118,8 @@ def number_reason(name: str, observed: Floats, n_rows: int) -> str:
     if COUNTED.search(name) or (YEARS[0] <= low and high <= YEARS[1]):
         return ""
     expected = n_seen * (n_seen - 1) / (2 * (high - low + 1))
-    if _at_most(n_seen - n_different, expected) < UNLIKELY:
-        return "whole numbers that never repeat, as numbers of rows or cases do"
-    return ""
+    never = _at_most(n_seen - n_different, expected) < UNLIKELY
+    return "whole numbers that never repeat, as numbers of rows or cases do" if never else ""
 
 
 def _constant(n_rows: int) -> str:
@@ -120,6 +130,15 @@ def _may_identify(observed: Floats) -> bool:
     """Whether numbers are whole and most of them different."""
     is_whole = bool((observed == np.rint(observed)).all())
     return is_whole and len(np.unique(observed)) >= MOSTLY * len(observed)
+
+
+def _are_days(observed: Floats) -> bool:
+    """Whether some different numbers are days of the calendar, as YYYYMMDD."""
+    days = np.unique(observed)
+    if len(days) < FEWEST_DAYS or not (days == np.rint(days)).all():
+        return False
+    month, day = days // 100 % 100, days % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _at_most(count: int, expected: float) -> float:

@@ -320,6 +320,21 @@ def test_letters_that_are_not_western_are_a_choice(tmp_path, monkeypatch):
     assert "--encoding=cp1251" in found["command"]
 
 
+@pytest.mark.parametrize(
+    ("word", "answers"),
+    [
+        ("low", ["missing", "categories", "left alone"]),
+        ("3E", ["categories", "left alone"]),  # a reading, which a fill would replace
+    ],
+)
+def test_what_can_be_said_of_words_among_numbers(tmp_path, monkeypatch, word, answers):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(f"a,b\n{word},1\n" + "1,2\n2,\n3,4\n" * 9)
+    (asked,) = [q for q in Workbench("t.csv", print).look({})["questions"] if word in q["text"]]
+    assert [answer["text"] for answer in asked["answers"]] == answers
+    assert asked["answers"][0]["set"] != asked["answers"][1]["set"]
+
+
 def test_cancel_ends_the_process_and_keeps_the_table(server):
     rows = b"".join(
         b"%d,%d,%d,%d\n" % (n % 97, n * n % 89, n * 7 % 83, n % 5)

@@ -171,6 +171,20 @@ def learned(request, greyfill, folder):
     return request.param
 
 
+def test_a_sign_of_thousands_is_none_of_decimals_where_no_other_row_tells(greyfill, folder):
+    rows = [f"{n}.{100 + n};{n},5;{n % 7},25" for n in range(1, 31)]
+    (folder / "train.csv").write_text("\n".join(["y;x;z", *rows, ""]))
+    greyfill("fit", "train.csv", "--save", "m.model", "--quiet")
+    filled = []
+    for name, more in (("one.csv", ""), ("two.csv", "4.104;4,5;4,25\n")):
+        (folder / name).write_text(f"y;x;z\n20.120;;\n{more}")
+        filled.append(
+            greyfill("apply", "m.model", name, "-o", "-", "--quiet").stdout.splitlines()[1]
+        )
+    assert filled[0] == filled[1]
+    assert "," in filled[0]
+
+
 def test_a_fill_does_not_depend_on_the_rows_beside_it(greyfill, folder, learned):
     (folder / "new.csv").write_bytes(HEAD + HOLES)
     for neighbor in NEIGHBORS:

@@ -316,13 +316,24 @@ def test_dates_of_two_forms_are_shown_in_both(greyfill, folder, command):
     assert "dates that are not all YYYY-MM-DD ('2023-04-08', '24.10.2023')" in note
 
 
+@pytest.mark.parametrize("ends", ["", "T10:30:00.000", "T10:30:00Z", " 10:30"])
+def test_dates_that_a_format_stores_as_texts_are_noted(greyfill, folder, ends):
+    days = pl.DataFrame({"i": [0, 1, 2], "x": [f"2023-04-08{ends}", f"2023-11-11{ends}", None]})
+    days.write_ndjson("days.jsonl")
+    (note,) = notes(greyfill, "inspect", "days.jsonl")
+    assert note.startswith("Column 'x' looks like dates that are stored as texts ('2023-04-08")
+    days.write_csv("days.csv")
+    found = json.loads(greyfill("inspect", "days.csv", "--json").stdout)
+    assert found["columns"][1]["kind"] == ("datetime" if ends else "date")
+
+
 @pytest.mark.parametrize("command", ["inspect", "impute"])
 def test_forms_that_are_read_are_told(greyfill, folder, command):
-    (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,,\n")
+    (folder / "forms.csv").write_text("a,b,c\n04.01.2021,74%,x\n28.11.2021,7.5%,y\n,8%,z\n")
     assert notes(greyfill, command, "forms.csv") == [
         "Read as dates, day first as '31.12.2025' in 'a' (2). If they are categories: "
         "--categorical COLUMN.",
-        "Read as numbers, as '1234.5%' in 'b' (2). If they are categories: --categorical COLUMN.",
+        "Read as numbers, as '1234.5%' in 'b' (3). If they are categories: --categorical COLUMN.",
     ]
 
 
@@ -407,6 +418,51 @@ def test_a_word_that_makes_numbers_of_a_workbook_a_text_is_offered_as_missing(gr
     sheet = openpyxl.load_workbook(folder / "lab.filled.xlsx")["Lab"]
     assert isinstance(sheet["A10"].value, int)
     assert isinstance(sheet["B13"].value, float)
+
+
+@pytest.mark.parametrize("name", ["PLZ", "zip", "zipcode", "postal_code"])
+def test_postal_codes_may_be_categories(greyfill, folder, name):
+    rows = "".join(f"{10115 + 977 * (n % 13)},{n % 5}\n" for n in range(60))
+    (folder / "t.csv").write_text(f"{name},zippers\n{rows},\n")
+    found = json.loads(greyfill("inspect", "t.csv", "--json").stdout)
+    assert found["command"] == f"greyfill impute t.csv --categorical={name}"
+    greyfill(*shlex.split(found["command"])[1:], "--quiet")
+    assert (
+        int((folder / "t.filled.csv").read_text().splitlines()[-1].split(",")[0]) - 10115
+    ) % 977 == 0
+
+
+@pytest.mark.parametrize("word", ["3E", "\N{MINUS SIGN}3.1", "about 40"])
+def test_readings_among_numbers_are_not_offered_as_missing(greyfill, folder, word):
+    """A fill would take the place of a value that is there."""
+    rows = "".join(f"{n % 3},{word if n % 9 == 4 else n % 5}\n" for n in range(40))
+    (folder / "t.csv").write_text(f"arm,asa\n{rows}1,\n", encoding="utf-8")
+    found = json.loads(greyfill("inspect", "t.csv", "--json").stdout)
+    assert found["command"] == "greyfill impute t.csv --categorical=asa"
+    greyfill(*shlex.split(found["command"])[1:], "--quiet")
+    assert (folder / "t.filled.csv").read_text(encoding="utf-8").count(word) >= 4
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_units_below_the_names_are_not_offered_as_missing(greyfill, folder, kind):
+    """A fill of their cells would make a row of the table of them."""
+    rows = [
+        ["case", "age", "kg"],
+        ["", "years", "kg"],
+        *([f"c{n}", n % 7, n + 0.5] for n in range(40)),
+    ]
+    if kind == "csv":
+        (folder / "w.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+        refused = greyfill("impute", "w.csv", exit_code=2).stderr
+        assert "line 2, column 'age'" in refused
+        assert "If the row has units or more names, delete it" in refused
+    else:
+        (folder / "w.xlsx").write_bytes(book(("Data", rows)))
+    found = json.loads(greyfill("inspect", f"w.{kind}", "--json").stdout)
+    told = {finding["column"]: finding["text"] for finding in found["findings"][::-1]}
+    assert {*told} == {"age", "kg"}
+    assert told["age"].startswith("the first row has 'years' where the others have values. If the")
+    assert found["command"] == f"greyfill impute w.{kind}"
 
 
 def test_readings_and_truths_among_numbers_of_a_workbook_are_not_offered_as_missing(

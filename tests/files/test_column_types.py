@@ -42,6 +42,7 @@ def judge(cells: pl.Series, *, strict: bool = False, mark: str = ".") -> ColumnT
         (["1.5", "2", ".25"], pl.Float64, Fixed(2)),
         (["1.", "2."], pl.Float64, Fixed(0)),
         (["1e5", "1.25E-3"], pl.Float64, Scientific(2)),
+        (["1E5", "1.25E-3", "2"], pl.Float64, Scientific(2, is_capital=True)),
         (["01", "2"], pl.String, Text()),
         (["00202", "7"], pl.String, Text()),
         (["00202", "NA", "7"], pl.String, Text()),
@@ -103,6 +104,7 @@ def test_types(cells: list[str | None], dtype: pl.DataType, style: object) -> No
         (["true", "false", "#N/A"], ("#N/A",), pl.Boolean),
         (["31.12.2025", "."], (".",), pl.Date),
         (["5 %", "--"], ("--",), pl.Float64),
+        (["1,5", "fehlt", "Non renseigné"], ("fehlt", "Non renseigné"), pl.Float64),
         (["M", "F", "NA", "?"], ("NA", "?"), pl.String),
         (["low", "none", "unknown", "-", "N/A"], ("N/A",), pl.String),
         (["DE", "US", "NA", "?"], ("?",), pl.String),
@@ -141,7 +143,12 @@ def test_codes_are_told_by_the_name_of_their_column() -> None:
         ([9, 10, 2, 3, 4, 5, 9], [], False),
         ([99, 98, 90, 20, 50, 70, 99], [], False),
         ([-9, 1, 2, 3, 4, 5], ["-9"], False),
-        ([-999, 1, 1, 0, 1, 0, -999], [], False),
+        ([-999, 1, 1, 0, 1, 0, -999], ["-999"], False),
+        ([-9, 1, 2, 3, 4], ["-9"], False),
+        ([9, 1, 2, 1, 9], ["9"], False),
+        ([99, 0, 1, 2, 99], ["99"], False),
+        ([3, 6, 9, 3, 6, 9], [], False),
+        ([0, 9, 9], [], False),
     ],
 )
 def test_numbers_for_missing(values: list[float], told: list[str], taken: bool) -> None:
@@ -187,6 +194,15 @@ def test_stray_word_names_file_line_and_column() -> None:
         read_csv(data, "t.csv", CsvOptions())
 
 
+def test_signs_of_thousands_are_no_decimal_marks_where_others_are_sure() -> None:
+    rows = "".join(f"{n}00;1.{n}00;12.{n}50\n" for n in range(1, 9))
+    data = f"x;y;z\n{rows}".replace("100;1.100", "100,5;1.100").encode()
+    text = read_csv(data, "t.csv", CsvOptions())
+    assert text.frame.row(0) == (100.5, 1100.0, 12150.0)
+    alone = read_csv(b"a;b\n1;2.675\n2;3.125\n", "t.csv", CsvOptions())
+    assert alone.frame["b"].to_list() == [2.675, 3.125]
+
+
 def test_given_types_decide() -> None:
     data = b"a,b,c\n1,007,1\n?,1,2\n3,,x\n"
     text = read_csv(data, "t.csv", CsvOptions((), ("a", "c"), ("b",)))
@@ -214,6 +230,7 @@ def test_usual_words_for_missing_are_noted() -> None:
     [
         (["a", "-", "none", "-"], {"-": True, "none": False}),
         (["-", "none", "none"], {"-": True}),
+        (["-", "+", "++", "?"], {"-": False, "?": True}),
         (["none", "unknown"], {}),
         (["-", "?", None], {}),
     ],

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from corpus.exports import book
 from files.csv_reference import slow_tokenize
 from files.csv_tables import Example, examples, first_values
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from greyfill import files
 from greyfill.exceptions import InvalidDataError
 from greyfill.files.csv_text import CsvOptions, read_csv
+from greyfill.text import kind_of
 
 TABLES = [
     "bank-marketing", "credit-approval", "german-credit", "glass", "hepatitis", "horse-colic",
@@ -286,6 +288,57 @@ def test_names_that_a_header_lacks(tmp_path: Path) -> None:
     assert "The header lacks 2 names" in source.notes[0]
     path.write_bytes(b"a,b\n1,2,\n3,4,\n")
     assert files.read(path).frame.rows() == [(1, 2), (3, 4)]
+
+
+def test_a_name_that_is_there_once_keeps_its_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,a,a_2,a\n1,2,3,4\n5,6,7,8\n")
+    source = files.read(tmp_path / "t.csv")
+    assert source.frame.columns == ["a", "a_3", "a_2", "a_4"]
+    assert "Names that appear twice were told apart: 'a_3', 'a_4'." in source.notes[0]
+
+
+def test_titles_that_a_spreadsheet_pads(tmp_path: Path) -> None:
+    """Excel writes as many delimiters in the lines of a title as in those of the table."""
+    title, rows = b"Ward 7;;\r\n;;\r\n", b"id;age;kg\r\n1;;60,5\r\n2;41;\r\n"
+    path = tmp_path / "t.csv"
+    path.write_bytes(title + rows)
+    source = files.read(path)
+    assert source.frame.rows() == [(1, None, 60.5), (2, 41, None)]
+    assert "2 lines before the table kept as found" in source.notes[0]
+    source.write(source.frame.fill_null(50.0), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes().startswith(title + b"id;age;kg\r\n1;50;60,5\r\n")
+    assert files.read(path, header=True, lenient=True).frame.columns == [
+        "Ward 7",
+        "column_2",
+        "column_3",
+    ]
+    for few_names in (b"id;;\n1;a;b\n2;c;d\n", b"id;;\nu;a;b\nv;c;d\n", b"id;;\nu;;b\n1;2;3\n"):
+        path.write_bytes(few_names)
+        assert files.read(path).frame.columns[0] == "id"
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_rows_that_are_perhaps_none_of_the_table_are_told(tmp_path: Path, kind: str) -> None:
+    def told(*below: list[str]) -> list[str]:
+        rows = [["id", "kg", "cm"], ["p1", "61.5", "160"], ["p2", "", "170"], ["p3", "70.5", ""]]
+        path = tmp_path / f"t.{kind}"
+        if kind == "csv":
+            path.write_text("".join(",".join(row) + "\n" for row in [*rows, *below]))
+        else:
+            path.write_bytes(book(("Data", [[c or None for c in row] for row in [*rows, *below]])))
+        return [note for note in files.read(path).notes if kind_of(note) == "doubtful rows"]
+
+    where = "line" if kind == "csv" else "row"
+    assert told() == told(["p4", "", "165"]) == told(["p4", "", ""], ["p5", "60.5", "165"]) == []
+    (note,) = told(["* at home", "", ""])
+    assert note.startswith("1 row at the end holds only '* at home' (")
+    assert f"{where} 5). If it is none of the table, delete it" in note
+    notes = told(["", "", ""], ["", "", ""], ["Source: X", "", ""], ["* at home", "", ""])
+    assert "2 rows at the end hold only 'Source: X', '* at home' (" in notes[-1]
+    assert len(notes) == 2 - (kind == "xlsx")  # of a sheet, empty rows are no rows
+    if kind == "csv":
+        assert "2 rows hold nothing at all (the first: " in notes[0]
+        assert "line 5). If they are none of the table, delete them" in notes[0]
 
 
 def test_commas_in_quotes_are_no_title(tmp_path: Path) -> None:

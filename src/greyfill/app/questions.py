@@ -176,17 +176,17 @@ def about_strays(found: Iterable[Plain]) -> list[Plain]:
     questions = []
     for one in found:
         column, settings = one["column"], _settings(one)
-        text = clean(one["text"], 500).replace(" below", "")
+        text = clean(one["text"], 500).replace(" below", "").replace(" (--na-values)", "")
         if settings[0][0] == "ragged":
             rest: list[Answer] = [("the rest is kept, not used", settings), STRICT]
             questions.append(_question("finding", text, rest))
             continue
-        others: list[Answer] = [
-            ("missing", settings), ("categories", [["categorical", column]]),
-            ("left alone", [["ignored", column]]),
+        answers: list[Answer] = [
+            ("categories", [["categorical", column]]), ("left alone", [["ignored", column]]),
         ]  # fmt: skip
-        first = [answer for answer in others if answer[1] == settings]
-        answers = first + [a for a in others[1:] if a not in first]
+        if settings[0][0] == "na_values":
+            answers.insert(0, ("missing", settings))
+        answers.sort(key=lambda answer: answer[1] != settings)
         questions.append(_question("finding", text, answers, column=column))
     return questions
 

@@ -23,6 +23,7 @@ part in bounded memory, and both give the same bytes. The other modules in the o
 * `vocabulary` and `words`: words and numbers that mean missing, and where they do;
 * `column_types` and `type_fits`: the type of a column, by all its cells;
 * `guesses`: what was taken for granted, and how to undo it;
+* `doubtful_rows`: rows without a value, and remarks below the table;
 * `styles`: how a column writes its values, also as a model learned it from another file;
 * `csv_text`: a CSV file as bytes, frame and holes;
 * `preamble`: what stands before the table, such as a title or the head of ARFF;

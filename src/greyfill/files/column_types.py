@@ -39,6 +39,9 @@ LONGEST_WHOLE = 18
 
 _IDENTIFIER = rf"^([+-]?0[0-9]+|[+-]?[0-9]{{{LONGEST_WHOLE + 1},}})$"
 
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"
+"""Numbers whose mark may as well be a sign of thousands: 1.234."""
+
 _TEXT = Text()
 
 _LIKE_FORMS = r"^[+-]?([$€£¥]|[A-Z]{3})?\s?[+-]?[0-9]"
@@ -95,6 +98,9 @@ class ColumnType:
         return replace(self, learned=in_notation(style, found, mark))
 
 
+SECOND_HEAD = "If the row has units or more names, delete it: it is no row of the table"
+
+
 class StrayCellsError(Exception):
     """Some cells of a column are not of its type."""
 
@@ -115,14 +121,25 @@ class StrayCellsError(Exception):
         return int(rows[0]) if len(rows) else None
 
     def for_user(
-        self, place: str, column: str, words: Counter[str], is_learned: bool = False
+        self,
+        place: str,
+        column: str,
+        words: Counter[str],
+        *,
+        is_learned: bool = False,
+        is_first: bool = False,
     ) -> InvalidDataError:
-        """The error with the first such cell; of a learned column the type is fixed."""
+        """The error with the first such cell, perhaps of the first row.
+
+        Of a learned column the type is fixed.
+        """
         (word, *others), count = words, words.total()
         more = f" and {count - 1:,} more do not" if count > 1 else " does not"
         name, plainly = self.fit.name, ""
         if isinstance(self.fit, NumberFit) and any(sign.isdigit() for sign in word):
             plainly = " If it is a number, write it plainly, as 74 or 1234.5."
+        elif is_first and count == 1:
+            plainly = f" {SECOND_HEAD}."
         also = f" (also {', '.join(map(repr, others[:MOST_WORDS]))})" if others else ""
         text = f"if the column is text, say so (--categorical {column!r})"
         if is_learned:
@@ -151,6 +168,7 @@ class ColumnEvidence:
     ) -> None:
         self.name = name
         self.marks: Counter[str] = Counter()
+        self.sure_marks: Counter[str] = Counter()
         self.n_seen = 0
         self._may_be_quoted = True
         self._words = WordEvidence(name)
@@ -177,6 +195,8 @@ class ColumnEvidence:
             for mark in self._numbers:
                 with_mark = words.str.contains(rf"^[+-]?[0-9]*[{mark}][0-9]+$")
                 self.marks[mark] += int(counts.filter(with_mark)["count"].sum())
+                is_sure = with_mark & ~words.str.contains(_THOUSANDS)
+                self.sure_marks[mark] += int(counts.filter(is_sure)["count"].sum())
         if self._is_text or not len(words):
             return
         identifiers = words.str.contains(_IDENTIFIER)
@@ -337,6 +357,11 @@ _TIME = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?[AaPp][Mm])?"
 
 FORMS = (
     Form(
+        "dates that are stored as texts",
+        rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_TIME}(Z|[+-][0-9]{{2}}:?[0-9]{{2}})?)?$",
+        "To have them read as dates, convert the file to CSV, or to Parquet with a column of dates",
+    ),
+    Form(
         "dates that are not all YYYY-MM-DD",
         rf"^({_SMALL}[./-]{_SMALL}[./-]([0-9]{{4}}|[0-9]{{2}})|"
         rf"[0-9]{{4}}[./-]{_SMALL}[./-]{_SMALL})([T ]{_TIME}.*)?$",
@@ -367,6 +392,8 @@ def form_of(texts: pl.Series) -> Form | None:
 
     >>> form_of(pl.Series(["28/01/2020", "04/02/2020"])).name
     'dates that are not all YYYY-MM-DD'
+    >>> form_of(pl.Series(["2020-01-28", "2020-02-04"])).name
+    'dates that are stored as texts'
     >>> form_of(pl.Series(["$1,234", "$87", "512"])).name
     'amounts'
     >>> form_of(pl.Series(["007", "008"]))

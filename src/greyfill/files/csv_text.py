@@ -227,7 +227,9 @@ class CsvReader:
         self.height, self.widths = 0, RowWidths()
         self._evidence = self._gather(marks)
         shown = sum((column.marks for column in self._evidence), Counter[str]())
-        mark = max(marks, key=lambda mark: (shown[mark], mark == learned.mark))
+        sure = sum((column.sure_marks for column in self._evidence), Counter[str]())
+        known = learned.mark if learned.mark != "." else ""  # a point may be told by nothing
+        mark = max(marks, key=lambda mark: (sure[mark], mark == known, shown[mark]))
         order = self._look_again(mark)
         self.types = [
             self._type(j, mark, order).with_style(learned.styles.get(column), mark)
@@ -351,17 +353,21 @@ class CsvReader:
         except StrayCellsError as strays:
             if learned is not None and evidence.name not in learned.columns:
                 return ColumnType()  # left as it is
-            place, words = "", Counter[str]()
-            for grid in self.grids():
+            place, words, is_first = "", Counter[str](), False
+            for i, grid in enumerate(self.grids()):
                 cells = self._texts(grid, j)
                 row = None if place else strays.row_in(cells)
+                is_first = is_first or (i, row) == (0, 0)
                 place = place if row is None else grid.place(row, j)
                 words.update(strays.words_in(cells, self.options.strict))
             if not place:
                 raise self._changed() from None
             if self.options.lenient:
                 return evidence.over_strays(strays.fit, words)
-            raise strays.for_user(place, evidence.name, words, learned is not None) from None
+            is_learned = learned is not None
+            raise strays.for_user(
+                place, evidence.name, words, is_learned=is_learned, is_first=is_first
+            ) from None
 
     def _part(self, grid: CellGrid) -> CsvPart:
         if grid.names != self.columns:

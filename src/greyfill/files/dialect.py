@@ -105,7 +105,7 @@ def _is_cut_by_blanks(sample: bytes, is_cut: bool, width: int) -> bool:
     n_cells = max(widths)
     if len(widths) > 1 or n_cells <= max(width, 1) or len(first) not in (n_cells, n_cells - 1):
         return False
-    return any(all(map(_is_number, cells)) for cells in zip(*rows, strict=False))
+    return any(all(map(is_number, cells)) for cells in zip(*rows, strict=False))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _each_once(given: list[str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for name in given:
         number, new = 2, name
-        while new in names:
+        while new in names or (new != name and new in given):
             new = f"{name}_{number}"
             number += 1
         names[new] = None
@@ -256,13 +256,13 @@ def _looks_like_data(first: list[str], rest: list[list[str]]) -> bool:
     if len(rest) < 2 or not columns:
         return False
     are_numeric = [
-        any(map(_is_number, cells)) and all(_is_number(c) or _is_missing(c) for c in cells)
+        any(map(is_number, cells)) and all(is_number(c) or _is_missing(c) for c in cells)
         for cells in columns
     ]
     heads = [cell for cell, is_numeric in zip(first, are_numeric, strict=True) if is_numeric]
     if heads:
-        numbers = [cell for cell in heads if _is_number(cell)]
-        all_fit = all(_is_number(cell) or _is_missing(cell) for cell in heads)
+        numbers = [cell for cell in heads if is_number(cell)]
+        all_fit = all(is_number(cell) or _is_missing(cell) for cell in heads)
         return all_fit and bool(numbers) and not _are_labels(numbers)
     occurs = [cell in cells for cell, cells in zip(first, columns, strict=True)]
     return len(first) > 1 and len(columns[0]) >= FEW_LINES and all(occurs) and any(first)
@@ -279,7 +279,8 @@ def _are_labels(numbers: list[str]) -> bool:
     return len(steps) == 1 and steps.pop() > 0
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain number, with either decimal mark."""
     return _NUMBER.fullmatch(cell) is not None
 
 

@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from greyfill.exceptions import InvalidDataError
-from greyfill.files.dialect import DELIMITERS
+from greyfill.files.dialect import DELIMITERS, is_number
 from greyfill.files.guesses import Guess
-from greyfill.files.sample import SAMPLE, cut
+from greyfill.files.sample import SAMPLE, Record, cut
 from greyfill.text import plural
 
 ARFF_HEAD = 1 << 22
@@ -76,15 +76,17 @@ def find_preamble(
     ';'
     >>> find_preamble(b"Cases of 2024\n\nid,x,y\n1,2,3\n3,4,5\n5,6,7\n", 10).text
     b'Cases of 2024\n\n'
+    >>> find_preamble(b"Cases of 2024;;\nid;x;y\n1;2;3\n3;4;5\n", 10).text
+    b'Cases of 2024;;\n'
     """
     named = re.match(rb"sep=(.)\r?[\r\n]", sample)
     if named is not None:
         return Preamble(named.group(), delimiter or named.group(1).decode("latin-1"))
-    if delimiter is None and any(
-        _cuts_evenly(sample[:SAMPLE], mark, newline) for mark in DELIMITERS
-    ):
-        return Preamble()
-    for mark in () if not titled else DELIMITERS if delimiter is None else (delimiter,):
+    marks: tuple[str, ...] = DELIMITERS if delimiter is None else (delimiter,)
+    if delimiter is None:
+        even = tuple(mark for mark in marks if _cuts_evenly(sample[:SAMPLE], mark, newline))
+        marks = even or marks
+    for mark in marks if titled else ():
         size = _title_size(sample[:SAMPLE], mark, newline)
         if size:
             n_lines = sample.count(newline, 0, size)
@@ -110,11 +112,29 @@ def _title_size(sample: bytes, mark: str, newline: int) -> int:
     if len(widths) < 4:
         return 0
     width, count = Counter(widths).most_common(1)[0]
-    first = widths.index(width)
+    first = _behind_sparse(records, widths.index(width), width)
     # The names of a table with names of rows, or of one whose decimals have this mark.
     lacks_one = first == 1 and widths[0] == width - 1
     if width < 2 or not 0 < first <= MOST_TITLES or lacks_one:
         return 0
-    if max(widths[:first]) >= width or count < USUAL_SHARE * (len(widths) - first):
+    is_longer = any(len(r.cells) >= width and not _is_sparse(r, width) for r in records[:first])
+    if is_longer or count < USUAL_SHARE * (len(widths) - first):
         return 0
     return records[first].start
+
+
+def _is_sparse(record: Record, width: int) -> bool:
+    """Whether fewer than half of the cells hold anything, as in a title of a spreadsheet."""
+    return 2 * sum(bool(text.strip()) for text in record.texts) < width
+
+
+def _behind_sparse(records: list[Record], first: int, width: int) -> int:
+    """The first line that is not sparse, if it has a name for each column, none a number."""
+    if width < 3 or not _is_sparse(records[first], width):
+        return first
+    full = (i for i, r in enumerate(records) if i > first and not _is_sparse(r, width))
+    names = next(full, first)
+    texts = [text.strip() for text in records[names].texts]
+    are_names = len(texts) == width and all(texts) and not any(map(is_number, texts))
+    has_numbers = any(is_number(text.strip()) for r in records[names + 1 :] for text in r.texts)
+    return names if are_names and has_numbers else first

@@ -93,14 +93,16 @@ class Scientific(_WithMark):
 
     decimals: int
     mark: str = "."
+    is_capital: bool = False
 
     def spell(self, value: Any) -> str:
         """The text of a cell with this value.
 
-        >>> Scientific(2).spell(0.00012345)
-        '1.23e-04'
+        >>> Scientific(2).spell(0.00012345), Scientific(1, ",", True).spell(250)
+        ('1.23e-04', '2,5E+02')
         """
-        return f"{value:.{self.decimals}e}".replace(".", self.mark)
+        text = f"{value:.{self.decimals}e}".replace(".", self.mark)
+        return text.upper() if self.is_capital else text
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from greyfill.exceptions import InvalidDataError
 from greyfill.files.atomic import check_output, writing
 from greyfill.files.column_types import ChooseTypes
 from greyfill.files.csv_text import CsvOptions, CsvPart, CsvReader, CsvText, read_csv
+from greyfill.files.doubtful_rows import notes_on_rows
 from greyfill.files.formats import (
     HEAD,
     Format,
@@ -472,7 +473,9 @@ def read(
             frame, _ = read_whole(scan, found, shown(name), (), is_empty=not source.head(1))
             guesses = origins[0].guesses
             doubts = (*origins[0].doubts, *find_doubts(frame, choose_types))
-            notes = (*sentences(guesses), *notes_on_kept(doubts), *origins[0].unused)
+            book = origins[0] if isinstance(origins[0], Workbook) else None
+            rows = () if book is None else notes_on_rows(frame, book.place)
+            notes = (*sentences(guesses), *rows, *notes_on_kept(doubts), *origins[0].unused)
             told = (*notes, *found.about_writing())
             own = words_by_column(words, frame.columns)[1]
             return Source(name, found, frame, told, None, guesses, origins[0], doubts, own)
@@ -485,7 +488,7 @@ def read(
         )  # fmt: skip
         csv = read_csv(raw, shown(name), options)
         doubts = find_doubts(csv.frame, sure=csv.reader.options.typed)
-        told = (*csv.notes, *notes_on_kept(doubts))
+        told = (*csv.notes, *notes_on_rows(csv.frame, csv.place), *notes_on_kept(doubts))
         return Source(name, found, csv.frame, told, csv, csv.reader.guesses, None, doubts)
     frame, notes = read_typed(raw, found, shown(name), words)
     doubts = find_doubts(frame, choose_types)

@@ -95,24 +95,30 @@ class NumberFit(TypeFit):
     def __init__(self, mark: str) -> None:
         super().__init__("numbers", number_pattern(mark), Fixed(0, mark))
         self._mark, self._decimals = mark, 0
-        self._are_whole, self._has_exponents = True, False
+        self._are_whole = True
+        self._exponents: Counter[str] = Counter()
 
     @property
     def style(self) -> Style:
         """Whole numbers stay whole; others get the most decimals of the column."""
         if self._are_whole:
             return Whole()
-        return (Scientific if self._has_exponents else Fixed)(self._decimals, self._mark)
+        if self._exponents:
+            is_capital = self._exponents["E"] > self._exponents["e"]
+            return Scientific(self._decimals, self._mark, is_capital)
+        return Fixed(self._decimals, self._mark)
 
     def measure(self, counts: Counts) -> None:
-        """Whether all are whole, the most decimals, and whether any has an exponent."""
+        """Whether all are whole, the most decimals, and how exponents are written."""
         words = counts["word"]
         if self._are_whole and bool(words.str.contains(r"^[+-]?[0-9]+$").all()):
             self._are_whole = not Whole().parse(words).has_nulls()
             return
         self._are_whole = False
         self._decimals = max(self._decimals, _most_decimals(words, self._mark))
-        self._has_exponents = self._has_exponents or bool(words.str.contains("[eE]").any())
+        if words.str.contains("[eE]").any():
+            found = _summed(counts, words.str.extract("([eE])"))
+            self._exponents.update({letter: n for letter, n in found.items() if letter})
 
 
 class TruthFit(TypeFit):

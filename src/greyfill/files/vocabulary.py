@@ -17,6 +17,9 @@ NO_CATEGORIES = frozenset(
 
 MISSING_WORDS = NO_CATEGORIES | {
     "none", "unknown", "unk", "---", "n.d.", "n.v.", "o.a.", "s/d", "keine angabe", "unbekannt",
-    "no data", "not available", "not applicable", "not known", "not reported",
+    "no data", "not available", "not applicable", "not known", "not reported", "not recorded",
+    "fehlt", "fehlend", "nicht bekannt", "inconnu", "inconnue", "non renseigné", "non renseignée",
+    "non disponible", "desconocido", "desconocida", "sin dato", "sin datos", "no disponible",
+    "não informado", "desconhecido", "sconosciuto", "non disponibile", "onbekend", "brak danych",
 }  # fmt: skip
 """Words that often stand for a missing value, in small letters."""

@@ -109,23 +109,25 @@ FAR = 2.0
 """So many ranges of the other values away, -999 is taken for missing."""
 
 FEW_VALUES = 5
-"""Fewer different other values tell no range."""
+"""Fewer different other values tell little of their range: a positive number must be `FAR` off,
+and none is taken for missing, only told."""
 
 
 @dataclass(frozen=True)
 class Sentinel:
-    """A number that may stand for a missing value: how often, and where the others lie."""
+    """A number that may stand for a missing value: how often, and where how many others lie."""
 
     value: float
     count: int
     low: float
     high: float
+    n_others: int
 
     @property
     def is_overwhelming(self) -> bool:
-        """Whether it is -999 or alike, twice or more, and far from all others."""
-        gap = self.low - self.value
-        return self.value <= -999 and self.count > 1 and gap >= FAR * (self.high - self.low)
+        """Whether it is -999 or alike, twice or more, and far from all of many others."""
+        is_usual = self.value <= -999 and self.count > 1 and self.n_others >= FEW_VALUES
+        return is_usual and self.low - self.value >= FAR * (self.high - self.low)
 
     @property
     def word(self) -> str:
@@ -137,7 +139,7 @@ def find_sentinels(values: pl.Series) -> list[Sentinel]:
     """The usual numbers for missing that stand apart from the rest of a column.
 
     They lie outside the range of all other values, by half of it or more, or are its only
-    negative value.
+    negative value. Two other values at least tell a range.
 
     >>> [s.word for s in find_sentinels(pl.Series([-999, 1, 2, 3, 4, 5, 99, 99, -999]))]
     ['99', '-999']
@@ -152,18 +154,21 @@ def find_sentinels(values: pl.Series) -> list[Sentinel]:
     others = numbers.filter(~numbers.is_in(list(counts)))
     found = []
     for value, count in sorted(counts.items(), key=lambda item: abs(item[0])):
-        if others.n_unique() >= FEW_VALUES and _stands_apart(value, count, others):
-            found.append(Sentinel(value, count, float(others.min()), float(others.max())))  # type: ignore[arg-type]
+        n_others = others.n_unique()
+        if n_others > 1 and _stands_apart(value, count, others, n_others):
+            low, high = float(others.min()), float(others.max())  # type: ignore[arg-type]
+            found.append(Sentinel(value, count, low, high, n_others))
         else:  # a value like any other, also to larger ones
             others = others.extend(pl.Series(others.name, [value] * count, dtype=others.dtype))
     return found
 
 
-def _stands_apart(value: float, count: int, others: pl.Series) -> bool:
+def _stands_apart(value: float, count: int, others: pl.Series, n_others: int) -> bool:
     low, high = float(others.min()), float(others.max())  # type: ignore[arg-type]
     gap = max(low - value, value - high)
     is_only_negative = value < 0 <= low
-    return gap > 0 and (is_only_negative or (count > 1 and gap >= (high - low) / 2))
+    ranges = 0.5 if n_others >= FEW_VALUES else FAR
+    return gap > 0 and (is_only_negative or (count > 1 and gap >= ranges * (high - low)))
 
 
 KEPT = "If it does: --na-values 'COLUMN=WORD', or 'WORD' for all columns."
@@ -211,6 +216,8 @@ def _doubts_of(column: pl.Series) -> Iterator[Doubt]:
     texts = bare(column.drop_nulls())
     counts = Counter(texts.filter(mean_missing(texts)).to_list())
     likely = {word for word in counts if word.lower() in NO_CATEGORIES}
+    if "-" in likely and texts.str.contains(r"^\++$").any():  # of a test, beside + and ++
+        likely.discard("-")
     if counts.total() == len(texts):  # a column needs a value that is none of them
         counts = Counter(
             {w: n for w, n in counts.items() if w in likely and len(likely) < len(counts)}

@@ -7,6 +7,7 @@ are stored as text, and whole numbers that may be codes.
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,9 +18,10 @@ from typing import get_args
 import polars as pl
 
 from greyfill.files import Source
+from greyfill.files.column_types import SECOND_HEAD
 from greyfill.files.styles import without_nan
 from greyfill.files.type_fits import number_pattern
-from greyfill.files.words import LIMIT, Doubt, bare
+from greyfill.files.words import LIMIT, Doubt, bare, is_reading
 from greyfill.jobs.options import STREAM
 from greyfill.text import clean, number, plural
 
@@ -58,18 +60,23 @@ def find(
     """
     strays, spoilt = _strays(source), () if source.origin is None else source.origin.doubts
     found = list(_about_long_rows(source))
+    heads = _second_heads(source, strays, spoilt)
     for name in columns:
         column = source.frame[name]
-        if name in strays:
+        if name in heads:
+            found.append(_about_second_head(name, heads[name]))
+        elif name in strays:
             found += _about_strays(name, strays[name], is_date=column.dtype.is_temporal())
-        doubts = spoilt if name in unused else source.doubts
-        found += _about_doubts(name, [doubt for doubt in doubts if doubt.column == name])
+        doubts = [d for d in (spoilt if name in unused else source.doubts) if d.column == name]
+        found += _about_doubts(name, [d for d in doubts if d.word != heads.get(name)])
         if name in unused:
             continue
         if column.dtype == pl.String:
             found += _about_text(column)
         if name in codes:
-            text = "two different whole numbers: a count, or the codes of categories?"
+            text = "postal codes: names of places, and no amounts?"
+            if column.drop_nulls().n_unique() == 2:
+                text = "two different whole numbers: a count, or the codes of categories?"
             found.append(Finding(name, text, ("--categorical", name)))
     return found
 
@@ -85,6 +92,30 @@ def _about_long_rows(source: Source) -> Iterator[Finding]:
             f"the first {rows.first_long[2]} and keeps the rest as it is"
         )
         yield Finding("rows", text, ("--ragged", ""))
+
+
+def _second_heads(
+    source: Source, strays: Mapping[str, Mapping[str, int]], spoilt: Iterable[Doubt]
+) -> dict[str, str]:
+    """Words of the first row, each the only one in its column that is none of its values.
+
+    One word alone rather means missing.
+    """
+    words = [(name, word, n) for name, found in strays.items() for word, n in found.items()]
+    words += [(doubt.column, doubt.word, doubt.count) for doubt in spoilt]
+    alone = {name for name, n in Counter(name for name, *_ in words).items() if n == 1}
+    heads = {
+        name: word
+        for name, word, n in words
+        if name in alone and n == 1 and source.frame[name][0] in (None, word)
+    }
+    words_differ = len({*heads.values()}) > 1
+    return heads if words_differ and not any(map(is_reading, heads.values())) else {}
+
+
+def _about_second_head(name: str, word: str) -> Finding:
+    text = f"the first row has {word!r} where the others have values. {SECOND_HEAD}"
+    return Finding(name, text, ("--na-values", f"{name}={word}"), is_advised=False)
 
 
 def _strays(source: Source) -> dict[str, dict[str, int]]:
@@ -106,6 +137,13 @@ def _about_strays(name: str, words: Mapping[str, int], *, is_date: bool) -> Iter
     if len(words) > MOST_WORDS:
         text = f"{cells} of another kind, so the column is left out: {shown}"
         yield Finding(name, text, ("--ignore", name))
+        return
+    if not is_date and any(map(is_reading, words)):  # a fill would take the place of a value
+        text = (
+            f"{cells} of another kind, so the column is taken as text below: {shown}. What is a "
+            "number is better written plainly, what means missing is better named (--na-values)"
+        )
+        yield Finding(name, text, ("--categorical", name))
         return
     text = f"{cells} of another kind, taken as missing below: {shown}"
     yield Finding(name, text + _about_limits(words))

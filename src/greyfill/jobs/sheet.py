@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -408,20 +409,27 @@ def _notes_on_labels(labels: pl.Series) -> Iterator[str]:
         )
 
 
+POSTAL = re.compile(
+    r"(?:^|[\W_])(?:zip[\W_]?(?:code)?|plz|postleitzahl|post(?:al)?[\W_]?code)(?:$|[\W_])",
+    re.IGNORECASE,
+)
+"""Names of numbers that stand for places, of which a mean is none."""
+
+
 def possible_codes(sheet: Sheet, fields: tuple[Field, ...]) -> list[str]:
-    """Columns of whole numbers with two values, which are often the codes of categories."""
+    """Whole numbers with two values, or postal codes: often the names of categories."""
     from greyfill.table import Kind
 
     frame = sheet.source.frame
     whole = [f.name for f in fields if f.kind is Kind.NUMERIC and f.family == "integer"]
-    names = [c for c in whole if frame[c].drop_nulls().n_unique() == 2]
+    names = [c for c in whole if POSTAL.search(c) or frame[c].drop_nulls().n_unique() == 2]
     return names if frame.height > FEW_ROWS else []
 
 
 def _about_codes(names: list[str]) -> Note:
     some = ",".join(names[:20]) + (",…" if len(names) > 20 else "")
     return Note(
-        "Whole numbers with two values were taken as numbers. "
+        "Whole numbers with two values, or postal codes, were taken as numbers. "
         f"If they are codes of categories, say so: --categorical {some}",
         "codes",
     )
