@@ -130,6 +130,8 @@ def test_nearest_neighbors_are_three_as_in_scikit_learn() -> None:
     assert found == pytest.approx(nats / math.log(2))
     few = numeric_table(x[:4, np.newaxis])
     assert nearest_information(few, np.array([0.0, 1.0, 2.0, 3.0]), False).tolist() == [0.0]
+    five = np.arange(5.0)
+    assert nearest_information(numeric_table(five[:, np.newaxis]), five, False)[0] > 0.0
 
 
 def test_leaves_of_the_forest_hold_three_rows() -> None:

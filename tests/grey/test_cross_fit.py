@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import greyfill
+from greyfill._grey.contributions import new_contributions
 from greyfill._grey.cross_fit import predict_held_out, without_own_y
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.grey_engine import FittedGrey, new_queries, posterior, predict
@@ -173,6 +174,25 @@ def test_an_explanation_gives_the_fill_that_is_shown(labels: str, response: bool
             assert made == pytest.approx(filled[row, column], abs=1e-6)
 
 
+def test_the_distances_of_an_explanation_are_grey_distances_of_its_columns() -> None:
+    X, _ = mixed_table()
+    imputer = greyfill.GreyImputer(labels="none", n_cells=30, categorical_features=[3]).fit(X)
+    donors, target = imputer._fitted.donors.table, 0
+    own = int(np.flatnonzero(~donors.missing.any(axis=1))[0])  # a new row that is like a donor
+    new = X[[imputer._fitted.rows[own]]]
+    new[0, target] = np.nan
+    table = Table(np.nan_to_num(new), np.isnan(new), donors.columns[:4])
+    found = new_contributions(imputer._fitted, table, target)
+    apart = np.abs(donors.values[:, 1:] - donors.values[own, 1:])
+    givers = np.flatnonzero(~donors.missing[:, target])
+    low, offset = apart[givers, :2].min(), 0.5 * apart[givers, :2].max()
+    expected = 1.0 - (low + offset) / (apart[found.donors, :2] + offset)
+    assert found.columns.tolist() == [1, 2, 3]
+    np.testing.assert_allclose(found.gaps[:, :2], expected, atol=1e-9)
+    np.testing.assert_array_equal(found.gaps[:, 2], apart[found.donors, 2] > 0)
+    assert found.distances[found.donors.tolist().index(own)] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_a_class_that_is_not_known_widens_the_spread() -> None:
     X, y = mixed_table()
     imputer = greyfill.GreyImputer(n_cells=30, categorical_features=[3]).fit(X, y)
@@ -183,6 +203,22 @@ def test_a_class_that_is_not_known_widens_the_spread() -> None:
     within = np.sqrt(np.mean(imputer._fitted.choices[0].residuals ** 2))
     assert spreads[columns == 0].min() >= within
     assert spreads[(rows == 4) & (columns == 0)] > 1.2 * within  # nothing tells its class
+
+
+def test_a_spread_joins_what_is_missed_within_the_classes_and_between_them() -> None:
+    X, y = mixed_table()
+    imputer = greyfill.GreyImputer(n_cells=30, categorical_features=[3]).fit(X, y)
+    fitted, (rows, columns, spreads) = imputer._fitted, imputer.cell_spreads_
+    within = float(np.mean(fitted.choices[0].residuals ** 2))
+    for row, spread in zip(rows[columns == 0].tolist(), spreads[columns == 0], strict=True):
+        query = without_own_y(fitted, np.flatnonzero(fitted.rows == row))
+        found = [
+            fitted.predict(0, query.with_labels(fitted.donors, label)).predicted[0, 0]
+            for label in range(3)
+        ]
+        share = query.shares[0]
+        between = share @ (np.array(found) - share @ found) ** 2
+        assert spread**2 == pytest.approx(within + between, rel=0.02)  # without negligible classes
 
 
 def test_rows_that_are_no_donors_do_not_see_their_label() -> None:

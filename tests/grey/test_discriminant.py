@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from persistence.archives import change_tree, node_at
 
 import greyfill
-from greyfill._grey.discriminant import ClassNormals, ClassSquares, Discriminant
+from greyfill._grey.discriminant import (
+    ClassNormals,
+    ClassSquares,
+    Discriminant,
+    _variances,
+)
 from greyfill._grey.grey_engine import new_queries, posterior
 from greyfill.exceptions import PersistenceError
 
@@ -145,3 +150,12 @@ def test_only_the_class_has_a_discriminant(tmp_path: Path) -> None:
     change_tree(path, change)
     with pytest.raises(PersistenceError, match="a discriminant of no class"):
         greyfill.load(path)
+
+
+def test_variances_of_indicators_are_those_of_the_donors() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.choice(3, 200, p=[0.6, 0.3, 0.1]), rng.normal(size=200)])
+    donors = greyfill.GreyImputer(categorical_features=[0]).fit(X)._fitted.donors
+    places, _ = donors.feature_map.places(np.array([0]))
+    found = _variances(donors.feature_map.columns[0])
+    assert found == pytest.approx(donors.features[0][:, places].var(axis=0), rel=1e-6)

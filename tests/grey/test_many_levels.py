@@ -11,6 +11,7 @@ import pytest
 import greyfill
 from greyfill._grey import grey_engine
 from greyfill._grey.candidates import COMMON_RIDGE, Candidate, Plan
+from greyfill._grey.contributions import new_contributions
 from greyfill._grey.donor_table import Queries
 from greyfill._grey.outcomes import Forecast, Outcomes
 from greyfill._grey.passes import GreySettings
@@ -221,6 +222,13 @@ def test_rows_without_a_label_are_filled_as_of_their_likeliest_class() -> None:
     alone = fitted.predict(0, unknown.part([0]).with_labels(fitted.donors, likely))
     np.testing.assert_array_equal(forecast.predicted[:1], alone.predicted)
     np.testing.assert_array_equal(forecast.outcomes.levels[:1], alone.outcomes.levels)
+
+
+def test_an_explanation_is_of_the_likeliest_class() -> None:
+    fitted = fitted_towns(np.arange(900) // 300)
+    columns = fitted.donors.table.columns[:3]
+    new = Table(np.array([[0.0, 0.4, 0.5]]), np.array([[True, False, False]]), columns)
+    assert new_contributions(fitted, new, 0).shares.sum() == pytest.approx(1.0)
 
 
 def test_a_classifier_of_very_many_classes() -> None:

@@ -1,6 +1,7 @@
 """The passes of ``fit``: which panels fill, and what an early choice leaves to a later one."""
 
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from greyfill._grey import passes
 from greyfill._grey.candidates import COMMON_RIDGE, UNTUNED, Candidate
 from greyfill._grey.passes import GreySettings, run_passes
 from greyfill._grey.predictor import ColumnPredictor
-from greyfill._grey.selection import CellTrial, EarlyChoice, choose_early, choose_panel
+from greyfill._grey.selection import (
+    CellTrial,
+    EarlyChoice,
+    Round,
+    _survivors,
+    choose_early,
+    choose_panel,
+)
 from greyfill.progress import Clock
 from greyfill.table import Column, Kind, Table
 
@@ -117,3 +125,24 @@ def test_a_short_time_is_kept_with_own_labels_too() -> None:
     hurried = greyfill.GreyImputer(labels="own", time_budget=1e-6).fit(X, y)
     for described in hurried.selection_.values():
         assert described["left_out"] == ["means of neighbors", "regressions on neighbors"]
+
+
+def test_spreads_are_what_is_missed_of_numbers_and_the_doubt_of_categories() -> None:
+    table, _ = mixed()
+    cells = np.where(table.missing, np.nan, table.values)
+    imputer = greyfill.GreyImputer(labels="none", categorical_features=[3]).fit(cells)
+    _, columns, spreads = imputer.cell_spreads_
+    for column in range(3):
+        usual = np.sqrt(np.mean(imputer._fitted.choices[column].residuals ** 2))
+        assert spreads[columns == column] == pytest.approx(usual)
+    doubts = spreads[columns == 3]  # of three levels the likeliest has at least a third
+    assert 0.0 <= doubts.min() < doubts.max() <= 2 / 3
+
+
+def test_survivors_are_within_two_standard_errors_of_the_best() -> None:
+    best = np.zeros(100)
+    near, far = (np.where(np.arange(100) < half, 0.3, -0.3) for half in (55, 70))
+    losses = np.stack([best, near, far])  # 0.03 and 0.12 behind; two standard errors are 0.06
+    plan = SimpleNamespace(kinds=np.ones(3, dtype=int), families=np.arange(3))
+    early = Round(plan, np.arange(3), None, None, None, losses)
+    assert _survivors(early).tolist() == [0, 1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import greyfill
-from greyfill._neighbors.new_rows import FittedRecipe, fill_new_rows
+from greyfill._neighbors.new_rows import FittedRecipe, _shares, class_shares, fill_new_rows
 from greyfill.table import Column, Kind, Table
 
 COLUMNS = (*(Column(name, Kind.NUMERIC) for name in "abc"), Column("d", Kind.CATEGORICAL, 3))
@@ -102,3 +102,16 @@ def test_fills_do_not_tell_labels_that_the_columns_do_not_tell() -> None:
         gaps[labels] = np.mean(found)
     # 20 fills of a class vary by about 0.3 in each column: so far their means lie apart by chance
     assert gaps["cross"] < 0.12 < gaps["donors"]
+
+
+def test_rows_are_of_their_class_alone_where_it_is_known() -> None:
+    X, y = classes_with_holes()
+    fitted = crossed(greyfill.CGKNNImputer, X, y, n_neighbors=5)[1]._fitted
+    values, missing, own = np.nan_to_num(X), np.isnan(X), np.full(len(X), -1)
+    values[0], missing[0] = 0.0, True  # without a cell: as frequent as the classes are
+    shares = class_shares(fitted, values, missing, own, None)
+    assert shares[0] == pytest.approx(np.bincount(fitted.labels) / len(fitted.labels))
+    labels = np.where(np.arange(len(y)) % 3 == 0, -1, y)
+    found = _shares(fitted, values, missing, own, labels, None)
+    np.testing.assert_array_equal(found[labels < 0], shares[labels < 0])
+    np.testing.assert_array_equal(found[labels >= 0], np.eye(3)[y[labels >= 0]])

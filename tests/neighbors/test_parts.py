@@ -16,12 +16,12 @@ from greyfill._neighbors.k_selection import (
     stratified_folds,
     stratified_sample,
 )
-from greyfill._neighbors.schedule import Once, Trace, UntilStable, digest
+from greyfill._neighbors.schedule import Descent, Direct, Once, Trace, UntilStable, digest
 from greyfill._neighbors.start import ClassStart, GlobalStart
 from greyfill._neighbors.weighting import ClassInformation, EqualWeights, PairInformation
 from greyfill._search import reference
 from greyfill.exceptions import InvalidParameterError
-from greyfill.imputers.neighbors import NAMED
+from greyfill.imputers.neighbors import NAMED, NeighborImputer
 from greyfill.table import Column, Ints, Kind, RangeScaler, Table
 
 HOLE = np.nan
@@ -247,6 +247,19 @@ def test_sample_keeps_the_class_shares() -> None:
 def test_bad_parameters_are_refused(make) -> None:
     with pytest.raises(InvalidParameterError):
         make()
+
+
+@pytest.mark.parametrize(
+    ("holes", "schedule", "words"),
+    [("mask", Descent(), "needs holes='filled'"), ("filled", Direct(), "use holes='mask'")],
+)
+def test_schedules_refuse_distances_that_do_not_fit(holes: str, schedule: Any, words: str) -> None:
+    imputer = NeighborImputer(
+        2, distance=Heom(holes), weights="equal", donors="all_rows", start="global",
+        schedule=schedule, labels="none",
+    )  # fmt: skip
+    with pytest.raises(InvalidParameterError, match=words):
+        imputer.fit([[0.0, 1.0], [1.0, None], [2.0, 2.0]])
 
 
 def test_distances_over_the_observed_columns_only() -> None:
