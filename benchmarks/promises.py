@@ -1230,8 +1230,8 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "a row is predicted with its own y",
             "_grey/cross_fit.py",
-            "queries = Queries.of(donors, _first_twins(fitted)[rows]).without(y)",
-            "queries = Queries.of(donors, _first_twins(fitted)[rows])",
+            "queries = Queries.of(donors, _first_alike(fitted)[rows]).without(y)",
+            "queries = Queries.of(donors, _first_alike(fitted)[rows])",
             CROSS + "test_a_label_that_changes_leaves_the_fills_of_its_row",
         ),
         Fault(
@@ -1290,7 +1290,7 @@ FAULTS_OF: dict[str, list[Fault]] = {
         Fault(
             "rows that are alike are told apart by their places",
             "_grey/cross_fit.py",
-            "_first_twins(fitted)[rows]",
+            "_first_alike(fitted)[rows]",
             "rows",
             TIES + "test_rows_that_are_alike_are_filled_alike_in_any_order",
         ),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from greyfill import GreyClassifier, GreyImputer
+from greyfill import GreyClassifier, GreyImputer, GreyRegressor
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -72,11 +72,14 @@ def test_rows_that_are_alike_are_filled_alike_in_any_order(labels: str, seed: in
 
 
 @pytest.mark.parametrize("categories", [None, [0, 1, 2]])
-def test_a_classifier_knows_no_order_of_rows_that_differ_by_their_class(categories: Any) -> None:
+@pytest.mark.parametrize("model", [GreyClassifier, GreyRegressor])
+def test_a_classifier_knows_no_order_of_rows_that_differ_by_their_class(
+    model: Any, categories: Any
+) -> None:
     X, y = of_few_levels(1)
+    y = y if model is GreyClassifier else y + 0.01 * np.arange(len(y))
     order = np.random.default_rng(5).permutation(len(X))
-    straight, shuffled = (
-        GreyClassifier(n_cells=60, categorical_features=categories) for _ in range(2)
-    )
-    told = shuffled.fit(X[order], y[order]).predict_proba(X)
-    np.testing.assert_allclose(told, straight.fit(X, y).predict_proba(X), atol=1e-9)
+    straight, shuffled = (model(n_cells=60, categorical_features=categories) for _ in range(2))
+    tell = "predict_proba" if model is GreyClassifier else "predict"
+    told = getattr(shuffled.fit(X[order], y[order]), tell)(X)
+    np.testing.assert_allclose(told, getattr(straight.fit(X, y), tell)(X), atol=1e-9)

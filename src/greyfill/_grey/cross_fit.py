@@ -59,15 +59,16 @@ def without_own_y(fitted: FittedGrey, rows: Ints) -> Queries:
     donors, y = fitted.donors, fitted.donors.y_column
     if not donors.splits:
         return Queries.of(donors, rows).without(y)
-    # Each row knows of its twin, so that twins are told apart by their places alone.
-    queries = Queries.of(donors, _first_twins(fitted)[rows]).without(y)
+    # Which of equally near rows are the nearest depends on the place that is left out: without this
+    # rows that are alike would be filled by their places, and so by the order in which they came.
+    queries = Queries.of(donors, _first_alike(fitted)[rows]).without(y)
     sharpness = fitted.model(y)[0].sharpness
     return replace(queries, shares=_left_out(fitted, y, queries).shares(sharpness))
 
 
-def _first_twins(fitted: FittedGrey) -> Ints:
+def _first_alike(fitted: FittedGrey) -> Ints:
     """The first donor with the same cells, holes and y as each, which may be itself."""
-    if "twins" not in fitted._held:
+    if "first alike" not in fitted._held:
         table = fitted.donors.table
         group = np.zeros(table.n_rows, dtype=np.intp)
         for column in (*table.values.T, *table.missing.T):
@@ -77,8 +78,8 @@ def _first_twins(fitted: FittedGrey) -> Ints:
             )
             if len(first) == table.n_rows:
                 break
-        fitted._held["twins"] = first[group]
-    found: Ints = fitted._held["twins"]
+        fitted._held["first alike"] = first[group]
+    found: Ints = fitted._held["first alike"]
     return found
 
 
